@@ -6,6 +6,7 @@
 #include <bochner/data/files/text.hpp>
 #include <bochner/data/formats/csv.hpp>
 #include <bochner/data/formats/csv_dialect.hpp>
+#include <bochner/data/formats/csv_numbers.hpp>
 #include <bochner/data/formats/csv_records.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
 #include <cmath>
@@ -22,28 +23,6 @@ constexpr double missing_value = std::numeric_limits<double>::quiet_NaN();
 constexpr const char* missing_time = "is no time stamp; none may be missing";
 constexpr std::size_t most_names = 20;  // in a message
 
-/// "3,5" and "1.234,5", of which a point would make a number.
-bool has_decimal_comma(std::string_view text) {
-  std::string number;
-  for (const char character : text)
-    if (character != '.') number += character == ',' ? '.' : character;
-  return text.find(',') != text.npos && parse_number(number);
-}
-
-/// Whether an integer was rounded to the number: beyond 2^53 not each has an equal.
-bool is_rounded(std::string_view text, double number, char decimal) {
-  constexpr double exact = 9007199254740992;
-  if (std::abs(number) < exact || text.find(decimal) != text.npos) return false;
-  if (text.find_first_not_of("+-.,0123456789") != text.npos) return false;
-  std::string digits;
-  for (const char character : text)
-    if (character >= '0' && character <= '9' && !(character == '0' && digits.empty()))
-      digits += character;
-  char written[512];
-  std::snprintf(written, sizeof(written), "%.0f", std::abs(number));
-  return digits != written;
-}
-
 /// A column that was asked for.
 struct Column {
   enum class Kind { unknown, number, time, text };
@@ -54,13 +33,16 @@ struct Column {
   std::map<std::string, std::size_t, std::less<>> numbers = {};  // of texts
   std::vector<std::string> texts = {};
   std::vector<double> offsets = {};  // of times, NaN where none is said
+  std::optional<bool> has_names = std::nullopt;  // texts that are neither numbers nor missing
+  SeenPoints points = {};
 };
 
 /// One reading of a table.
 class CsvTable {
  public:
   CsvTable(std::string_view text, const std::string& name, const CsvOptions& options)
-      : name_(name),
+      : text_(text),
+        name_(name),
         options_(options),
         dialect_(csv_dialect(text, name, options)),
         records_(text, name, dialect_.delimiter, dialect_.quote) {}
@@ -76,6 +58,7 @@ class CsvTable {
     choose_columns(row);
     do read_row(row);
     while (next_row(row));
+    require_clear_points();
     read_numbers_of_texts();
     if (options_.missing == "mean") fill_means();
     return result();
@@ -187,7 +170,7 @@ class CsvTable {
 
   double value_of(Column& column, const CsvField& field) {
     const std::string_view text = trimmed(field.text);
-    if (is_missing(text)) {
+    if (is_missing(text) && !is_name(column, text)) {
       if (column.kind == Column::Kind::unknown && !column.missing) column.missing = field;
       return filled_in(column, field);
     }
@@ -200,11 +183,11 @@ class CsvTable {
       fail(column, *column.missing, missing_time);
     if (value && column.kind == Column::Kind::number && is_rounded(text, *value, dialect_.decimal))
       fail(column, field, "has no equal in double precision; store such numbers in two columns");
+    if (value && column.kind == Column::Kind::number && dialect_.points_may_group)
+      column.points.see(field, text);
     if (value) return *value;
-    if (dialect_.decimal == '.' && is_grouped(text, ','))
-      fail(column, field,
-           "may have a decimal comma, or one between thousands: say what stands before decimals "
-           "by data.decimal (--decimal)");
+    const char group = dialect_.decimal == '.' ? ',' : '.';
+    if (is_grouped(text, group)) fail(column, field, words_of_either(group));
     if (has_decimal_comma(text)) fail(column, field, "has a decimal comma; write a point for it");
     if (column.kind == Column::Kind::number) fail(column, field, "is no finite number");
     const bool is_first = options_.time.empty() && options_.time_format.empty();
@@ -221,6 +204,40 @@ class CsvTable {
     if (!stamp) return std::nullopt;
     column.offsets.push_back(stamp->offset.value_or(missing_value));
     return stamp->seconds;
+  }
+
+  /// NA is a name, such as that of a region, where no other text is a number, or some is none; of
+  /// texts that are no labels where nothing else becomes of what is missing.
+  bool is_name(Column& column, std::string_view text) {
+    if (text.empty() || column.kind != Column::Kind::text) return false;
+    if (!column.is_label && options_.missing != "refuse") return false;
+    if (!column.has_names) column.has_names = has_names(column.index, column.is_label);
+    return *column.has_names;
+  }
+
+  bool has_names(std::size_t column, bool or_nothing) const {
+    CsvRecords records(text_, name_, dialect_.delimiter, dialect_.quote);
+    std::vector<CsvField> row;
+    bool is_header = !names_.empty(), numbers = false;
+    while (records.next(row)) {
+      if (row.size() <= column || (row.size() == 1 && width_ != 1)) continue;
+      const std::string_view text = trimmed(row[column].text);
+      const bool is_text = !is_header && !is_missing(text);
+      if (is_text && !parse_number(text, dialect_)) return true;
+      numbers |= is_text;
+      is_header = false;
+    }
+    return or_nothing && !numbers;
+  }
+
+  /// 1.043 beside 987 may be a thousand where nothing of the table has decimals of a point.
+  void require_clear_points() const {
+    if (std::ranges::any_of(columns_, [](const Column& each) { return each.points.are_decimals; }))
+      return;
+    const bool of_points = dialect_.time_format.starts_with("%d.%m.");
+    for (const Column& column : columns_)
+      if (column.points.may_group(of_points))
+        fail(column, *column.points.grouped, words_of_either('.'));
   }
 
   static std::size_t number_of_text(Column& column, std::string_view text) {
@@ -299,6 +316,7 @@ class CsvTable {
     return array;
   }
 
+  const std::string_view text_;
   const std::string& name_;
   const CsvOptions& options_;
   const CsvDialect dialect_;

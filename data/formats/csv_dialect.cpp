@@ -94,16 +94,17 @@ std::vector<std::string> time_formats_of(const std::vector<std::string>& values)
 enum class Decimals { none, comma, point };
 
 /// What the numbers of a column have before their decimals, if most values are numbers; nothing
-/// where all commas may stand between thousands.
+/// where all commas, or all points, may stand between thousands.
 Decimals decimals_of(const std::vector<std::string>& values) {
   std::size_t with_comma = 0, with_point = 0, comma_only = 0, point_only = 0;
   bool grouped = true;
   for (const std::string& text : values) {
     const bool reads_point = parse_number(text, '.').has_value();
     const bool reads_comma = parse_number(text, ',').has_value();
+    const bool is_either = reads_point && !reads_comma && is_grouped(text, '.');
     with_point += reads_point;
-    with_comma += reads_comma;
-    point_only += reads_point && !reads_comma;
+    with_comma += reads_comma || is_either;
+    point_only += reads_point && !reads_comma && !is_either;
     comma_only += reads_comma && !reads_point;
     if (reads_comma && !reads_point) grouped &= is_grouped(text, ',');
   }
@@ -112,8 +113,8 @@ Decimals decimals_of(const std::vector<std::string>& values) {
   return point_only > 0 && 2 * with_point > values.size() ? Decimals::point : Decimals::none;
 }
 
-/// Numbers like 01.2024 may be dates.
-char decimal_of(const CsvSample& sample) {
+/// The decimals of all columns; numbers like 01.2024 may be dates.
+Decimals decimals_of(const CsvSample& sample) {
   bool comma = false, point = false;
   for (std::size_t i = 0; !sample.empty() && i < sample[0].size(); ++i) {
     const std::vector<std::string> values = values_of(sample, i);
@@ -121,7 +122,7 @@ char decimal_of(const CsvSample& sample) {
     comma |= decimals == Decimals::comma;
     point |= decimals == Decimals::point && !are_nearly_all(values, is_month);
   }
-  return comma && !point ? ',' : '.';
+  return point ? Decimals::point : comma ? Decimals::comma : Decimals::none;
 }
 
 char quote_of(std::string_view text, const std::string& name, char delimiter) {
@@ -294,7 +295,11 @@ CsvDialect csv_dialect(std::string_view text, const std::string& name, const Csv
     }
     if (options.delimiter != "auto") break;
   }
-  if (options.decimal == "auto") best.decimal = decimal_of(best_sample);
+  if (options.decimal == "auto") {
+    const Decimals decimals = decimals_of(best_sample);
+    best.decimal = decimals == Decimals::comma ? ',' : '.';
+    best.points_may_group = decimals == Decimals::none && best.delimiter == ';';
+  }
   if (!options.time_format.empty()) return best;
   std::vector<std::string> formats = time_formats_in(best_sample, best);
   if (formats.size() > 1)  // whether the day or the month comes first may be seen later

@@ -11,6 +11,7 @@ struct CsvDialect {
   char quote = '"';  ///< 0 for none
   std::string time_format = "";
   bool decimal_is_said = false;          ///< so that 1,234 beside a decimal point is a thousand
+  bool points_may_group = false;         ///< nothing says that 1.234 is no thousand
   std::vector<std::size_t> months = {};  ///< columns of dates such as 07.2016, numbers too
 };
 

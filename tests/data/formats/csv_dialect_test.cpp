@@ -66,6 +66,30 @@ TEST(CsvDialect, TakesNoThousandForADecimal) {
   }
 }
 
+/// Between semicolons points are as doubtful: 987 beside 1.043 may be less than it.
+TEST(CsvDialect, TakesNoPointBetweenThousandsForADecimal) {
+  const std::string text = "x;y\n1.043;1\n987;2\n";
+  EXPECT_THAT(problem(text), StartsWith("a.csv:2:1: column \"x\": \"1.043\" may have a decimal "
+                                        "point, or one between thousands: say what stands before "
+                                        "decimals by data.decimal (--decimal)"));
+  EXPECT_THAT(numbers(parse(text, {.decimal = ","})), ElementsAre(1043, 1, 987, 2));
+  EXPECT_THAT(numbers(parse(text, {.decimal = "."})), ElementsAre(1.043, 1, 987, 2));
+  EXPECT_THAT(problem("day;x\n31.01.2024;1.043\n01.02.2024;2.157\n"), StartsWith("a.csv:2:12: "));
+  EXPECT_THAT(problem("x;y\n1.234,00;1\n1.500;2\n"),
+              StartsWith("a.csv:3:1: column \"x\": \"1.500\" may have a decimal point"));
+  EXPECT_THAT(numbers(parse("x;y\n1.234,00;1\n1.500;2\n", {.decimal = ","})),
+              ElementsAre(1234, 1, 1500, 2));
+}
+
+/// 0.5 or 1043 elsewhere tell, and so do three decimals throughout.
+TEST(CsvDialect, TakesThreeDecimalsBehindAPointForThem) {
+  EXPECT_THAT(numbers(parse("x;y\n1.043;1\n2.157;2\n")), ElementsAre(1.043, 1, 2.157, 2));
+  EXPECT_THAT(numbers(parse("x;y\n1.043;0.5\n987;2\n")), ElementsAre(1.043, 0.5, 987, 2));
+  EXPECT_THAT(numbers(parse("x;y\n1.043;1\n987;2\n1043;3\n")),
+              ElementsAre(1.043, 1, 987, 2, 1043, 3));
+  EXPECT_THAT(numbers(parse("x,y\n1.043,1\n987,2\n")), ElementsAre(1.043, 1, 987, 2));
+}
+
 /// Where others of the file can be nothing else, and before a zero.
 TEST(CsvDialect, TakesThreeDecimalsForThem) {
   EXPECT_THAT(numbers(parse("x;y\n4,330;2\n5,25;3\n")), ElementsAre(4.33, 2, 5.25, 3));

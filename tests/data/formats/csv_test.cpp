@@ -238,5 +238,23 @@ TEST(Csv, ReadsFiles) {
   EXPECT_THAT(message, HasSubstr("bad.csv:3:1: "));
 }
 
+/// The region North America among others; nothing but an empty field is missing there.
+TEST(Csv, NaAmongNamesIsOne) {
+  const CsvOptions names{.texts = {"region"}, .labels = {"region"}, .missing = "nan"};
+  const auto texts = [&](const std::string& rows) {
+    return parse("x,region\n" + rows, names).texts;
+  };
+  EXPECT_THAT(texts("1,NA\n2,EU\n3,NA\n").at(1), ElementsAre("NA", "EU"));
+  EXPECT_THAT(numbers(parse("x,region\n1,NA\n2,EU\n3,NA\n", names)), ElementsAre(1, 0, 2, 1, 3, 0));
+  const NamedArray numbered = parse("x,region\n1,NA\n2,7\n3,\n", names);
+  EXPECT_TRUE(std::isnan(numbered.values(0, 1)) && std::isnan(numbered.values(2, 1)));
+  EXPECT_THAT(texts("1,NA\n2,NA\n").at(1), ElementsAre("NA"));
+  EXPECT_TRUE(std::isnan(parse("x,region\n1,EU\n2,\n", names).values(1, 1)));
+  EXPECT_THAT(parse("t,type\n1,NA\n2,buy\n", {.texts = {"type"}}).texts.at(1),
+              ElementsAre("NA", "buy"));
+  EXPECT_TRUE(
+      std::isnan(parse("x,sky\n1,NA\n2,sun\n", {.texts = {"sky"}, .missing = "nan"}).values(0, 1)));
+}
+
 }  // namespace csv_test
 }  // namespace bochner
