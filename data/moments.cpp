@@ -1,10 +1,14 @@
+#include <algorithm>
 #include <array>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/moments.hpp>
 #include <cstdio>
+#include <vector>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
+
+constexpr double rounding = 1e-12;
 
 std::string in_three_digits(double number) {
   std::array<char, 32> text;
@@ -15,7 +19,7 @@ std::string in_three_digits(double number) {
 }  // namespace
 
 Moments resolved(const Moments& moments, const std::string& column) {
-  constexpr double rounding = 1e-12, least_steps = 10;
+  constexpr double least_steps = 10;
   const auto [mean, deviation] = moments;
   if (deviation <= rounding * std::abs(mean)) return {mean, 0};
   if (deviation >= least_steps * double(std::numeric_limits<real>::epsilon()) * std::abs(mean))
@@ -23,6 +27,25 @@ Moments resolved(const Moments& moments, const std::string& column) {
   throw DataError(column, ": its numbers differ by some ", in_three_digits(deviation), " around ",
                   in_three_digits(mean),
                   ", too little for a model to tell them apart; take that number off all of them");
+}
+
+std::string coarse_steps(const double* x, std::size_t n, const std::string& column) {
+  constexpr double step_of_reals = double(std::numeric_limits<real>::epsilon()) / 2, few = 32;
+  std::vector<double> steps;  // beside the values
+  for (std::size_t i = 1; i < n; ++i) {
+    const double step = std::abs(x[i] - x[i - 1]) / std::max(std::abs(x[i]), std::abs(x[i - 1]));
+    if (step > rounding) steps.push_back(step);
+  }
+  if (steps.empty()) return "";
+  const auto usual = steps.begin() + std::ptrdiff_t(steps.size() * 3 / 4);
+  std::ranges::nth_element(steps, usual);
+  if (*usual >= few * step_of_reals) return "";
+  const std::string words =
+      column + " changes by some " + in_three_digits(*usual * std::abs(x[n - 1])) +
+      " from row to row around " + in_three_digits(x[n - 1]) + ", of which a model sees ";
+  const char* advice = "; take a number off all of its values, or learn the changes";
+  if (*usual < step_of_reals) throw DataError(words, "nothing", advice);
+  return words + "a few steps only" + advice;
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

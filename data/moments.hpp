@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bochner/autodiff/real.hpp>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <string>
 
@@ -38,5 +39,10 @@ namespace bochner::inline BOCHNER_PRECISION {
 /// changes. Throws DataError where its numbers differ by little more than two neighbours of reals
 /// do, so that a model would see steps.
 Moments resolved(const Moments& moments, const std::string& column);
+
+/// Of n values of a column, one row after the other: a warning where three of four neighbours that
+/// differ do so by less than a few steps of reals, as those of a meter that has counted for long;
+/// "" elsewhere. Throws DataError where they are one real.
+std::string coarse_steps(const double* x, std::size_t n, const std::string& column);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

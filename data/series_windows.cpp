@@ -73,6 +73,11 @@ void add_moments(SeriesMoments& moments, const std::vector<Run>& runs, const std
   moments.deviation.push_back(deviation);
 }
 
+std::string column_words(const TimeSeries& series, std::size_t variate) {
+  return series.names.empty() ? in_words("variate ", variate + 1)
+                              : "column " + excerpt(series.names[variate]);
+}
+
 /// Copies columns first, ..., first + count - 1 of each row of a matrix.
 void copy_columns(const xt::xarray<double>& from, std::size_t first, std::size_t count, real* to) {
   const std::size_t width = from.shape()[1];
@@ -94,9 +99,11 @@ SeriesWindows::SeriesWindows(std::vector<TimeSeries> all, const SeriesSpec& spec
   for (std::size_t number = 0; number < all.size(); ++number) {
     const std::string name = words_of(all[number].id);
     const std::size_t rows = all[number].rows();
+    const std::vector<std::string> id = all[number].id;
     Part part = part_of(std::move(all[number]), number);
     if (all.size() > 1 && find_windows(part, Split::train).empty()) {
       too_short_.push_back(in_words(name, " (", format_number_of(rows, "row"), ")"));
+      left_out_.push_back(id);
       continue;
     }
     for (const Split split : all_splits)
@@ -107,8 +114,20 @@ SeriesWindows::SeriesWindows(std::vector<TimeSeries> all, const SeriesSpec& spec
   if (parts_.empty())
     throw DataError("no series is long enough to train on, for ", sizes(), ": ",
                     some_of(too_short_), "; shorten them or change data.splits");
+  find_coarse_columns();
   examples_ = {spec.seed, windows_[0].size(), windows_[1].size(), windows_[2].size()};
   for (const Split split : all_splits) require_windows(split);
+}
+
+void SeriesWindows::find_coarse_columns() {
+  for (std::size_t number = 0; number < count(); ++number) {
+    const TimeSeries& one = series(number);
+    for (std::size_t v = 0; v < one.variates(); ++v) {
+      const std::string words = coarse_steps(one.values.data() + v * one.rows(),
+                                             rows(Split::train, number), column_words(one, v));
+      if (!words.empty() && coarse_.empty()) coarse_ = words;
+    }
+  }
 }
 
 std::string SeriesWindows::sizes() const {
@@ -226,9 +245,8 @@ SeriesMoments SeriesWindows::moments() const {
   for (std::size_t number = 0; number < count(); ++number) {
     const TimeSeries& one = series(number);
     for (std::size_t v = 0; v < one.variates(); ++v)
-      add_moments(
-          moments, {{one.values.data() + v * one.rows(), rows(Split::train, number)}},
-          one.names.empty() ? in_words("variate ", v + 1) : "column " + excerpt(one.names[v]));
+      add_moments(moments, {{one.values.data() + v * one.rows(), rows(Split::train, number)}},
+                  column_words(one, v));
   }
   return moments;
 }
@@ -284,6 +302,7 @@ std::string SeriesWindows::describe() const {
     words += ", " + format_number_of(C, "covariate");
   if (!too_short_.empty())
     words += in_words(", without ", some_of(too_short_), ": too short to train on");
+  if (!coarse_.empty()) words += "; " + coarse_;
   return words;
 }
 

@@ -69,6 +69,8 @@ class SeriesWindows : public Dataset {
 
   const TimeSeries& series(std::size_t number = 0) const { return parts_[number].series; }
   std::size_t count() const { return parts_.size(); }
+  /// Ids of those that were too short to train on.
+  const std::vector<std::vector<std::string>>& left_out() const { return left_out_; }
   /// Which of them has this id, if one has.
   std::optional<std::size_t> called(const std::vector<std::string>& id) const;
   const SeriesSpec& spec() const { return spec_; }
@@ -117,13 +119,17 @@ class SeriesWindows : public Dataset {
   /// Rows at which futures begin.
   std::vector<std::size_t> find_windows(const Part& part, Split split) const;
   void require_windows(Split split) const;
+  /// Throws DataError where one would be lost.
+  void find_coarse_columns();
   std::string sizes() const;
   std::string gaps_in_words() const;
 
   SeriesSpec spec_;
   std::vector<Part> parts_;
   std::vector<std::string> too_short_;  ///< which were left out
-  std::vector<Place> windows_[3];       ///< of each split
+  std::vector<std::vector<std::string>> left_out_;
+  std::string coarse_;             ///< what is lost of a column, or ""
+  std::vector<Place> windows_[3];  ///< of each split
 };
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -2,6 +2,7 @@
 
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/moments.hpp>
+#include <cmath>
 #include <vector>
 
 #include "data/messages.hpp"
@@ -41,6 +42,32 @@ TEST(Moments, RefusesWhatAModelCannotTellApart) {
               }),
               testing::AllOf(testing::StartsWith("column \"load\": its numbers differ by some "),
                              testing::HasSubstr(" around 1e+08, too little for a model")));
+}
+
+/// A meter: its readings deviate much, from row to row they change by little.
+TEST(Moments, StepsOfAMeterAreHeldAgainstItsReadings) {
+  const double step = double(std::numeric_limits<real>::epsilon());
+  const auto meter = [](double from, double by) {
+    std::vector<double> x;
+    for (int row = 0; row < 1000; ++row) x.push_back(from + by * row);
+    return coarse_steps(x.data(), x.size(), "column \"kwh\"");
+  };
+  EXPECT_EQ(meter(0, 6), "");
+  EXPECT_EQ(meter(1, 40 * step), "");
+  EXPECT_THAT(meter(1, 5 * step),
+              testing::AllOf(testing::StartsWith("column \"kwh\" changes by some "),
+                             testing::HasSubstr("a model sees a few steps only; take a number")));
+  EXPECT_THAT(message_of<DataError>([&] { meter(1e9, 1e8 * step); }),
+              testing::AllOf(testing::HasSubstr(" from row to row around 1e+09, of which"),
+                             testing::HasSubstr("a model sees nothing; take a number off")));
+  EXPECT_EQ(meter(1e9, 0), "") << "a constant";
+}
+
+/// One jump to a large offset, and a tail that hardly changes, are no meters.
+TEST(Moments, AFewSmallStepsDoNotMatter) {
+  std::vector<double> x;
+  for (int row = 0; row < 1000; ++row) x.push_back(1 - std::exp(-0.02 * row));
+  EXPECT_EQ(coarse_steps(x.data(), x.size(), "x"), "");
 }
 
 }  // namespace moments_test

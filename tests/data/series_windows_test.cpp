@@ -230,5 +230,18 @@ TEST(SeriesWindows, DropsOtherRowsOfEachSeries) {
   EXPECT_NE(windows.series(0).times, windows.series(1).times);
 }
 
+TEST(SeriesWindows, SayWhichStepsAreLost) {
+  const auto meter = [](double from) {
+    TimeSeries series = counting(1, 40);
+    series.values += from;
+    return series;
+  };
+  EXPECT_EQ(SeriesWindows(meter(0), tiny()).words().find("row to row"), std::string::npos);
+  const double few = 0.2 / double(std::numeric_limits<real>::epsilon());
+  EXPECT_NE(SeriesWindows(meter(few), tiny()).words().find("variate 1 changes by some 1 from row"),
+            std::string::npos);
+  EXPECT_THROW(SeriesWindows(meter(20 * few), tiny()), DataError);
+}
+
 }  // namespace series_windows_test
 }  // namespace bochner
