@@ -3,6 +3,7 @@
 
 #include <bochner/data/dataset.hpp>
 #include <bochner/data/formats/array.hpp>
+#include <bochner/data/learned_names.hpp>
 #include <bochner/layers/models/variational_autoencoder.hpp>
 #include <bochner/train/config/config.hpp>
 

@@ -1,22 +1,14 @@
-#include <fmt/args.h>
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <bochner/autodiff/joined.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/glob.hpp>
 #include <bochner/data/files/text.hpp>
-#include <bochner/data/formats/csv_dialect.hpp>
 #include <bochner/data/formats/read_array.hpp>
 #include <bochner/train/config/parameters.hpp>
 #include <bochner/train/tasks/starter.hpp>
-#include <bochner/train/tasks/starter_columns.hpp>
-#include <bochner/train/tasks/starter_gaps.hpp>
-#include <bochner/train/tasks/starter_series.hpp>
+#include <bochner/train/tasks/starter_blanks.hpp>
+#include <bochner/train/tasks/starter_tables.hpp>
 #include <bochner/train/tasks/starter_templates.hpp>
-#include <bochner/train/tasks/table_sketch.hpp>
 #include <fstream>
-#include <map>
 #include <regex>
 #include <set>
 
@@ -27,33 +19,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t sniffed_bytes = 1 << 16;
 
-constexpr const char* text_length =
-    "length = 256                  # bytes of a text that the model sees\n";
-
-/// What a template is filled with, as TOML.
-using Blanks = std::map<std::string, std::string>;
-
-Blanks usual_blanks() {
-  return {
-      {"what", "texts: a folder of files for each label"},
-      {"data", "texts"},
-      {"files", ""},
-      {"columns", ""},
-      {"positions", "learned"},
-      {"lr", "3e-3"},
-      {"weight_decay", "0.1"},
-      {"method", in_quotes("exact")},
-      {"backbone", "\"linear\"           # or attention, over patches; or rows, at their times"},
-      {"length", "128"},
-      {"lookback", "96"},
-      {"horizon", "24"},
-      {"rows", "0"},
-      {"batch", "32"},
-      {"warmup", "20"},
-      {"steps", "1000"},
-      {"validate", "250"}};
-}
-
 const char* usual_files(const std::string& kind) {
   return kind == "lm"            ? R"("texts/**/*.txt")"
          : kind == "classifier"  ? R"("texts/*/*")"
@@ -61,27 +26,6 @@ const char* usual_files(const std::string& kind) {
          : kind == "vae"         ? R"("digits/*")"
          : kind == "contrastive" ? R"("images/*")"
                                  : R"("table.csv")";
-}
-
-std::string fill_in(const std::string& kind, const Blanks& blanks) {
-  const auto* found = std::ranges::find(starter_templates, kind, &StarterTemplate::kind);
-  if (found == std::end(starter_templates))
-    throw std::invalid_argument(kind + ": no such kind to begin with; there are " +
-                                alternatives(starter_kinds()));
-  fmt::dynamic_format_arg_store<fmt::format_context> arguments;
-  Blanks all = usual_blanks();
-  for (const auto& [name, text] : blanks) all[name] = text;
-  for (const auto& [name, text] : all) arguments.push_back(fmt::arg(name.c_str(), text));
-  return fmt::vformat(found->text, arguments);
-}
-
-/// So many steps for so many of an epoch: ten epochs, within limits.
-Blanks with_steps(Blanks blanks, std::size_t steps_of_epoch) {
-  const std::size_t steps = std::clamp<std::size_t>(10 * steps_of_epoch, 100, 1000);
-  blanks["steps"] = std::to_string(steps);
-  blanks["warmup"] = std::to_string(steps / 50);
-  blanks["validate"] = std::to_string(steps / 4);
-  return blanks;
 }
 
 /// The text of a file or the front of it.
@@ -101,177 +45,6 @@ std::string lm_config(const std::string& files, std::uint64_t bytes) {
                                   bytes / (batch * length)));
 }
 
-std::string quoted_list(const std::vector<std::string>& names) {
-  return "[" + joined(names, ", ", in_quotes) + "]";
-}
-
-std::string quoted_list(const TableSketch& table, const std::vector<std::size_t>& columns) {
-  std::vector<std::string> names;
-  for (const std::size_t i : columns) names.push_back(table.names[i]);
-  return quoted_list(names);
-}
-
-/// By texts, or by whole numbers, told apart; something else must be left to forecast.
-SeriesLayout series_layout(const fs::path& file, const TableSketch& table) {
-  if (table.times.empty() || table.numbers.empty()) return {};
-  std::vector<std::string> candidates;
-  for (const auto* columns : {&table.words, &table.whole_numbers})
-    for (const std::size_t i : *columns) candidates.push_back(table.names[i]);
-  const SeriesLayout layout =
-      layout_of_series(file, table.names[table.times[0]], candidates, table.options);
-  const bool leaves_some = std::ranges::any_of(table.numbers, [&](std::size_t i) {
-    return std::ranges::count(layout.columns, table.names[i]) == 0;
-  });
-  return leaves_some ? layout : SeriesLayout();
-}
-
-/// A model of rows at their times, in place of one of the rows' numbers.
-void see_times(Blanks& blanks) {
-  blanks["backbone"] =
-      "\"rows\"             # rows are tokens at their times, which are irregular\n"
-      "blocks = 2\nwidth = 32\nexpansion = 2\npositions = \"none\"\n"
-      "mixer = { kind = \"softmax\", heads = 2 }\n"
-      "time = { kind = \"free\", use = \"rotate\", shortest = 1.5, longest = 192 }  # in median "
-      "gaps";
-  blanks["columns"] += "stamps = true                 # the model sees when rows are\n";
-  blanks["batch"] = "8";
-}
-
-std::string series_config(const std::string& files, const fs::path& file,
-                          const TableSketch& table) {
-  constexpr std::size_t longest = 24;
-  const SeriesLayout layout = series_layout(file, table);
-  const std::size_t rows = table.rows / layout.count;
-  const std::size_t horizon = std::clamp<std::size_t>(rows / 20, 1, longest);
-  const std::size_t lookback = 4 * horizon, windows = table.rows * 7 / 10;
-  const std::size_t batch = std::clamp<std::size_t>(windows / 16, 1, 64);
-  std::vector<std::size_t> targets = table.numbers, words = table.words;
-  for (auto* some : {&targets, &words})
-    std::erase_if(*some, [&](std::size_t i) {
-      return std::ranges::count(layout.columns, table.names[i]) > 0;
-    });
-  std::string columns;
-  if (!layout.columns.empty())
-    columns = "series = " + quoted_list(layout.columns) + "            # what tells " +
-              std::to_string(layout.count) + " series apart\n";
-  const std::string& clock = table.options.time;
-  const bool one_time = table.times.size() <= 1;
-  if (!one_time || !table.words.empty() || !table.empty.empty() || !layout.columns.empty() ||
-      !clock.empty())
-    columns +=
-        "columns = " + quoted_list(table, targets) + "\n" +
-        (table.times.empty() ? ""
-                             : "time_column = " + in_quotes(table.names[table.times[0]]) + "\n");
-  if (!clock.empty()) columns += "time_format = " + in_quotes(table.options.time_format) + "\n";
-  if (!words.empty())
-    columns += "# known = " + quoted_list(table, words) + "   # if known of rows to come, too\n";
-  const std::vector<double> times =
-      table.times.empty()
-          ? std::vector<double>()
-          : times_of(file, table.names[table.times[0]], layout.columns, table.options);
-  Blanks blanks = {{"files", files},
-                   {"columns", columns},
-                   {"horizon", std::to_string(horizon)},
-                   {"lookback", std::to_string(lookback)},
-                   {"batch", std::to_string(batch)}};
-  if (layout.columns.empty() && are_irregular(times))
-    see_times(blanks);
-  else if (const std::size_t pause = pause_for(times, lookback, horizon, {.7, .1, .2}); pause != 1)
-    blanks["columns"] +=
-        fmt::format("pause = {:<22}# steps to the next row at most: the dates have gaps\n", pause);
-  return fill_in("forecaster", with_steps(blanks, windows / batch));
-}
-
-std::string event_config(const std::string& files, const TableSketch& table, std::size_t time,
-                         std::size_t type) {
-  constexpr std::size_t batch = 16, longest = 64;
-  const std::size_t length = std::clamp<std::size_t>(table.rows / 20, 1, longest);
-  std::string columns = "time_column = " + in_quotes(table.names[time]) +
-                        "\ntype_column = " + in_quotes(table.names[type]) + "\n";
-  if (const auto sequence = sequence_column(table, time, type))
-    columns += "sequence_column = " + in_quotes(table.names[*sequence]) + "\n";
-  return fill_in(
-      "events",
-      with_steps({{"files", files}, {"columns", columns}, {"length", std::to_string(length)}},
-                 4 * table.rows / (batch * length)));
-}
-
-std::string regression_config(const std::string& files, const TableSketch& table) {
-  constexpr std::size_t quick_rows = 512, most_exact = 5000;
-  std::vector<std::size_t> inputs = table.numbers;
-  const std::size_t target = inputs.back();
-  inputs.pop_back();
-  std::string columns = "inputs = " + quoted_list(table, inputs) +
-                        "\ntarget = " + in_quotes(table.names[target]) + "\n";
-  if (!table.words.empty())
-    columns += "# no numbers, and left out: " + quoted_list(table, table.words) + "\n";
-  return fill_in("gp", {{"files", files},
-                        {"columns", columns},
-                        {"method", in_quotes(table.rows > most_exact ? "features" : "exact")},
-                        {"rows", table.rows > 2 * quick_rows ? std::to_string(quick_rows) : "0"}});
-}
-
-/// `columns` of a table; "" for files in folders that are called like their labels.
-std::string text_config(const std::string& files, const std::string& columns, std::size_t texts) {
-  constexpr std::size_t batch = 16;
-  return fill_in("classifier", with_steps({{"files", files},
-                                           {"columns", columns + text_length},
-                                           {"positions", "none"},
-                                           {"lr", "1e-3"},
-                                           {"weight_decay", "0.3"}},
-                                          texts / batch));
-}
-
-/// Those of a label and of a text, if there are such.
-std::optional<std::string> text_columns(const TableSketch& table) {
-  for (const char* label : {"label", "class", "category", "sentiment", "topic"})
-    for (const char* text : {"text", "review", "message", "sentence", "comment"}) {
-      const auto of_label = table.called(label), of_text = table.called(text);
-      if (!of_label || !of_text) continue;
-      return "text_column = " + in_quotes(table.names[*of_text]) +
-             "\nlabel_column = " + in_quotes(table.names[*of_label]) + "\n";
-    }
-  return std::nullopt;
-}
-
-/// The same table with numbers that go on from row to row and are called a time as its times.
-std::optional<TableSketch> with_clock(const fs::path& file, const TableSketch& table) {
-  for (const char* name : {"time", "timestamp", "date", "datetime", "ds"}) {
-    const auto column = table.called(name);
-    if (!column || std::ranges::count(table.numbers, *column) == 0) continue;
-    const auto format = format_of_clock(file, table.names[*column], table.options);
-    if (!format) continue;
-    TableSketch series = table;
-    std::erase(series.numbers, *column);
-    std::erase(series.whole_numbers, *column);
-    series.times = {*column};
-    series.options.time = table.names[*column];
-    series.options.time_format = *format;
-    return series;
-  }
-  return std::nullopt;
-}
-
-std::string table_config(const std::string& files, const fs::path& file,
-                         const CsvOptions& options) {
-  const Input input = open_input(file);
-  const TableSketch table = sketch_of(input.text(), input.name(), options);
-  if (const auto columns = text_columns(table)) return text_config(files, *columns, table.rows);
-  if (!table.unread.empty()) throw DataError(table.unread);
-  if (!series_layout(file, table).columns.empty()) return series_config(files, file, table);
-  if (const auto time = time_column(table))
-    if (const auto type = type_column(table, *time))
-      return event_config(files, table, *time, *type);
-  if (table.numbers.empty())
-    throw DataError(input.name(),
-                    ": has no column of numbers to learn; name its columns in a "
-                    "config: bochner init events, or bochner init forecaster");
-  if (!table.times.empty() || !table.has_header || table.numbers.size() == 1)
-    return series_config(files, file, table);
-  if (const auto series = with_clock(file, table)) return series_config(files, file, *series);
-  return regression_config(files, table);
-}
-
 /// Images come with their labels in other files of the folder.
 std::string image_config(const std::string& files) {
   return fill_in(
@@ -285,9 +58,9 @@ bool is_text(const fs::path& file) {
 }
 
 bool is_table(const fs::path& file) {
-  fs::path name = file.filename();
-  if (name.extension() == ".gz") name = name.stem();
-  return name.extension() == ".csv" || name.extension() == ".tsv";
+  const fs::path name = lower_case(file.filename().string());
+  const fs::path kind = name.extension() == ".gz" ? name.stem().extension() : name.extension();
+  return kind == ".csv" || kind == ".tsv";
 }
 
 /// `files` is what the config says of one file or of all that are like it.
@@ -303,9 +76,7 @@ std::string config_of_file(const std::string& files, const fs::path& file, std::
       throw DataError(name, ": an array of ", array.values.dimension(),
                       " axes may be a film or other things; begin with: bochner init field");
     if (array.values.dimension() == 0) throw DataError(name, ": is one number, and no series");
-    TableSketch table;
-    table.rows = array.values.shape()[0];
-    return series_config(files, file, table);
+    return rows_config(files, file, array.values.shape()[0]);
   }
   if (is_table(file)) return table_config(files, file, options);
   if (front_of(file).empty()) throw DataError(name, ": is empty");
@@ -376,7 +147,8 @@ std::string starter_config(const std::string& kind) {
 bool is_data(const fs::path& path) {
   std::error_code error;
   if (fs::is_directory(path, error)) return true;
-  if (!fs::is_regular_file(path, error) || path.extension() == ".toml") return false;
+  if (!fs::is_regular_file(path, error) || lower_case(path.extension().string()) == ".toml")
+    return false;
   return !begins_as_config(front_of(path));
 }
 

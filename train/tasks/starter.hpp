@@ -1,6 +1,7 @@
 #pragma once
 /// Configs to begin with: small, with a comment on every line that a user will want to change.
 
+#include <bochner/data/formats/csv.hpp>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -14,7 +15,7 @@ std::vector<std::string> starter_kinds();
 std::string starter_config(const std::string& kind);
 
 /// Whether a path stands where a config is expected and is none: a folder, or a file that is not
-/// called *.toml and has none of the sections of configs.
+/// called *.toml, in any case, and has none of the sections of configs.
 bool is_data(const std::filesystem::path& path);
 /// A config for the data of a file or of a folder: of a kind and of a size that they suggest.
 /// `options` say how tables are written. Throws DataError with what to do where it cannot tell, and

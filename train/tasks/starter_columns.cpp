@@ -15,6 +15,15 @@ bool names_somebody(const std::string& column) {
 
 }  // namespace
 
+bool names_a_source(const std::string& column) {
+  const std::string name = lower_case(column);
+  for (const char* whole :
+       {"sensor", "device", "station", "meter", "probe", "node", "machine", "channel", "tag",
+        "metric", "variable", "parameter", "signal", "series", "item", "name", "site", "location"})
+    if (name == whole || name == std::string(whole) + "_name") return true;
+  return names_somebody(column);
+}
+
 std::optional<std::size_t> time_column(const TableSketch& table) {
   for (const char* name : {"time", "timestamp", "t"})
     if (const auto column = table.called(name)) return column;

@@ -5,6 +5,8 @@
 
 namespace bochner {
 
+/// Whether a column is called like that of what readings are of: sensor, device_id.
+bool names_a_source(const std::string& column);
 /// Of dates, or of numbers that are called so.
 std::optional<std::size_t> time_column(const TableSketch& table);
 /// Of events: called so, or where no number but the time is more than a name the one of texts that

@@ -3,7 +3,6 @@
 
 #include <bochner/data/formats/csv.hpp>
 #include <filesystem>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,6 +13,7 @@ namespace bochner {
 struct SeriesLayout {
   std::vector<std::string> columns = {};
   std::size_t count = 1;
+  bool own_times = false;  ///< which others hardly have
 };
 /// None where hardly a time stands in several rows: else the first of the candidates, or the first
 /// two of them, by which time goes on from row to row in series of several rows; none again where
@@ -22,14 +22,16 @@ SeriesLayout layout_of_series(const std::filesystem::path& file, const std::stri
                               const std::vector<std::string>& candidates,
                               const CsvOptions& options = {});
 
+/// Of readings that were written into one table as they came, each at a time of its own, or one
+/// series behind the other: by columns called like what they are of (sensor, device, ..), or by one
+/// by which the `numbers` of an irregular table go on more than from row to row. None where times
+/// are in common, or nothing tells.
+SeriesLayout layout_of_readings(const std::filesystem::path& file, const std::string& time,
+                                const std::vector<std::string>& candidates,
+                                const std::vector<std::string>& numbers,
+                                const CsvOptions& options = {});
+
 /// Whether each is larger than the one before it, of two or more.
 bool go_on(std::span<const double> numbers);
-
-/// The data.time_format of numbers that go on from row to row: "%Y%m%d" where all of them are dates
-/// written so, "%s" of other whole numbers, "%Q" where they are milliseconds; nothing where they do
-/// not go on, or are no such.
-std::optional<std::string> format_of_clock(const std::filesystem::path& file,
-                                           const std::string& column,
-                                           const CsvOptions& options = {});
 
 }  // namespace bochner

@@ -126,6 +126,17 @@ struct ColumnSketch {
   }
 };
 
+/// Whether it counts the rows, as pandas writes an index: one by one, without a name.
+bool is_index(const CsvSample& sample, std::size_t column) {
+  if (!sample[0][column].empty() || sample.size() < 3) return false;
+  for (std::size_t row = 1; row < sample.size(); ++row) {
+    if (column >= sample[row].size()) return false;
+    const auto here = parse_count(sample[row][column]);
+    if (!here || (row > 1 && *here != *parse_count(sample[row - 1][column]) + 1)) return false;
+  }
+  return true;
+}
+
 /// By the mark that spreadsheets begin such a text with.
 bool is_utf16(std::string_view text) {
   return text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff");
@@ -154,6 +165,10 @@ TableSketch sketch_of(std::string_view text, const std::string& name, const CsvO
     columns.push_back(column);
     sketch.texts.push_back(column.texts.size());
     const bool are_months = std::ranges::count(dialect.months, i) > 0;
+    if (sketch.has_header && is_index(sample, i)) {
+      sketch.row_numbers.push_back(i);
+      continue;
+    }
     if (column.count == 0)
       sketch.empty.push_back(i);
     else

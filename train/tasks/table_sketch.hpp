@@ -13,6 +13,7 @@ struct TableSketch {
   std::vector<std::string> names;  ///< or numbers from 1
   std::vector<std::size_t> numbers, times, words, empty;
   std::vector<std::size_t> whole_numbers;  ///< of the numbers
+  std::vector<std::size_t> row_numbers;    ///< which only count the rows, and are no numbers
   std::vector<std::size_t> texts;          ///< how many there are in each column
   std::size_t sampled = 0;                 ///< rows of which this is known
   std::string unread;  ///< what is wrong with words that people take for numbers or dates, or ""
