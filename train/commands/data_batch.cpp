@@ -56,7 +56,7 @@ void add_gradients(NamedArrays& arrays, const Config& config, Task& task, std::u
 void data_batch_command(const BatchOptions& options) {
   demand(!options.gradients || !options.output.empty(),
          "data batch --gradients: give --output FILE.npz, which they go to");
-  demand(options.output.empty() || options.output.ends_with(".npz"),
+  demand(options.output.empty() || ends_in(options.output, ".npz"),
          "data batch --output {}: holds several arrays; the name must end in .npz", options.output);
   const auto [checkpoint, config, task] = load_task(options);
   const TrainerState& state = checkpoint.state();

@@ -265,11 +265,9 @@ NamedArray predict(const PredictOptions& options, const LoadedRun& run, SharedWo
       return texts ? predict_texts(*task, all.texts, batch_size(run.config), work.processes())
                    : task->predict(table);
     });
-    if (!texts) {
-      if (const std::string note = task->note_on_prediction(); !note.empty())
-        fmt::print(stderr, "note     {}\n", note);
-      return result;
-    }
+    for (const std::string& note : task->notes_on_prediction())
+      fmt::print(stderr, "note     {}\n", printable(note));
+    if (!texts) return result;
   }
   result.texts[0] = all.names;
   return result;

@@ -271,8 +271,19 @@ int resume_command(const ResumeOptions& options, SignalGuard& signals) {
   });
 }
 
+void refuse_data(const ForkOptions& options) {
+  if (!is_data(options.config)) return;
+  const auto config = parse_run_reference(options.parent).directory / "config.toml";
+  demand(false,
+         "{}: is data, and a fork takes a config, such as the parent's: {} fork {} {} --set {}",
+         options.config, shell_word(options.line->words()[0]), shell_word(options.parent),
+         shell_word(config.string()),
+         shell_word(fmt::format("data.files=[{}]", in_quotes(options.config))));
+}
+
 int fork_command(const ForkOptions& options, SignalGuard& signals) {
   const auto forked = [&](const Beginning& with) {
+    refuse_data(options);
     const Config config = read_config(options.config, options.sets);
     note_schedule(config, with.notes);
     return Session::fork(with.storage, parse_run_reference(options.parent), config,

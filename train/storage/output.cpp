@@ -98,11 +98,11 @@ void write_output(const std::string& path, const std::function<void(const Sink&)
 void write_array(const std::string& path, const NamedArray& array, const ArrayFormat& format) {
   std::function<void(const Sink&)> write;
   if (is_array_file(path)) require_numbers(path, array);
-  if (path == "-" || path.ends_with(".csv"))
+  if (path == "-" || ends_in(path, ".csv"))
     write = [&](const Sink& sink) { write_csv(array, sink, format.delimiter); };
-  else if (path.ends_with(".npy"))
+  else if (ends_in(path, ".npy"))
     write = [&](const Sink& sink) { write_npy(array.values, sink, format.npz.type); };
-  else if (path.ends_with(".npz"))
+  else if (ends_in(path, ".npz"))
     write = [&](const Sink& sink) { write_npz(parts_of(array, format.array), sink, format.npz); };
   else
     throw std::invalid_argument(fmt::format("{}: {}", path, writable_names));
@@ -110,7 +110,7 @@ void write_array(const std::string& path, const NamedArray& array, const ArrayFo
 }
 
 void make_table_for(const std::string& path, NamedArray& array) {
-  if (path.ends_with(".npy") || path.ends_with(".npz") || array.values.dimension() < 3) return;
+  if (is_array_file(path) || array.values.dimension() < 3) return;
   const std::size_t n = array.values.shape()[0];
   array.values.reshape({n, n > 0 ? array.values.size() / n : 0});
 }

@@ -1,6 +1,7 @@
 #pragma once
 /// Files that commands write for their user.
 
+#include <bochner/data/files/text.hpp>
 #include <bochner/data/formats/npz.hpp>
 
 namespace bochner {
@@ -25,9 +26,13 @@ struct ArrayFormat {
 /// For help and errors: which names write_array takes.
 constexpr const char* writable_names =
     "the name must end in .csv, .npy or .npz; - is CSV on standard output";
+/// In capital letters too.
+inline bool ends_in(const std::string& path, std::string_view ending) {
+  return lower_case(path).ends_with(ending);
+}
 /// Whether the name is that of a file which holds numbers only, .npy or .npz.
 inline bool is_array_file(const std::string& path) {
-  return path.ends_with(".npy") || path.ends_with(".npz");
+  return ends_in(path, ".npy") || ends_in(path, ".npz");
 }
 /// Writes the array as its name ends, in .npz with an array for each named column. Throws
 /// std::invalid_argument for another ending, DataError for texts that are to be .npz or .npy.

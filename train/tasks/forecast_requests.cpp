@@ -28,6 +28,21 @@ void require_known(const std::vector<SeriesRows>& parts, const SeriesWindows& le
                     quoted_some(known));
 }
 
+/// Takes away those that training itself has left out, unless all are such.
+void leave_out_unlearned(std::vector<SeriesRows>& parts, const SeriesWindows& learned,
+                         std::vector<std::string>& left_out) {
+  const auto is_unlearned = [&](const SeriesRows& part) {
+    return !learned.called(part.id) && std::ranges::count(learned.left_out(), part.id) > 0;
+  };
+  if (std::ranges::all_of(parts, is_unlearned)) return;
+  std::vector<std::string> names;
+  for (const SeriesRows& part : parts)
+    if (is_unlearned(part)) names.push_back(words_of(part.id));
+  std::erase_if(parts, is_unlearned);
+  if (!names.empty())
+    left_out.push_back("without " + quoted_some(names) + ": too short to have been learned");
+}
+
 /// A series of the input as far as it has values, and the rows behind it that are asked for.
 struct SeenSeries {
   TimeSeries series;
@@ -97,15 +112,22 @@ void require_steps(const TimeSeries& series, const TimeSeries& learned, const Se
                     " lie closer than the model learned: ", step.words(), advice);
 }
 
-/// Rows to come must be there where something is known of them.
-void require_rows_to_come(const std::vector<SeenSeries>& all, const RequestRules& rules,
-                          std::size_t H) {
+/// Rows to come must be there where something is known of them; series without are left out, unless
+/// all are such.
+void require_rows_to_come(std::vector<SeenSeries>& all, const RequestRules& rules, std::size_t H,
+                          std::vector<std::string>& left_out) {
   const std::vector<std::string>& known = rules.columns.known;
   if (known.empty()) return;
   std::vector<std::string> without;
   for (const SeenSeries& seen : all)
     if (seen.asked == 0) without.push_back(words_of(seen.series.id));
   if (without.empty()) return;
+  if (without.size() < all.size()) {
+    std::erase_if(all, [](const SeenSeries& seen) { return seen.asked == 0; });
+    left_out.push_back("without " + quoted_some(without) +
+                       ": the input does not say what is known of their rows to come");
+    return;
+  }
   throw DataError("the input does not say what is known of the rows to come: add up to ", H,
                   " rows behind the last one",
                   rules.columns.series.empty() ? "" : " of " + quoted_some(without),
@@ -234,7 +256,8 @@ void write_ids(NamedArray& table, std::size_t column, const std::vector<std::str
 }  // namespace
 
 std::vector<ForecastRequest> forecast_requests(const NamedArray& input, const RequestRules& rules,
-                                               const SeriesWindows& learned) {
+                                               const SeriesWindows& learned,
+                                               std::vector<std::string>& left_out) {
   NamedArray table = input;
   SeriesColumns columns = rules.columns;
   if (table.values.dimension() == 2 && !columns.others().empty())
@@ -242,13 +265,16 @@ std::vector<ForecastRequest> forecast_requests(const NamedArray& input, const Re
   columns.targets.clear();
   if (!input.columns.empty()) columns.targets = learned.series().names;
   const bool asks = learned.spec().stamps || !columns.known.empty();
-  const std::vector<SeriesRows> parts = rows_of_series(table, columns.series);
-  if (!columns.series.empty()) require_known(parts, learned);
+  std::vector<SeriesRows> parts = rows_of_series(table, columns.series);
+  if (!columns.series.empty()) {
+    leave_out_unlearned(parts, learned, left_out);
+    require_known(parts, learned);
+  }
   std::vector<SeenSeries> all;
   for (const SeriesRows& part : parts)
     all.push_back(seen_series(table, rules, columns, part, asks));
   require_fit(all, learned);
-  require_rows_to_come(all, rules, learned.spec().horizon);
+  require_rows_to_come(all, rules, learned.spec().horizon, left_out);
   std::vector<ForecastRequest> requests;
   for (const SeenSeries& seen : all) requests.push_back(request_of(table, columns, seen, learned));
   return requests;

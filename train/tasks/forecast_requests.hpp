@@ -26,10 +26,13 @@ struct RequestRules {
 
 /// One for each series of a table, in the order of their first rows. A series that ends in rows
 /// without targets asks for these: where the model sees stamps, at their times; where it has known
-/// columns, with their values, and then it must, step by step. Throws DataError for series that the
-/// model does not know or that are too short, by name, and for rows that do not fit.
+/// columns, with their values, and then it must, step by step. Where others can be answered, those
+/// that were too short to be learned or have no rows to come are left out, which `left_out` says.
+/// Throws DataError for other series that the model does not know or that are too short, by name,
+/// and for rows that do not fit.
 std::vector<ForecastRequest> forecast_requests(const NamedArray& input, const RequestRules& rules,
-                                               const SeriesWindows& learned);
+                                               const SeriesWindows& learned,
+                                               std::vector<std::string>& left_out);
 
 /// The answers, (H, V) or (H, V, Q) in the unit of the data for each request, as rows: the columns
 /// that tell series apart, the time if there is one, and the variates, or the quantiles of each.

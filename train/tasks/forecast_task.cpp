@@ -204,7 +204,8 @@ class ForecastTask : public Task {
 
   /// The rows after the last ones of each series, see forecast_requests().
   NamedArray predict(const NamedArray& input) override {
-    const auto requests = forecast_requests(input, rules_, windows_);
+    left_out_.clear();
+    const auto requests = forecast_requests(input, rules_, windows_, left_out_);
     std::vector<Tensor> answers;
     for (const ForecastRequest& request : requests)
       answers.push_back(
@@ -213,13 +214,15 @@ class ForecastTask : public Task {
                           levels());
   }
 
-  std::string note_on_prediction() const override {
+  std::vector<std::string> notes_on_prediction() const override {
+    std::vector<std::string> notes = left_out_;
     const bool dates_are_said = !spec_.regular || !rules_.columns.known.empty();
-    if (dates_are_said || !windows_.crosses_pauses()) return "";
-    return fmt::format(
-        "dates of the forecast are {} apart, as if rows had no pauses; those that "
-        "the model learned have some that no day or time of the week explains",
-        windows_.series().time_step().words());
+    if (!dates_are_said && windows_.crosses_pauses())
+      notes.push_back(
+          fmt::format("dates of the forecast are {} apart, as if rows had no pauses; those that "
+                      "the model learned have some that no day or time of the week explains",
+                      windows_.series().time_step().words()));
+    return notes;
   }
 
   std::optional<Backtest> backtest(const BacktestPlan& plan) override {
@@ -358,7 +361,8 @@ class ForecastTask : public Task {
   SeriesWindows windows_;
   ForecasterSpec spec_;
   RequestRules rules_;
-  std::vector<std::string> time_;  // LearnedNames::time
+  std::vector<std::string> time_;      // LearnedNames::time
+  std::vector<std::string> left_out_;  // of the last answer
   Forecaster model_;
 };
 

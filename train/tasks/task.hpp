@@ -86,8 +86,8 @@ class Task {
   /// What the model says about a table of the user's: `bochner predict`. By default throws
   /// std::invalid_argument.
   virtual NamedArray predict(const NamedArray& input);
-  /// What the user is to know of these answers, if anything.
-  virtual std::string note_on_prediction() const { return ""; }
+  /// What the user is to know of the last answers, a line each.
+  virtual std::vector<std::string> notes_on_prediction() const { return {}; }
   /// What the model says about texts, a row for each with its number in the first column; `batch`
   /// of them are computed at a time. By default throws std::invalid_argument.
   virtual NamedArray predict_texts(const std::vector<std::string>& texts, std::size_t batch);

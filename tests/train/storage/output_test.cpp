@@ -31,6 +31,8 @@ TEST_F(Output, ComesBackInEveryFormat) {
     EXPECT_EQ(again(name).columns.empty(), name == std::string("t.npy")) << name;
   }
   EXPECT_EQ(again("u.npz", {.npz = {.compressed = true}}).columns, table.columns);
+  EXPECT_EQ(again("T.CSV").columns, table.columns);
+  EXPECT_TRUE(is_array_file(path("T.NPY")));
 }
 
 TEST_F(Output, AppearsCompleteOrNotAtAll) {

@@ -21,6 +21,7 @@ namespace forecast_dates_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::StartsWith;
 
 double wave(std::size_t row) { return 100 + 10 * std::sin(double(row) / 4); }
@@ -115,7 +116,7 @@ TEST(OpeningHours, GoOnInTheMorning) {
   const auto file = folder.write("shop.csv", opening_hours(40));
   const auto task = make_task(tiny_config(file, small_forecaster));
   EXPECT_THAT(task->data().words(), StartsWith("1 variate, 360 rows  "));
-  EXPECT_EQ(task->note_on_prediction(), "");
+  EXPECT_THAT(task->notes_on_prediction(), IsEmpty());
   NamedArray rows = read_csv(file);
   rows.values = xt::xarray<double>(xt::view(rows.values, xt::range(330, 359), xt::all()));
   const NamedArray next = task->predict(rows);
@@ -132,12 +133,13 @@ TEST(Pauses, WithoutARuleAreNoted) {
   TemporaryFolder folder;
   const auto file = folder.write("some.csv", text);
   std::vector<std::string> sets = small_forecaster;
-  EXPECT_EQ(make_task(tiny_config(file, sets))->note_on_prediction(), "") << "none is crossed";
+  EXPECT_THAT(make_task(tiny_config(file, sets))->notes_on_prediction(), IsEmpty())
+      << "none is crossed";
   sets.push_back("data.pause=0");
-  EXPECT_EQ(
-      make_task(tiny_config(file, sets))->note_on_prediction(),
-      "dates of the forecast are 1 hour apart, as if rows had no pauses; those that the model "
-      "learned have some that no day or time of the week explains");
+  EXPECT_THAT(
+      make_task(tiny_config(file, sets))->notes_on_prediction(),
+      ElementsAre("dates of the forecast are 1 hour apart, as if rows had no pauses; those that "
+                  "the model learned have some that no day or time of the week explains"));
 }
 
 TEST(KnownRows, AreTheNextOnes) {

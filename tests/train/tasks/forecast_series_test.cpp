@@ -146,10 +146,10 @@ TEST_F(ForecastShops, AsksForWhatIsKnownOfTheRowsToCome) {
   const auto error = [&](const std::string& rows) {
     return message_of<DataError>([&] { task->predict(table(rows)); });
   };
-  EXPECT_EQ(error(days(0, 200, 220) + days(1, 100, 122, 120)),
+  EXPECT_EQ(error(days(0, 200, 220) + days(1, 100, 120)),
             "the input does not say what is known of the rows to come: add up to 7 rows behind the "
-            "last one of \"north\", with their time and price, and with nothing in what is "
-            "forecast");
+            "last one of \"north\", \"south 1\", with their time and price, and with nothing in "
+            "what is forecast");
   EXPECT_EQ(error(days(0, 200, 221, 220) + "2024-08-09,north,,\n"),
             "row 22, column price: is missing; data.known says that it is known, of rows to come "
             "too");
@@ -158,6 +158,26 @@ TEST_F(ForecastShops, AsksForWhatIsKnownOfTheRowsToCome) {
   EXPECT_EQ(error(days(0, 200, 212, 210) + days(1, 100, 110, 109)),
             "the input has 10 rows of \"north\", 9 rows of \"south 1\", the model looks back over "
             "14");
+}
+
+/// What else is asked is answered.
+TEST_F(ForecastShops, LeavesOutWhatCannotBeAnswered) {
+  const std::string third = "2024-06-01,west,5,1\n2024-06-02,west,,1\n";
+  folder_.write("shops.csv", header + days(0, 0, 300) + days(1, 0, 200) + third);
+  const auto task = make_task(config());
+  NamedArray next = task->predict(table(days(0, 200, 220) + days(1, 100, 122, 120) + third));
+  EXPECT_EQ(next.values.shape()[0], 2u);
+  EXPECT_THAT(task->notes_on_prediction(),
+              ElementsAre("without \"west\": too short to have been learned",
+                          "without \"north\": the input does not say what is known of their rows "
+                          "to come"));
+  next = task->predict(table(days(1, 100, 122, 120)));
+  EXPECT_THAT(task->notes_on_prediction(), testing::IsEmpty());
+  EXPECT_EQ(message_of<DataError>([&] { task->predict(table(third)); }),
+            "the model knows no series \"west\"; it learned \"north\", \"south 1\"");
+  EXPECT_THAT(message_of<DataError>(
+                  [&] { task->predict(table(days(0, 200, 222, 220) + "2024-06-01,east,5,1\n")); }),
+              HasSubstr("the model knows no series \"east\""));
 }
 
 /// A file may hold the rows to come already: nothing is learned from them.
