@@ -81,6 +81,11 @@ double likelihood_or_none(GaussianProcess& process, const ProcessRows& rows) try
   return -std::numeric_limits<double>::infinity();
 }
 
+/// A tape refuses parameters that no visit() names, as that of no trend.
+Var unless_empty(Tape& tape, Parameter& parameter) {
+  return parameter.value().size() > 0 ? tape(parameter) : tape.constant(parameter.value());
+}
+
 std::vector<double> exponentials(const Parameter& logs) {
   std::vector<double> numbers;
   for (const real x : logs.value()) numbers.push_back(std::exp(double(x)));
@@ -165,12 +170,12 @@ Var GaussianProcess::log_likelihood(Tape& tape, const ProcessRows& rows) {
   return or_say_singular(noise_variance(), spec_.method, [&]() -> Var {
     if (spec_.method == "features") {
       const Var draws = density_->draws(tape);
-      return conjugate_log_likelihood({draws, tape(log_variance_), tape(log_trend_)},
+      return conjugate_log_likelihood({draws, tape(log_variance_), unless_empty(tape, log_trend_)},
                                       tape(log_noise_), features(rows, draws), rows.targets,
                                       spec_.noise_shape);
     }
     std::vector<Var> inputs;
-    for (Parameter* parameter : parameters()) inputs.push_back(tape(*parameter));
+    for (Parameter* parameter : parameters()) inputs.push_back(unless_empty(tape, *parameter));
     if (spec_.method == "cg")
       return iterative_log_likelihood(inputs, kernel(rows), rows.targets, spec_.cg);
     return gaussian_log_likelihood(inputs, kernel(rows), rows.targets);
