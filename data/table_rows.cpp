@@ -153,19 +153,31 @@ TableRows::TableRows(RegressionTable table, const TableSpec& spec)
                     train.size());
   if (spec_.rows > train.size())
     throw DataError("data.rows = ", spec_.rows, ": there are ", train.size(), " rows to train");
-  training_ = all.rows(chosen_of(known, train));
-  for (const auto& column : training_.inputs) units_.push_back(unit_of(column));
-  target_unit_ = unit_of(training_.targets);
-  training_ = standardized(std::move(training_));
-  held_ = standardized(all.rows(chosen_of(known, held)));
+  training_numbers_ = chosen_of(known, train);
+  held_numbers_ = chosen_of(known, held);
+  measure_in(own_units());
   examples_ = {spec_.seed, spec_.rows == 0 ? 1 : train.size() / spec_.rows,
                ceil_div(held.size(), validation_rows)};
+}
+
+std::vector<ColumnUnit> TableRows::own_units() const {
+  const Observations rows = table_.observations.rows(training_numbers_);
+  std::vector<ColumnUnit> units;
+  for (const auto& column : rows.inputs) units.push_back(unit_of(column));
+  units.push_back(unit_of(rows.targets));
+  return units;
+}
+
+void TableRows::measure_in(std::vector<ColumnUnit> units) {
+  units_ = std::move(units);
+  training_ = standardized(table_.observations.rows(training_numbers_));
+  held_ = standardized(table_.observations.rows(held_numbers_));
 }
 
 Observations TableRows::standardized(Observations rows) const {
   for (std::size_t j = 0; j < rows.inputs.size(); ++j)
     for (double& x : rows.inputs[j]) x = units_[j].standard(x);
-  for (double& y : rows.targets) y = target_unit_.standard(y);
+  for (double& y : rows.targets) y = target_unit().standard(y);
   return rows;
 }
 

@@ -62,6 +62,7 @@ struct ColumnUnit {
   double mean = 0, deviation = 1;
   double standard(double x) const { return (x - mean) / deviation; }
   double original(double x) const { return mean + deviation * x; }
+  friend bool operator==(const ColumnUnit&, const ColumnUnit&) = default;
 };
 ColumnUnit unit_of(const std::vector<double>& numbers);
 
@@ -73,9 +74,12 @@ class TableRows : public Dataset {
 
   TableRows(RegressionTable table, const TableSpec& spec);
   const RegressionTable& table() const { return table_; }
-  /// Those of the training rows: of each input and of the target.
+  /// Of the training rows: of each input, and of the target behind them.
+  std::vector<ColumnUnit> own_units() const;
+  /// In which rows are given: of each input, and of the target behind them; own_units() at first.
+  void measure_in(std::vector<ColumnUnit> units);
   const std::vector<ColumnUnit>& units() const { return units_; }
-  const ColumnUnit& target_unit() const { return target_unit_; }
+  const ColumnUnit& target_unit() const { return units_.back(); }
   /// In these units.
   Observations example(Split split, const Examples::Number& number) const;
   const Observations& training_rows() const { return training_; }
@@ -92,8 +96,8 @@ class TableRows : public Dataset {
  private:
   RegressionTable table_;
   TableSpec spec_;
+  std::vector<std::size_t> training_numbers_, held_numbers_;  // of rows of the table
   std::vector<ColumnUnit> units_;
-  ColumnUnit target_unit_;
   Observations training_, held_;  // in these units
 };
 

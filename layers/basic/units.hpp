@@ -23,6 +23,9 @@ class Standardize : public Module {
   /// The same in the unit of the series that each element of the batch is of. (B)
   void apply(Tensor& x, const std::vector<std::size_t>& series) const;
   void undo(Tensor& x, const std::vector<std::size_t>& series) const;
+  /// (V), (V), one series after the other, in the order of set().
+  std::vector<double> means() const { return {mean_.begin(), mean_.end()}; }
+  std::vector<double> deviations() const { return {deviation_.begin(), deviation_.end()}; }
   void visit(Visitor& visitor) override;
 
  private:

@@ -40,6 +40,13 @@ TEST(Standardize, IsSavedButNotTrained) {
   EXPECT_EQ(buffers_of(standardize)[1].name, "deviation");
 }
 
+TEST(Standardize, SaysWhatItWasSet) {
+  Standardize standardize(1, 2);
+  standardize.set({1, 2}, {4, 0});
+  EXPECT_EQ(standardize.means(), (std::vector<double>{1, 2}));
+  EXPECT_EQ(standardize.deviations(), (std::vector<double>{4, 1}));
+}
+
 TEST(Standardize, SaysWhatDoesNotFit) {
   Standardize standardize(2);
   Tensor x = zeros({4, 3, 5});

@@ -34,6 +34,17 @@ bool are_other_data(const CheckpointReader& checkpoint, const Config& config, co
          data.fingerprint() != checkpoint.state().data_fingerprint;
 }
 
+/// The units of the data are those of the model only where nothing has changed.
+void require_units(const CheckpointReader& checkpoint, Task& task) {
+  if (!lacks_units(checkpoint, task.model()) ||
+      task.data().fingerprint() == checkpoint.state().data_fingerprint)
+    return;
+  throw DataError(
+      checkpoint.path().string(),
+      ": is of a program that kept no units of columns, and the data or data.validation "
+      "are not those that it was trained on; restore them, or train anew");
+}
+
 }  // namespace
 
 LoadedRun load_run(const std::string& reference, const std::vector<std::string>& sets) {
@@ -68,6 +79,7 @@ std::unique_ptr<LanguageModel> load_language_model(const LoadedRun& run, bool li
 std::unique_ptr<Task> make_task_of(const CheckpointReader& checkpoint, const Config& config) {
   auto task = make_task(config);
   require_learned(config, task->names());
+  require_units(checkpoint, *task);
   if (are_other_data(checkpoint, config, task->data()))
     fmt::print(stderr, "note     the data are not those that the run was trained on: {}\n",
                assignment(config, "data.files"));

@@ -4,6 +4,7 @@
 #include <bochner/autodiff/joined.hpp>
 #include <bochner/optim/ema.hpp>
 #include <bochner/train/run/model_weights.hpp>
+#include <bochner/train/tasks/learned_process.hpp>
 #include <ranges>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -41,13 +42,21 @@ std::string prefix_of_weights(const CheckpointReader& checkpoint, bool averaged)
   return averaged && has_average ? WeightAverage::prefix : model_prefix;
 }
 
+bool lacks_units(const CheckpointReader& checkpoint, Module& model) {
+  const bool has = std::ranges::any_of(
+      buffers_of(model), [](const NamedTensor& named) { return named.name == units_name; });
+  return has && !checkpoint.find(std::string(buffer_prefix) + units_name);
+}
+
 void load_model(const CheckpointReader& checkpoint, Module& model, bool averaged) {
   const std::string weights = prefix_of_weights(checkpoint, averaged);
   std::vector<NamedTensor> wanted;
   for (const NamedParameter& named : parameters_of(model))
     wanted.push_back({weights + named.name, &named.parameter->value()});
+  const bool without_units = lacks_units(checkpoint, model);
   for (const NamedTensor& named : buffers_of(model))
-    wanted.push_back({buffer_prefix + named.name, named.tensor});
+    if (!without_units || named.name != units_name)
+      wanted.push_back({buffer_prefix + named.name, named.tensor});
   require_complete(checkpoint, load_tensors(checkpoint, wanted));
 }
 

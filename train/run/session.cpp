@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <bit>
 #include <bochner/data/files/text.hpp>
-#include <bochner/optim/ema.hpp>
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/run/background_digest.hpp>
 #include <bochner/train/run/model_weights.hpp>
 #include <bochner/train/run/run_metadata.hpp>
 #include <bochner/train/run/session.hpp>
 #include <bochner/train/run/signals.hpp>
+#include <bochner/train/tasks/learned_process.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <bochner/train/tasks/run_names.hpp>
 #include <bochner/train/tasks/tokenizers.hpp>
@@ -51,18 +51,6 @@ void require_shards(const Config& config, const Processes& processes) {
                      processes.size(), std::bit_ceil(processes.size())));
 }
 
-bool of_model(const NamedTensor& named) {
-  return named.name.starts_with(model_prefix) || named.name.starts_with(buffer_prefix);
-}
-
-/// Whether something of the feature map of an attention layer was not in the checkpoint.
-bool is_new(const std::string& layer, const std::vector<std::string>& left_out) {
-  return std::ranges::any_of(left_out, [&](const std::string& name) {
-    return name.starts_with(model_prefix + layer + ".features.") ||
-           name.starts_with(buffer_prefix + layer + ".features.");
-  });
-}
-
 /// Another build or machine is an error with `strict`, else a note.
 void compare_numerics(const Path& run, const TrainerState& saved, const TrainerState& now,
                       bool strict, std::vector<std::string>& notes) {
@@ -75,44 +63,24 @@ void compare_numerics(const Path& run, const TrainerState& saved, const TrainerS
   notes.push_back(difference + "; bits may differ from the uninterrupted run");
 }
 
-bool is_of_optimizer(const std::string& name) { return name.starts_with(optimizer_prefix); }
-constexpr auto is_moment = [](const auto& tensor) { return is_of_optimizer(tensor.name); };
-
-/// Another optimizer has none of the parent's moments, a few for each tensor: one line for all.
-void note_fresh(std::vector<std::string> left_out, std::size_t moments,
-                std::vector<std::string>& notes) {
-  const std::size_t fresh = std::erase_if(left_out, is_of_optimizer);
-  for (const std::string& name : left_out) notes.push_back("starts anew: " + name);
-  if (fresh > 0)
-    notes.push_back(fmt::format("starts anew: {} of {} tensors of the optimizer", fresh, moments));
-}
+bool belongs_to_optimizer(const std::string& name) { return name.starts_with(optimizer_prefix); }
 
 /// All that a trainer has; without its moments where the checkpoint holds none, as that of a
-/// compressed model.
-std::vector<NamedTensor> resumed_tensors(Trainer& trainer, const CheckpointReader& checkpoint,
+/// compressed model. Units of an older one are those of its data.
+std::vector<NamedTensor> resumed_tensors(Trainer& trainer, Module& model,
+                                         const CheckpointReader& checkpoint,
                                          std::vector<std::string>& notes) {
   std::vector<NamedTensor> wanted = trainer.tensors();
-  if (std::ranges::any_of(checkpoint.tensors(), is_moment)) return wanted;
+  if (lacks_units(checkpoint, model))
+    std::erase_if(wanted, [](const NamedTensor& named) {
+      return named.name == std::string(buffer_prefix) + units_name;
+    });
+  if (std::ranges::any_of(checkpoint.tensors(), belongs_to_optimizer, &StoredTensor::name))
+    return wanted;
+  const auto is_moment = [](const NamedTensor& named) { return belongs_to_optimizer(named.name); };
   if (std::erase_if(wanted, is_moment) > 0)
     notes.push_back("the checkpoint holds no moments: the optimizer starts anew");
   return wanted;
-}
-
-/// Natural steps keep moments of other gradients, under the same names.
-void require_same_moments(const CheckpointReader& checkpoint, const Config& parent,
-                          const Config& config) {
-  const std::string key = "optim.density_natural";
-  const std::string file = checkpoint.path().string();
-  const bool then = parent.flag(key), now = config.flag(key);
-  const std::string moments = optimizer_prefix + config.text("optim.kind") + ".";
-  const bool kept = std::ranges::any_of(checkpoint.tensors(), [&](const StoredTensor& tensor) {
-    return tensor.name.starts_with(moments) && is_density(tensor.name);
-  });
-  if (then == now || !kept) return;
-  throw ConfigError(fmt::format(
-      "{}: holds moments of {} = {}, which are in other units with {}; begin them anew: "
-      "--reset optimizer",
-      file, key, then, now));
 }
 
 /// Moments that are cut among processes, brought together while a checkpoint is written.
@@ -130,18 +98,6 @@ class WholeMoments {
   bool gathered_;
 };
 
-/// Weights of tokens that now stand for other pieces are worth little.
-bool has_other_tokens(const Config& parent, const Config& config) {
-  const std::string key = "data.tokenizer.digest";
-  return parent.text(key) != config.text(key);
-}
-
-/// Units and effects of series are kept by their numbers.
-bool has_other_series(const Config& parent, const LearnedNames& names) {
-  const LearnedNames of_parent = learned_names(parent);
-  return !of_parent.series.empty() && of_parent.series != names.series;
-}
-
 /// Signals are heeded while a large text is encoded.
 std::unique_ptr<Task> task_of(const Config& config, const DataReading& reading) {
   prepare_encoded_text(config, {reading.tell, [&] {
@@ -157,21 +113,6 @@ std::unique_ptr<Task> task_of(const Config& config, const DataReading& reading) 
 
 Session::Session(Session&&) noexcept = default;
 Session::~Session() = default;
-
-ForkResets parse_resets(const std::string& list) {
-  ForkResets resets;
-  for (const std::string& part : split_list(list)) {
-    bool* reset = part == "optimizer"  ? &resets.optimizer
-                  : part == "schedule" ? &resets.schedule
-                  : part == "data"     ? &resets.data
-                  : part == "ema"      ? &resets.ema
-                                       : nullptr;
-    if (!reset)
-      throw std::invalid_argument("--reset " + part + ": must be optimizer, schedule, data or ema");
-    *reset = true;
-  }
-  return resets;
-}
 
 Session::Session(const Config& config, Processes& processes, const DataReading& reading,
                  const Config& words)
@@ -252,30 +193,13 @@ void Session::take_up(const CheckpointReader& checkpoint, bool strict,
                       std::vector<std::string>& notes, const DataReading& reading) {
   recognise_data(checkpoint.state(), reading);
   compare_numerics(run_->path(), checkpoint.state(), state(), strict, notes);
-  require_complete(checkpoint,
-                   load_tensors(checkpoint, resumed_tensors(*trainer_, checkpoint, notes)));
+  require_complete(checkpoint, load_tensors(checkpoint, resumed_tensors(*trainer_, task_->model(),
+                                                                        checkpoint, notes)));
   const TrainerState now = state();
   state() = checkpoint.state();
   state().numerics = now.numerics;
   state().data_fingerprint = now.data_fingerprint;
   state().data_marks = now.data_marks;
-}
-
-Session Session::fork(FileStorage& storage, const RunReference& parent, const Config& config,
-                      const Path& directory, const ForkResets& resets, const std::string& command,
-                      std::vector<std::string>& notes, const DataReading& reading,
-                      Processes& processes) {
-  const CheckpointReader checkpoint = open_checkpoint(storage, parent, notes);
-  require_shards(config, processes);
-  Config heir = config;
-  inherit_names(heir, stored_config(checkpoint.config(), checkpoint.path().string()));
-  Session session(heir, processes, reading);
-  session.take_over(checkpoint, resets, notes);
-  session.make_directory(storage, directory, command, checkpoint.path().string(), reading);
-  // Otherwise a resume before the first regular save would begin with new weights.
-  session.save();
-  session.share(reading);
-  return session;
 }
 
 Session Session::adopt(FileStorage& storage, const Config& config, const Path& directory,
@@ -287,43 +211,6 @@ Session Session::adopt(FileStorage& storage, const Config& config, const Path& d
   session.make_directory(storage, directory, command, source, reading);
   session.save();
   return session;
-}
-
-void Session::take_over(const CheckpointReader& checkpoint, const ForkResets& resets,
-                        std::vector<std::string>& notes) {
-  const TrainerState& saved = checkpoint.state();
-  const Config parent = stored_config(checkpoint.config(), checkpoint.path().string());
-  if (!resets.schedule && saved.step >= total_steps_)
-    throw ConfigError(fmt::format(
-        "{}: is at step {} and train.steps ends at {}, nothing is left to train; set a larger "
-        "train.steps, or count from 0 again: --reset schedule",
-        checkpoint.path().string(), saved.step, total_steps_));
-  if (!resets.optimizer) require_same_moments(checkpoint, parent, config_);
-  task_->start();  // for what the parent has not
-  std::vector<NamedTensor> weights = trainer_->tensors();
-  std::erase_if(weights, std::not_fn(of_model));
-  std::vector<std::string> left_out = load_tensors(checkpoint, weights);
-  trainer_->calibrate([&](const std::string& layer) { return is_new(layer, left_out); });
-  // Behind the calibration, which begins averages and drift anew: the parent's go on.
-  std::vector<NamedTensor> rest = trainer_->tensors();
-  std::erase_if(rest, [&](const NamedTensor& named) {
-    return of_model(named) || (resets.optimizer && is_moment(named)) ||
-           (resets.ema && named.name.starts_with(WeightAverage::prefix));
-  });
-  std::ranges::move(load_tensors(checkpoint, rest), std::back_inserter(left_out));
-  note_fresh(std::move(left_out), std::size_t(std::ranges::count_if(rest, is_moment)), notes);
-  if (has_other_tokens(parent, config_))
-    notes.push_back("tokens are other pieces of text than the parent's: data.tokenizer");
-  if (has_other_series(parent, task_->names()))
-    notes.push_back("series have other numbers than the parent's: data.names.series");
-  const bool averages = config_.number("optim.ema") > 0;
-  if (!resets.schedule) {
-    state().step = saved.step;
-    state().tokens = saved.tokens;
-  }
-  if (!resets.data) state().examples = saved.examples;
-  if (!resets.optimizer) state().optimizer_steps = saved.optimizer_steps;
-  if (!resets.ema && averages) state().ema_steps = saved.ema_steps;
 }
 
 void Session::require_space() {

@@ -14,6 +14,7 @@
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/forecast_pictures.hpp>
 #include <bochner/train/tasks/forecast_requests.hpp>
+#include <bochner/train/tasks/foreign_units.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/rolling_origins.hpp>
 #include <bochner/train/tasks/series_data.hpp>
@@ -146,6 +147,14 @@ class ForecastTask : public Task {
 
   Module& model() override { return model_; }
   const Dataset& data() const override { return windows_; }
+  std::vector<std::string> foreign_units() override {
+    const Standardize& unit = model_.standardize();
+    const SeriesMoments here = windows_.moments();
+    std::vector<std::string> columns;
+    for (std::size_t series = 0; series < windows_.count(); ++series)
+      for (std::size_t v = 0; v < spec_.variates; ++v) columns.push_back(variate_name(series, v));
+    return far_units(columns, {unit.means(), unit.deviations()}, {here.mean, here.deviation});
+  }
   LearnedNames names() const override {
     LearnedNames names = windows_.names();
     names.levels = by_turns(rules_.levels);
@@ -227,7 +236,7 @@ class ForecastTask : public Task {
 
   std::optional<Backtest> backtest(const BacktestPlan& plan) override {
     if (windows_.examples(plan.split) == 0) return std::nullopt;
-    RollingOrigins origins(windows_, plan, levels());
+    RollingOrigins origins(windows_, plan, model_.standardize().deviations(), levels());
     for (std::size_t first = 0; first < origins.size(); first += error_batch) {
       const SeriesBatch batch = windows_.batch(origins.examples(first, error_batch));
       origins.add(first, forecast_in_unit(batch.past, facts_of(batch)));
@@ -275,6 +284,12 @@ class ForecastTask : public Task {
   }
 
  private:
+  /// For people, with the series where there are several.
+  std::string variate_name(std::size_t number, std::size_t v) const {
+    const TimeSeries& series = windows_.series(number);
+    return (series.names.empty() ? fmt::format("variate {}", v + 1) : series.names[v]) +
+           (series.id.empty() ? "" : " of " + words_of(series.id));
+  }
   /// Of the quantiles, if such are said.
   std::vector<double> levels() const {
     return spec_.says_quantiles() ? spec_.quantiles : std::vector<double>{};
@@ -323,12 +338,9 @@ class ForecastTask : public Task {
                                   : all[row - (spec_.lookback - first) + i]);
     const Axis axis = all.empty() ? Axis{"rows after the last one seen"} : Axis{"", Scale::time};
     const std::string from = all.empty() ? fmt::format("row {}", row + 1) : format_time(all[row]);
-    const std::string whose = series.id.empty() ? "" : " of " + words_of(series.id);
     std::vector<std::string> charts;
     for (const std::size_t v : spread(spec_.variates, shown_variates)) {
-      const std::string name =
-          series.names.empty() ? fmt::format("variate {}", v + 1) : series.names[v];
-      ForecastPicture picture{fmt::format("{}{} from {}", name, whose, from),
+      ForecastPicture picture{fmt::format("{} from {}", variate_name(number, v), from),
                               axis,
                               times,
                               variate(batch.past, v, first),

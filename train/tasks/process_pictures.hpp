@@ -12,7 +12,7 @@ class Page;
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// Of rows in units of the training rows.
+/// Of rows in the units of `data`.
 using PredictRows = std::function<ProcessPrediction(const Observations& rows)>;
 
 /// Adds sections on the predictions and on the kernel, in the units of the data.

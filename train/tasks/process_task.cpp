@@ -6,6 +6,8 @@
 #include <bochner/layers/processes/process_start.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/data_tables.hpp>
+#include <bochner/train/tasks/foreign_units.hpp>
+#include <bochner/train/tasks/learned_process.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/process_pictures.hpp>
 #include <bochner/train/tasks/run_names.hpp>
@@ -83,6 +85,15 @@ GaussianProcessSpec process_spec(const Config& config, const TableRows& data) {
   return spec;
 }
 
+UnitsOfColumns columns_of(const std::vector<ColumnUnit>& units) {
+  UnitsOfColumns columns;
+  for (const ColumnUnit& unit : units) {
+    columns.mean.push_back(unit.mean);
+    columns.deviation.push_back(unit.deviation);
+  }
+  return columns;
+}
+
 /// A column of a table from others, by a Gaussian process.
 class ProcessTask : public Task {
  public:
@@ -92,9 +103,13 @@ class ProcessTask : public Task {
     require_rows(model_.spec().method, rows);
     require_memory(model_.spec(), rows, model_.terms().size());
     initialize(model_, config.count("train.seed"));
+    model_.set_units(data_.units());
   }
 
-  void start() override { model_.start(rows_of(data_.training_rows())); }
+  void start() override {
+    measure();
+    model_.start(rows_of(data_.training_rows()));
+  }
 
   Module& model() override { return model_; }
   const Dataset& data() const override { return data_; }
@@ -103,9 +118,13 @@ class ProcessTask : public Task {
     names.columns.push_back(data_.table().target);
     return names;
   }
+  std::vector<std::string> foreign_units() override {
+    return far_units(names().columns, columns_of(model_.units()), columns_of(data_.own_units()));
+  }
 
   /// -ln p(targets | inputs) for each row, and of the prior's for each that there is.
   Var loss(Tape& tape, const Examples& examples) override {
+    measure();
     posterior_ = nullptr;  // its memory is as much as the step's
     Var total;
     for (const Examples::Number& number : examples.numbers) {
@@ -118,8 +137,10 @@ class ProcessTask : public Task {
     return total + model_.log_prior(tape) * (-1 / double(data_.training_rows().size()));
   }
 
-  /// -ln p(target | training rows) for each row, in the unit of the training targets, as the loss.
+  /// -ln p(target | training rows) for each row, in the unit of the targets learned from, as the
+  /// loss.
   Evaluation evaluate(Tape&, const Examples& examples) override {
+    measure();
     Evaluation result{
         0, 0, "nats", {{"mse", "mse"}, {"covered_90", "in the bands of 90 %", 0, true}}};
     const double unit = data_.target_unit().deviation;
@@ -142,6 +163,7 @@ class ProcessTask : public Task {
 
   /// Rows of inputs -> the inputs, mean, deviation and quantiles of the target.
   NamedArray predict(const NamedArray& input) override {
+    measure();
     const Observations rows = inputs_of(input, data_.table());
     const ProcessPrediction predicted = predict_rows(data_.standardized(rows));
     const std::size_t d = rows.inputs.size(), n = rows.size();
@@ -172,12 +194,21 @@ class ProcessTask : public Task {
   }
 
   void illustrate(Page& page) override {
+    measure();
     add_process(page, model_, data_,
                 [this](const Observations& rows) { return predict_rows(rows); });
   }
 
  private:
-  /// Of rows in units of the training rows.
+  /// In the units of the model, which may have come from a checkpoint.
+  void measure() {
+    std::vector<ColumnUnit> units = model_.units();
+    if (units == data_.units()) return;
+    data_.measure_in(std::move(units));
+    posterior_ = nullptr;
+  }
+
+  /// Of rows in these units.
   ProcessPrediction predict_rows(const Observations& rows) {
     std::vector<double> now = model_.snapshot();
     if (!posterior_ || now != conditioned_at_) {
@@ -188,7 +219,7 @@ class ProcessTask : public Task {
   }
 
   TableRows data_;
-  GaussianProcess model_;
+  LearnedProcess model_;
   std::vector<double> conditioned_at_;  // the parameters of
   std::unique_ptr<ProcessPosterior> posterior_;
 };
@@ -206,7 +237,7 @@ std::unique_ptr<Module> stand_in_process(const Config& config) {
   spec.inputs = std::max<std::size_t>(1, config.text_list("data.inputs").size());
   complete(spec.density, config);
   spec.density.components = std::max<std::size_t>(1, spec.density.components);
-  return std::make_unique<GaussianProcess>(spec);
+  return std::make_unique<LearnedProcess>(spec);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

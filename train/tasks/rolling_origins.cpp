@@ -29,8 +29,8 @@ double pinball_of(double error, double level) {
 }  // namespace
 
 RollingOrigins::RollingOrigins(const SeriesWindows& windows, const BacktestPlan& plan,
-                               std::vector<double> levels)
-    : windows_(windows), split_(plan.split), levels_(std::move(levels)) {
+                               std::vector<double> units, std::vector<double> levels)
+    : windows_(windows), split_(plan.split), levels_(std::move(levels)), units_(std::move(units)) {
   const TimeSeries& first = windows.series();
   const std::size_t V = first.variates();
   result_.horizon = windows.spec().horizon;
@@ -39,9 +39,7 @@ RollingOrigins::RollingOrigins(const SeriesWindows& windows, const BacktestPlan&
   if (V == 1) result_.unit = first.names.empty() ? "the data" : first.names[0];
   choose({plan.split, plan.origins, result_.stride, plan.season});
   set_season(plan.season);
-  units_ = windows.moments().deviation;
-  for (double& unit : units_)
-    if (V == 1 || unit == 0) unit = 1;
+  if (V == 1) std::ranges::fill(units_, 1.0);
   for (std::size_t series = 0; series < windows.count(); ++series)
     for (std::size_t v = 0; v < V; ++v) differences_.push_back(difference_of(series, v));
   const std::size_t n = result_.starts.size(), H = result_.horizon;

@@ -8,8 +8,9 @@ namespace bochner::inline BOCHNER_PRECISION {
 /// the split has too few of them, or too few rows before them for the season.
 class RollingOrigins {
  public:
-  /// `levels` of quantiles, none for single values.
-  RollingOrigins(const SeriesWindows& windows, const BacktestPlan& plan,
+  /// `units` that errors of several variates are counted in, of each series and variate; `levels`
+  /// of quantiles, none for single values.
+  RollingOrigins(const SeriesWindows& windows, const BacktestPlan& plan, std::vector<double> units,
                  std::vector<double> levels);
   /// The windows to forecast.
   std::size_t size() const { return chosen_.size(); }

@@ -12,6 +12,7 @@
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/data_tables.hpp>
 #include <bochner/train/tasks/encoding_pictures.hpp>
+#include <bochner/train/tasks/foreign_units.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/sensor_questions.hpp>
 #include <bochner/train/tasks/task.hpp>
@@ -69,6 +70,13 @@ class SensorTask : public Task {
   Module& model() override { return model_; }
   const Dataset& data() const override { return data_; }
   std::string loss_unit() const override { return "mse"; }
+  std::vector<std::string> foreign_units() override {
+    const Standardize& unit = model_.standardize();
+    const std::vector<std::string>& names = data_.table().names;
+    const SensorScale here = data_.scale();
+    return far_units({names.end() - std::ptrdiff_t(data_.table().variates), names.end()},
+                     {unit.means(), unit.deviations()}, {here.mean, here.deviation});
+  }
 
   Var loss(Tape& tape, const Examples& examples) override {
     const SensorBatch batch = in_unit(data_.batch(examples));

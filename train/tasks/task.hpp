@@ -100,6 +100,9 @@ class Task {
   /// Of the examples of a split, the first 65,536 at most, in their order, `batch` at a time;
   /// nothing of a task that does not learn any.
   virtual std::optional<Embeddings> embeddings(Split, std::size_t) { return std::nullopt; }
+  /// Columns of which the model, whose tensors come from elsewhere, has a unit far from that of the
+  /// data, in words.
+  virtual std::vector<std::string> foreign_units() { return {}; }
   /// What its numbers stand for, as far as the data say so in texts.
   virtual LearnedNames names() const { return {}; }
   /// What the model is made for besides what its config and its tensors say: {"length": 128}.

@@ -113,6 +113,16 @@ TEST_F(BacktestTest, OfQuantilesHasThePinballLoss) {
   EXPECT_NEAR(figure(figures, "last value", "rmse").rows[0].value, 1 / deviation, 1e-9);
 }
 
+/// As the losses of an evaluation do.
+TEST_F(BacktestTest, CountsInTheUnitOfTheModel) {
+  const auto task = persistence(daily(
+      300, [](std::size_t row) { return fmt::format("{},{}", row, row); }, "x,y"));
+  for (const NamedTensor& named : buffers_of(task->model()))
+    if (named.name == "standardize.deviation") named.tensor->fill(4);
+  const auto figures = figures_of(task->backtest({Split::test, 2}).value());
+  EXPECT_DOUBLE_EQ(figure(figures, "last value", "rmse").rows[0].value, 0.25);
+}
+
 TEST_F(BacktestTest, SaysWhatThereIsNoRoomFor) {
   const auto task = persistence(daily(300, [](std::size_t row) { return std::to_string(row); }));
   EXPECT_EQ(message_of<std::invalid_argument>([&] {

@@ -1,0 +1,175 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bochner/data/files/text.hpp>
+#include <bochner/optim/ema.hpp>
+#include <bochner/train/run/model_weights.hpp>
+#include <bochner/train/run/session.hpp>
+#include <bochner/train/tasks/registered_parameters.hpp>
+#include <bochner/train/tasks/run_names.hpp>
+#include <functional>
+
+/// Sessions that begin with what another run has learned.
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+bool of_model(const NamedTensor& named) {
+  return named.name.starts_with(model_prefix) || named.name.starts_with(buffer_prefix);
+}
+
+/// Whether something of the feature map of an attention layer was not in the checkpoint.
+bool is_new(const std::string& layer, const std::vector<std::string>& left_out) {
+  return std::ranges::any_of(left_out, [&](const std::string& name) {
+    return name.starts_with(model_prefix + layer + ".features.") ||
+           name.starts_with(buffer_prefix + layer + ".features.");
+  });
+}
+
+bool is_of_optimizer(const std::string& name) { return name.starts_with(optimizer_prefix); }
+constexpr auto is_moment = [](const auto& tensor) { return is_of_optimizer(tensor.name); };
+
+/// Another optimizer has none of the parent's moments, a few for each tensor: one line for all.
+void note_fresh(std::vector<std::string> left_out, std::size_t moments,
+                std::vector<std::string>& notes) {
+  const std::size_t fresh = std::erase_if(left_out, is_of_optimizer);
+  for (const std::string& name : left_out) notes.push_back("starts anew: " + name);
+  if (fresh > 0)
+    notes.push_back(fmt::format("starts anew: {} of {} tensors of the optimizer", fresh, moments));
+}
+
+/// Natural steps keep moments of other gradients, under the same names.
+void require_same_moments(const CheckpointReader& checkpoint, const Config& parent,
+                          const Config& config) {
+  const std::string key = "optim.density_natural";
+  const std::string file = checkpoint.path().string();
+  const bool then = parent.flag(key), now = config.flag(key);
+  const std::string moments = optimizer_prefix + config.text("optim.kind") + ".";
+  const bool kept = std::ranges::any_of(checkpoint.tensors(), [&](const StoredTensor& tensor) {
+    return tensor.name.starts_with(moments) && is_density(tensor.name);
+  });
+  if (then == now || !kept) return;
+  throw ConfigError(fmt::format(
+      "{}: holds moments of {} = {}, which are in other units with {}; begin them anew: "
+      "--reset optimizer",
+      file, key, then, now));
+}
+
+/// Weights of tokens that now stand for other pieces are worth little.
+bool has_other_tokens(const Config& parent, const Config& config) {
+  const std::string key = "data.tokenizer.digest";
+  return parent.text(key) != config.text(key);
+}
+
+/// Units and effects of series are kept by their numbers.
+bool has_other_series(const Config& parent, const LearnedNames& names) {
+  const LearnedNames of_parent = learned_names(parent);
+  return !of_parent.series.empty() && of_parent.series != names.series;
+}
+
+/// Tensors with a row for each series, and what belongs to them.
+bool is_of_series(const NamedTensor& named) {
+  const std::string name = named.name.substr(named.name.rfind('/') + 1);
+  return std::ranges::count(std::array{"standardize.mean", "standardize.deviation", "unit.mean",
+                                       "unit.deviation", "series"},
+                            name) > 0;
+}
+
+/// Those of other series are no start for these.
+void leave_out_series(std::vector<NamedTensor>& tensors, std::vector<std::string>& left_out) {
+  std::erase_if(tensors, [&](const NamedTensor& named) {
+    if (is_of_series(named)) left_out.push_back(named.name + " is of other series");
+    return is_of_series(named);
+  });
+}
+
+void note_other_data(const Config& parent, const Config& config, Task& task,
+                     std::vector<std::string>& notes) {
+  if (has_other_tokens(parent, config))
+    notes.push_back("tokens are other pieces of text than the parent's: data.tokenizer");
+  if (has_other_series(parent, task.names()))
+    notes.push_back("series have other numbers than the parent's: data.names.series");
+  if (const std::vector<std::string> units = task.foreign_units(); !units.empty())
+    notes.push_back(
+        "units stay the parent's, far from those of the data (a new run takes these): " +
+        some_of(units));
+}
+
+void count_on(TrainerState& state, const TrainerState& saved, const ForkResets& resets,
+              bool averages) {
+  if (!resets.schedule) {
+    state.step = saved.step;
+    state.tokens = saved.tokens;
+  }
+  if (!resets.data) state.examples = saved.examples;
+  if (!resets.optimizer) state.optimizer_steps = saved.optimizer_steps;
+  if (!resets.ema && averages) state.ema_steps = saved.ema_steps;
+}
+
+}  // namespace
+
+ForkResets parse_resets(const std::string& list) {
+  ForkResets resets;
+  for (const std::string& part : split_list(list)) {
+    bool* reset = part == "optimizer"  ? &resets.optimizer
+                  : part == "schedule" ? &resets.schedule
+                  : part == "data"     ? &resets.data
+                  : part == "ema"      ? &resets.ema
+                                       : nullptr;
+    if (!reset)
+      throw std::invalid_argument("--reset " + part + ": must be optimizer, schedule, data or ema");
+    *reset = true;
+  }
+  return resets;
+}
+
+Session Session::fork(FileStorage& storage, const RunReference& parent, const Config& config,
+                      const Path& directory, const ForkResets& resets, const std::string& command,
+                      std::vector<std::string>& notes, const DataReading& reading,
+                      Processes& processes) {
+  const CheckpointReader checkpoint = open_checkpoint(storage, parent, notes);
+  require_shards(config, processes);
+  Config heir = config;
+  inherit_names(heir, stored_config(checkpoint.config(), checkpoint.path().string()));
+  Session session(heir, processes, reading);
+  session.take_over(checkpoint, resets, notes);
+  session.make_directory(storage, directory, command, checkpoint.path().string(), reading);
+  // Otherwise a resume before the first regular save would begin with new weights.
+  session.save();
+  session.share(reading);
+  return session;
+}
+
+void Session::take_over(const CheckpointReader& checkpoint, const ForkResets& resets,
+                        std::vector<std::string>& notes) {
+  const TrainerState& saved = checkpoint.state();
+  const Config parent = stored_config(checkpoint.config(), checkpoint.path().string());
+  if (!resets.schedule && saved.step >= total_steps_)
+    throw ConfigError(fmt::format(
+        "{}: is at step {} and train.steps ends at {}, nothing is left to train; set a larger "
+        "train.steps, or count from 0 again: --reset schedule",
+        checkpoint.path().string(), saved.step, total_steps_));
+  if (!resets.optimizer) require_same_moments(checkpoint, parent, config_);
+  task_->start();  // for what the parent has not
+  const bool other_series = has_other_series(parent, task_->names());
+  std::vector<std::string> left_out;
+  std::vector<NamedTensor> weights = trainer_->tensors();
+  std::erase_if(weights, std::not_fn(of_model));
+  if (other_series) leave_out_series(weights, left_out);
+  std::ranges::move(load_tensors(checkpoint, weights), std::back_inserter(left_out));
+  trainer_->calibrate([&](const std::string& layer) { return is_new(layer, left_out); });
+  // Behind the calibration, which begins averages and drift anew: the parent's go on.
+  std::vector<NamedTensor> rest = trainer_->tensors();
+  std::erase_if(rest, [&](const NamedTensor& named) {
+    return of_model(named) || (resets.optimizer && is_moment(named)) ||
+           (resets.ema && named.name.starts_with(WeightAverage::prefix));
+  });
+  const auto moments = std::size_t(std::ranges::count_if(rest, is_moment));
+  if (other_series) leave_out_series(rest, left_out);
+  std::ranges::move(load_tensors(checkpoint, rest), std::back_inserter(left_out));
+  note_fresh(std::move(left_out), moments, notes);
+  note_other_data(parent, config_, *task_, notes);
+  count_on(state(), saved, resets, config_.number("optim.ema") > 0);
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION
