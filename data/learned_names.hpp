@@ -28,8 +28,8 @@ inline void describe(Keys& keys, LearnedNames& names) {
   keys("names.levels", names.levels,
        "series: columns of covariates and their texts, by turns, kept by a run in the same way");
   keys("names.columns", names.columns,
-       "series, table: the columns that a run has learned where its config names none; of a table "
-       "the target is the last");
+       "series, sensors, table: the columns that a run has learned where its config names none; of "
+       "a table the target is the last");
   keys("names.time", names.time,
        "series: the column of time stamps that a run has learned from, and their format: that in "
        "which it reads others where several of the usual ones fit");

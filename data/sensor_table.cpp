@@ -83,6 +83,13 @@ SensorTable SensorTable::part(std::size_t first, std::size_t last) const {
   return some;
 }
 
+std::vector<std::string> SensorTable::value_names() const {
+  std::vector<std::string> values(names.end() - std::ptrdiff_t(variates), names.end());
+  if (std::ranges::any_of(values, [](const auto& name) { return bool(parse_count(name)); }))
+    values.clear();
+  return values;
+}
+
 SensorTable sensor_table(const NamedArray& array, const SensorColumns& columns) {
   if (array.values.dimension() != 2 || array.values.shape()[0] == 0)
     throw DataError("readings of sensors need a table with columns of times, places and values");
@@ -102,6 +109,25 @@ SensorTable sensor_table(const NamedArray& array, const SensorColumns& columns) 
 
 namespace {
 
+/// None of them may be missing, nor stand in the place of another.
+void require_called(const NamedArray& array, const std::vector<std::string>& names) {
+  for (const std::string& name : names)
+    if (!find_column(array.columns, array.columns.size(), name))
+      throw DataError("the input has no column ", excerpt(name), "; the model has learned ",
+                      joined(names, ", ", excerpt));
+}
+
+/// Of what is no time.
+void require_no_others(const NamedArray& array, const SensorColumns& columns) {
+  const std::vector<std::size_t> chosen = chosen_columns(array, columns).values;
+  SensorColumns of_all = columns;
+  of_all.values.clear();
+  for (const std::size_t column : chosen_columns(array, of_all).values)
+    if (std::ranges::count(chosen, column) == 0)
+      throw DataError("the model knows no column ", excerpt(column_name(array, column)),
+                      "; it has learned ", joined(columns.values, ", ", excerpt));
+}
+
 /// Names of places and values; the time may be called otherwise.
 std::string columns_in_words(const SensorTable& table) {
   return joined(table.names | std::views::drop(1), ", ", excerpt);
@@ -119,6 +145,18 @@ void require_alike(const SensorTable& first, const SensorTable& other) {
 }
 
 }  // namespace
+
+SensorColumns columns_called(const NamedArray& array, const SensorColumns& columns,
+                             const SensorTable& like) {
+  if (array.columns.empty() || array.values.dimension() != 2) return columns;
+  const auto place = like.names.begin() + 1, value = place + std::ptrdiff_t(like.dimensions);
+  SensorColumns called{columns.time, {place, value}, {value, like.names.end()}};
+  if (parse_count(columns.time)) called.time = like.names[0];
+  require_called(array, called.places);
+  require_called(array, called.values);
+  if (columns.values.empty()) require_no_others(array, called);
+  return called;
+}
 
 SensorTable merged(const std::vector<SensorTable>& tables) {
   SensorTable all = tables.front();

@@ -29,6 +29,8 @@ struct SensorTable {
   std::vector<std::string> names;            ///< of time, places and values, as they were called
 
   std::size_t size() const { return times.size(); }
+  /// Of the values; none of a table whose columns have numbers only.
+  std::vector<std::string> value_names() const;
   /// Rows first, .., last - 1.
   SensorTable part(std::size_t first, std::size_t last) const;
 };
@@ -36,6 +38,11 @@ struct SensorTable {
 /// A table of readings. Throws DataError for columns that are not there, no column of values, and a
 /// time or a coordinate that is missing, with its row.
 SensorTable sensor_table(const NamedArray& array, const SensorColumns& columns);
+/// The columns of such a table that are called as those of `like`, which `columns` chose: all of
+/// them, and no others of values. A table without names has them where `columns` says. Throws
+/// DataError with the names.
+SensorColumns columns_called(const NamedArray& array, const SensorColumns& columns,
+                             const SensorTable& like);
 /// Of several files as one. Throws DataError where they have different numbers of columns.
 SensorTable merged(const std::vector<SensorTable>& tables);
 

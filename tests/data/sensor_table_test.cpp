@@ -41,6 +41,30 @@ TEST(SensorTable, TakesTheColumnsItIsTold) {
   EXPECT_THAT(dated.times, ElementsAre(86400));
 }
 
+/// However the columns of another table are ordered.
+TEST(SensorTable, FindsTheColumnsOfAnother) {
+  const SensorColumns columns{.time = "1", .places = {"2", "3"}};
+  const SensorTable learned = sensor_table(array_of(three_rows), columns);
+  EXPECT_THAT(learned.value_names(), ElementsAre("level", "rain"));
+  const auto values = [&](const std::string& text) {
+    const NamedArray array = array_of(text);
+    return sensor_table(array, columns_called(array, columns, learned)).values;
+  };
+  EXPECT_THAT(values("rain,y,time,x,level\n1,6,2,5,7\n"), ElementsAre(7, 1));
+  EXPECT_THAT(values("2,5,6,7,1\n"), ElementsAre(7, 1));
+  const auto error = [&](const std::string& text) {
+    return message_of<DataError>([&] { values(text); });
+  };
+  EXPECT_EQ(error("time,x,y,level,snow\n2,5,6,7,1\n"),
+            "the input has no column \"rain\"; the model has learned \"level\", \"rain\"");
+  EXPECT_EQ(error("time,x,z,level,rain\n2,5,6,7,1\n"),
+            "the input has no column \"y\"; the model has learned \"x\", \"y\"");
+  EXPECT_EQ(error("time,x,y,level,rain,snow\n2,5,6,7,1,3\n"),
+            "the model knows no column \"snow\"; it has learned \"level\", \"rain\"");
+  EXPECT_TRUE(
+      sensor_table(array_of("1,2,3,4\n"), {.time = "1", .places = {"2"}}).value_names().empty());
+}
+
 TEST(SensorTable, JoinsFiles) {
   const SensorTable one = sensor_table(array_of(three_rows), {.places = {"x", "y"}});
   const SensorTable both = merged({one, one});

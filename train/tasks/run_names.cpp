@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/text.hpp>
+#include <bochner/data/files/utf8.hpp>
 #include <bochner/train/config/parameters.hpp>
 #include <bochner/train/tasks/run_names.hpp>
 
@@ -35,20 +36,31 @@ bool are_chosen(const Config& config, const char* key) {
                                              : !config.text_list("data.columns").empty();
 }
 
+/// What tells series apart is of the columns of data.series.
+bool are_alike(const char* key, const Config& config, const Config& parent) {
+  return std::string_view(key) != "data.names.series" ||
+         config.text_list("data.series") == parent.text_list("data.series");
+}
+
 }  // namespace
 
 LearnedNames learned_names(const Config& config) { return read_spec<LearnedNames>(config, "data"); }
 
 void keep_names(Config& config, const LearnedNames& names) {
-  for (const auto& [key, list, what] : kept_names)
-    if (!(names.*list).empty() && !are_chosen(config, key))
-      config.set(key, names.*list, config.location("data.files"));
+  for (const auto& [key, list, what] : kept_names) {
+    if ((names.*list).empty() || are_chosen(config, key)) continue;
+    const auto bad = std::ranges::find_if_not(names.*list, is_utf8);
+    if (bad != (names.*list).end())
+      throw DataError("data.files: the ", what, " ", excerpt(*bad),
+                      " is not UTF-8 and could not be read from the run again; convert the file");
+    config.set(key, names.*list, config.location("data.files"));
+  }
 }
 
 void inherit_names(Config& config, const Config& parent) {
   if (config.text("data.kind") != parent.text("data.kind")) return;
   for (const auto& [key, list, what] : kept_names)
-    if (list != &LearnedNames::series && config.text_list(key).empty() && !are_chosen(config, key))
+    if (config.text_list(key).empty() && !are_chosen(config, key) && are_alike(key, config, parent))
       config.set(key, parent.text_list(key), parent.location(key));
 }
 

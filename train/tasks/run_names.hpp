@@ -7,10 +7,11 @@
 namespace bochner {
 
 LearnedNames learned_names(const Config& config);
-/// Writes them into the config of a run that begins.
+/// Writes them into the config of a run that begins. Throws DataError for names that are no UTF-8,
+/// which no config holds.
 void keep_names(Config& config, const LearnedNames& names);
-/// Those of a parent, where the config of its fork has none; but for those of series, of which a
-/// fork may have others.
+/// Those of a parent, where the config of its fork has none; of series which other columns tell
+/// apart none.
 void inherit_names(Config& config, const Config& parent);
 /// Throws DataError where data have other names than those that a run has learned: new ones, or
 /// fewer of its series.

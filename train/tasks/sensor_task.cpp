@@ -14,6 +14,7 @@
 #include <bochner/train/tasks/encoding_pictures.hpp>
 #include <bochner/train/tasks/foreign_units.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
+#include <bochner/train/tasks/run_names.hpp>
 #include <bochner/train/tasks/sensor_questions.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <cmath>
@@ -25,10 +26,13 @@ constexpr std::uint64_t shown_sensor_windows = 16;
 constexpr std::size_t drawn_nodes = 12;  // of the encoding, along each axis
 constexpr std::size_t questions_at_once = 64;
 
+/// Without columns of values those that a run has learned.
 SensorTable read_sensors(const Config& config) {
+  SensorColumns columns = sensor_columns(config);
+  if (columns.values.empty()) columns.values = learned_names(config).columns;
   std::vector<SensorTable> tables;
   for_each_table(config, [&](const std::filesystem::path&, const NamedArray& table) {
-    tables.push_back(sensor_table(table, sensor_columns(config)));
+    tables.push_back(sensor_table(table, columns));
   });
   return merged(tables);
 }
@@ -70,6 +74,7 @@ class SensorTask : public Task {
   Module& model() override { return model_; }
   const Dataset& data() const override { return data_; }
   std::string loss_unit() const override { return "mse"; }
+  LearnedNames names() const override { return {.columns = data_.table().value_names()}; }
   std::vector<std::string> foreign_units() override {
     const Standardize& unit = model_.standardize();
     const std::vector<std::string>& names = data_.table().names;
@@ -121,7 +126,7 @@ class SensorTask : public Task {
   /// Rows of time, place and values -> those of them that miss a value, with what is missing filled
   /// in, see questions_of().
   NamedArray predict(const NamedArray& input) override {
-    const SensorTable table = sensor_table(input, columns_);
+    const SensorTable table = sensor_table(input, columns_called(input, columns_, data_.table()));
     if (table.variates != data_.table().variates)
       throw DataError("the input has ", table.variates, " columns of values, the model ",
                       data_.table().variates);

@@ -14,6 +14,8 @@
 namespace bochner {
 namespace run_names_test {
 
+using testing::AllOf;
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -96,6 +98,50 @@ TEST_F(RunNames, OfColumnsOfATable) {
   EXPECT_THAT(make_task(config)->names().columns, ElementsAre("a", "b", "y"));
 }
 
+TEST_F(RunNames, OfColumnsOfSensors) {
+  const auto values = [](const std::string& header) {
+    std::string text = header + "\n";
+    for (int i = 0; i < 100; ++i)
+      text += fmt::format("{},{},{},{}\n", i, i % 3, i % 5, 100 + i % 7);
+    return text;
+  };
+  write(values("time,x,cold,hot"));
+  const Config config = kept({"model.kind=field", "data.kind=sensors", "data.place_columns=x"});
+  EXPECT_THAT(config.text_list("data.names.columns"), ElementsAre("cold", "hot"));
+  write(values("time,x,hot,cold"));
+  EXPECT_THAT(make_task(config)->names().columns, ElementsAre("cold", "hot"));
+  write(values("time,x,cold,warm"));
+  EXPECT_THAT(message_of<DataError>([&] { make_task(config); }), HasSubstr("no column \"hot\""));
+  write(values("1,2,3,4"));
+  EXPECT_THAT(
+      kept({"model.kind=field", "data.kind=sensors", "data.time_column=1", "data.place_columns=2"})
+          .text_list("data.names.columns"),
+      ElementsAre());
+}
+
+/// Whatever they hold, a run can be read again.
+TEST_F(RunNames, MayHoldTabsAndLineEnds) {
+  write("\"a\tb\",\"y\nz\"\n" + repeated("{0}", 20));
+  const Config config =
+      tiny_config(file_, {"model.kind=gp", "data.kind=table", "train.batch=1", "train.steps=1"});
+  PosixStorage storage;
+  const std::filesystem::path run = folder_.path() / "run";
+  {
+    Session session = Session::start(storage, config, run, "test");
+    run_leg(session, 1);
+  }
+  EXPECT_THAT(load_run(run.string()).config.text_list("data.names.columns"),
+              ElementsAre("a\tb", "y\nz"));
+}
+
+TEST_F(RunNames, AreUtf8) {
+  write("x\xe9,y\n" + repeated("{0}", 20));
+  EXPECT_THAT(message_of<DataError>([&] {
+                kept({"model.kind=gp", "data.kind=table", "train.batch=1"});
+              }),
+              HasSubstr("is not UTF-8"));
+}
+
 TEST_F(RunNames, AreInARunAndInItsForks) {
   write(events + buys + views);
   const Config config = tiny_config(
@@ -137,8 +183,13 @@ TEST_F(RunNames, SeriesOfAForkMayBeOthers) {
   };
   EXPECT_THAT(notes_of("same"), ElementsAre());
   write("x,shop,y\n" + south + north);
+  EXPECT_THAT(notes_of("order"), ElementsAre());
+  EXPECT_THAT(load_run((folder_.path() / "order").string()).config.text_list("data.names.series"),
+              ElementsAre("north", "south"));
+  write("x,shop,y\n" + north + repeated("{},west", 40));
   EXPECT_THAT(notes_of("other"),
-              ElementsAre("series have other numbers than the parent's: data.names.series"));
+              AllOf(Contains("starts anew: buffer/standardize.mean is of other series"),
+                    Contains("series have other numbers than the parent's: data.names.series")));
 }
 
 TEST_F(RunNames, DataThatHaveChangedAreNoted) {

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <bochner/data/files/errors.hpp>
@@ -111,6 +112,25 @@ TEST_F(SensorTaskTest, FillsInWhatIsMissing) {
   EXPECT_TRUE(std::isfinite(filled.values(0, 2)));
   EXPECT_THAT(message_of<DataError>([&] { task->predict(table_of("when,x,level\n3,1,\n")); }),
               HasSubstr("row 1: no reading is there from which its values could follow"));
+}
+
+/// Two columns of values, in any order.
+TEST_F(SensorTaskTest, TakesColumnsOfATableByTheirNames) {
+  std::string text = "when,x,level,rain\n";
+  for (std::size_t i = 0; i < 600; ++i)
+    text += fmt::format("{},{},{},{}\n", 0.1 * double(i), double(i * 4 % 9) / 4, 20 + i % 5, i % 3);
+  folder_.write("sensors.csv", text);
+  const auto task = make_task(config({"data.columns=[]"}));
+  EXPECT_THAT(task->names().columns, ElementsAre("level", "rain"));
+  const auto asked = [&](const std::string& table) {
+    return task->predict(parse_csv(table, "asked.csv", {.missing = "nan"}));
+  };
+  const NamedArray straight = asked("when,x,level,rain\n1.5,0.5,21,2\n1.25,1,19,0\n1.4,1,,1\n"),
+                   swapped = asked("when,rain,level,x\n1.5,2,21,0.5\n1.25,0,19,1\n1.4,1,,1\n");
+  EXPECT_THAT(swapped.columns, ElementsAre("when", "x", "level", "rain"));
+  EXPECT_EQ(swapped.values, straight.values);
+  EXPECT_THAT(message_of<DataError>([&] { asked("when,x,level,snow\n1.5,0.5,21,2\n1.4,1,,1\n"); }),
+              HasSubstr("the input has no column \"rain\""));
 }
 
 /// 240 readings, one in forty missing; of the missing ones `only` this one, if it is given.

@@ -1,0 +1,81 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <bochner/train/commands/loaded_run.hpp>
+
+#include "faults/crashing_storage.hpp"
+#include "train/training_run.hpp"
+
+namespace bochner {
+namespace session_fork_test {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// Days of a shop that sells about `level`.
+std::string shop(const std::string& name, int level) {
+  std::string rows;
+  for (int day = 0; day < 60; ++day)
+    rows += fmt::format("{},{},{}\n", day, name, level + day * day % 7);
+  return rows;
+}
+
+class ForkOfShops : public testing::Test {
+ protected:
+  ForkOfShops() {
+    write(shop("north", 10) + shop("south", 5000));
+    Session session = Session::start(storage_, config(), folder_.path() / "run", "test");
+    run_leg(session, 1);
+  }
+  void write(const std::string& rows) const {
+    folder_.write("shops.csv", "day,shop,sales\n" + rows);
+  }
+  Config config() const {
+    return tiny_config(folder_.path() / "shops.csv",
+                       {"model.kind=forecaster", "data.kind=series", "data.series=shop",
+                        "data.columns=[\"sales\"]", "data.lookback=8", "data.horizon=4",
+                        "model.series_width=2", "model.backbone=rows", "train.steps=3"});
+  }
+  std::vector<std::string> forked(const std::string& name) {
+    std::vector<std::string> notes;
+    Session::fork(storage_, {folder_.path() / "run", ""}, config(), folder_.path() / name,
+                  {.schedule = true}, "test", notes);
+    return notes;
+  }
+  Tensor tensor(const std::string& run, const std::string& name) {
+    return load_run((folder_.path() / run).string()).checkpoint.load(name);
+  }
+  PosixStorage storage_;
+  TemporaryFolder folder_;
+};
+
+const char *means = "buffer/standardize.mean", *learned = "model/series",
+           *moments = "optimizer/adamw.first_moment/series";
+
+TEST_F(ForkOfShops, KeepsTheNumbersOfItsSeries) {
+  write(shop("south", 5000) + shop("north", 10));
+  EXPECT_THAT(forked("fork"), IsEmpty());
+  for (const char* name : {means, learned, moments})
+    EXPECT_EQ(tensor("fork", name), tensor("run", name)) << name;
+}
+
+/// As many, so that tensors fit.
+TEST_F(ForkOfShops, TakesNothingOverOfOtherSeries) {
+  write(shop("north", 10) + shop("west", 900));
+  EXPECT_THAT(forked("fork"), testing::Contains("starts anew: model/series is of other series"));
+  EXPECT_NEAR(tensor("fork", means).data()[1], 903, 3);
+  EXPECT_NE(tensor("fork", learned), tensor("run", learned));
+  EXPECT_NE(tensor("fork", moments), tensor("run", moments));
+}
+
+TEST_F(ForkOfShops, NotesUnitsThatAreFarFromItsData) {
+  write(shop("north", 10) + shop("south", 5));
+  EXPECT_THAT(forked("fork"), ElementsAre(HasSubstr(
+                                  "units stay the parent's, far from those of the data (a new run "
+                                  "takes these): sales of south (mean 500")));
+  EXPECT_EQ(tensor("fork", means), tensor("run", means));
+}
+
+}  // namespace session_fork_test
+}  // namespace bochner
