@@ -19,6 +19,33 @@ void spend(Node& node) {
   node.spent = true;
 }
 
+/// Of all tapes that live at a time; those of tapes that are gone are free to be taken.
+struct Places {
+  std::mutex mutex;
+  std::vector<detail::TapePlace*> free;
+  std::uint64_t taken = 0;
+
+  detail::TapePlace& take(Tape* tape) {
+    const std::lock_guard lock(mutex);
+    if (free.empty()) free.push_back(new detail::TapePlace);
+    detail::TapePlace& place = *free.back();
+    free.pop_back();
+    place.tape = tape;
+    place.number.store(++taken, std::memory_order_relaxed);
+    return place;
+  }
+  void give_back(detail::TapePlace& place) {
+    const std::lock_guard lock(mutex);
+    place.number.store(0, std::memory_order_relaxed);
+    free.push_back(&place);
+  }
+};
+
+Places& places() {
+  static Places& all = *new Places;  // tapes may be static objects, too
+  return all;
+}
+
 }  // namespace
 
 Var::Var(Tensor value) : value_(std::make_shared<Tensor>(std::move(value))) {}
@@ -27,6 +54,16 @@ Var::Var(Var&&) noexcept = default;
 Var& Var::operator=(const Var&) = default;
 Var& Var::operator=(Var&&) noexcept = default;
 Var::~Var() = default;
+Var::Var(std::shared_ptr<const Tensor> value, std::shared_ptr<Node> node, Tape* tape)
+    : value_(std::move(value)), node_(std::move(node)) {
+  if (tape) place_ = &tape->place_, number_ = tape->place_.number;
+}
+
+Var Var::gradient_only() const {
+  Var handle;
+  handle.node_ = node_, handle.place_ = place_, handle.number_ = number_;
+  return handle;
+}
 
 void Var::refuse_missing() const {
   throw std::invalid_argument(
@@ -59,7 +96,7 @@ void Var::add_gradient(Tensor&& contribution) const {
   if (node_->filled || contribution.shape() != node_->shape) {
     return add_gradient(static_cast<const Tensor&>(contribution));
   }
-  tape_->handed_on_ += contribution.size();
+  if (Tape* tape = this->tape()) tape->handed_on_ += contribution.size();
   node_->gradient = std::move(contribution);
   node_->filled = true;
 }
@@ -70,7 +107,7 @@ GradientTarget::GradientTarget(const Var& x) {
   if (node.gradient.shape() != node.shape || node.gradient.size() != element_count(node.shape)) {
     node.gradient = uninitialized(node.shape);
   }
-  x.tape_->handed_on_ += node.gradient.size() * (node.filled ? 2 : 1);
+  if (Tape* tape = x.tape()) tape->handed_on_ += node.gradient.size() * (node.filled ? 2 : 1);
   beta = node.filled ? real(1) : real(0);
   node.filled = true;
   data = node.gradient.data();
@@ -85,12 +122,15 @@ Tensor& Var::gradient_buffer() const {
 Parameter::Parameter(Tensor value, Initial initial)
     : initial_(initial),
       value_(std::make_shared<Tensor>(std::move(value))),
-      node_(std::make_shared<Node>(Node{"parameter", value_->shape()})) {}
+      node_(std::make_shared<Node>(Node{"parameter", value_->shape()})) {
+  mark_changed();
+}
 
 void Parameter::assign(Tensor value) {
   *value_ = std::move(value);
   node_->shape = value_->shape();
   node_->filled = false;
+  mark_changed();
 }
 
 ParameterSet set_of(const std::vector<NamedParameter>& parameters) {
@@ -128,9 +168,15 @@ Var kept(Tape& tape, const void* owner, const std::function<Var()>& compute) {
              &tape);
 }
 
-Tape::~Tape() { clear(); }
+Tape::Tape(const PassOptions& options) : PassOptions(options), place_(places().take(this)) {}
+
+Tape::~Tape() {
+  clear();
+  places().give_back(place_);
+}
 
 void Tape::clear() {
+  uses_.clear();
   // A handle that outlives the tape must not hold a chain of closures: freeing it would recurse.
   while (!nodes_.empty()) {
     spend(*nodes_.back());
@@ -173,6 +219,16 @@ void Tape::add_loss(const Var& loss) {
   if (loss.needs_gradient()) loss.add_gradient(filled(loss.shape(), real(share)));
 }
 
+void Tape::require_unchanged() const {
+  for (const Use& use : uses_) {
+    const std::shared_ptr<const Node> parameter = use.parameter.lock();
+    require(!parameter || parameter->version == use.version, "backward", "a parameter ",
+            parameter->shape,
+            " has changed since this pass used it (a step of an optimizer, assign() or swap()), "
+            "and gradients would be wrong; go backward before, or record the pass again");
+  }
+}
+
 void Tape::require_finite_leaves(const char* op) const {
   for (const auto& leaf : leaves_)
     if (leaf->filled) require_finite(leaf->gradient, "gradient for a parameter or an input", op);
@@ -186,6 +242,7 @@ void Tape::backward(const Var& output, Tensor gradient) {
           "sum of the outputs, or record them again");
   require(gradient.shape() == output.shape(), "backward", "gradient ", gradient.shape(),
           ", output ", output.shape());
+  require_unchanged();
   output.add_gradient(std::move(gradient));
   go_backward();
 }
@@ -197,6 +254,7 @@ void Tape::go_backward() {
       nodes_.pop_back();
       if (pass_on(*node) && observer) observer->went_backward(node->op, handed_on_ * sizeof(real));
     }
+    uses_.clear();
   } catch (...) {
     clear();  // what has arrived is a part of the gradients
     throw;
@@ -231,14 +289,17 @@ detail::Recording::Recording(const std::vector<Var>& inputs) {
 
 void detail::Recording::include(const Var& input) {
   if (input.exists()) elements += input.size();
-  if (!input.tape()) return;
-  if (const Node* node = input.node())
-    require(!node->spent, "record", "the pass of ", node->op, " ", node->shape,
+  Tape* its = input.tape();
+  if (const Node* node = input.node()) {
+    require(its && !node->spent, "record", "the pass of ", node->op, " ", node->shape,
             " is over: backward, clear() or the end of its tape has freed what it was made of; "
             "record it again, or go on from its value alone, Var(y.value())");
-  require(!tape || tape == input.tape(), "record", "the inputs are on two tapes");
-  tape = input.tape();
-  wanted = wanted || input.needs_gradient();
+    if (node->version > 0) its->note_use(input.node_);
+    wanted = true;
+  }
+  if (!its) return;
+  require(!tape || tape == its, "record", "the inputs are on two tapes");
+  tape = its;
 }
 
 Var detail::constant_result(const char* op, const Recording& recording, Tensor&& value) {
@@ -272,7 +333,9 @@ Var checkpoint(Tape& tape, const std::function<Var(Tape&, const Var&)>& f, const
   segment.recording = false;
   segment.holding = true;
   const Var y = f(segment, segment.constant(x.value()));
+  y.value();  // not an empty handle
   tape.random_uses = segment.random_uses;
+  for (const auto& parameter : segment.leaves_) tape.note_use(parameter);
   // Recorded even if x needs no gradient: parameters inside f may.
   Var recorded = tape.record_node(
       "checkpoint", y.shared_value(), x.size(),

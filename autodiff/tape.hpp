@@ -5,6 +5,7 @@
 /// backward() takes nodes from its end, runs their closures and frees them: no recursion, no
 /// sorting, used once.
 
+#include <atomic>
 #include <bochner/autodiff/compute/philox.hpp>
 #include <bochner/autodiff/tensor.hpp>
 #include <functional>
@@ -25,15 +26,25 @@
 namespace bochner::inline BOCHNER_PRECISION {
 
 class Tape;
+namespace detail {
+struct Recording;
+/// Where handles learn whether their tape still lives. Tapes take places in turn, each under a
+/// number of its own; places are never freed.
+struct TapePlace {
+  Tape* tape = nullptr;
+  std::atomic<std::uint64_t> number = 0;  ///< of the tape that is here, 0 for none
+};
+}  // namespace detail
 
 /// The gradient side of a value: what arrives from above and what to do with it.
 struct Node {
   const char* op;
   Shape shape;
-  Tensor gradient = {};     ///< meaningful while `filled`
-  bool filled = false;      ///< has received a contribution
-  bool spent = false;       ///< its pass is over: what it held is gone
-  bool has_losses = false;  ///< losses of its own: goes backward also with an empty gradient
+  Tensor gradient = {};       ///< meaningful while `filled`
+  bool filled = false;        ///< has received a contribution
+  bool spent = false;         ///< its pass is over: what it held is gone
+  bool has_losses = false;    ///< losses of its own: goes backward also with an empty gradient
+  std::uint64_t version = 0;  ///< of the value of a parameter, from 1; 0 where it is none
   std::function<void(Tensor& gradient)> backward = {};
 };
 
@@ -49,8 +60,7 @@ class Var {
   Var& operator=(const Var&);
   Var& operator=(Var&&) noexcept;
   ~Var();
-  Var(std::shared_ptr<const Tensor> value, std::shared_ptr<Node> node, Tape* tape)
-      : value_(std::move(value)), node_(std::move(node)), tape_(tape) {}
+  Var(std::shared_ptr<const Tensor> value, std::shared_ptr<Node> node, Tape* tape);
 
   /// Throws std::invalid_argument where there is none.
   const Tensor& value() const& {
@@ -71,12 +81,16 @@ class Var {
   /// False for a default-constructed Var: an optional argument that was left out.
   bool exists() const { return value_ != nullptr || node_ != nullptr; }
   bool needs_gradient() const { return node_ != nullptr; }
-  Tape* tape() const { return tape_; }
+  /// Null for a constant of none, and when it is gone.
+  Tape* tape() const {
+    return place_ && place_->number.load(std::memory_order_relaxed) == number_ ? place_->tape
+                                                                               : nullptr;
+  }
   const Node* node() const { return node_.get(); }
 
   /// The same handle without its value, for closures that only pass gradients on: the value may be
   /// freed early.
-  Var gradient_only() const { return Var(nullptr, node_, tape_); }
+  Var gradient_only() const;
 
   /// The door for gradients: nothing if none is needed, otherwise summed down over broadcast axes
   /// and added. The first contribution is assigned, and moved in where it is a temporary of the
@@ -98,11 +112,13 @@ class Var {
 
  private:
   friend struct GradientTarget;
+  friend struct detail::Recording;
   friend Var checkpoint(Tape& tape, const std::function<Var(Tape&, const Var&)>& f, const Var& x);
   [[noreturn]] void refuse_missing() const;
   std::shared_ptr<const Tensor> value_;
   std::shared_ptr<Node> node_;
-  Tape* tape_ = nullptr;
+  const detail::TapePlace* place_ = nullptr;
+  std::uint64_t number_ = 0;
 };
 
 /// The gradient of an input, for an op that writes a product straight into it, and the beta that it
@@ -137,6 +153,8 @@ class Parameter {
   Parameter(Parameter&&) = default;
   Parameter& operator=(Parameter&&) = default;
 
+  /// To read, and to write between passes: who writes while one awaits its backward says so by
+  /// mark_changed(), or gets gradients of other weights than those of the pass.
   Tensor& value() { return *value_; }
   const Tensor& value() const { return *value_; }
   const Shape& shape() const { return node_->shape; }
@@ -147,14 +165,21 @@ class Parameter {
   void zero_gradient() { node_->filled = false; }
   /// Whether a pass may still add to the gradient: closures that are to run, or handles, hold it.
   bool is_awaited() const { return node_.use_count() > 1; }
-  /// Replaces the value; the shape may change.
+  /// Replaces the value; the shape may change. Calls mark_changed().
   void assign(Tensor value);
+  /// From here on, backward() refuses the passes that have used the value. Steps of optimizers and
+  /// WeightAverage::swap() call it.
+  void mark_changed() { ++node_->version; }
+  /// While the value is an average, no optimizer updates it: WeightAverage::swap().
+  void set_averaged(bool averaged) { averaged_ = averaged; }
+  bool is_averaged() const { return averaged_; }
 
  private:
   friend class Tape;
   Initial initial_;
   std::shared_ptr<Tensor> value_;
   std::shared_ptr<Node> node_;
+  bool averaged_ = false;
 };
 
 /// A parameter under its dotted name: what optimizers and checkpoints see of a model.
@@ -239,8 +264,8 @@ struct PassOptions {
 
 class Tape : public PassOptions {
  public:
-  Tape() = default;
-  explicit Tape(const PassOptions& options) : PassOptions(options) {}
+  Tape() : Tape(PassOptions()) {}
+  explicit Tape(const PassOptions& options);
   Tape(const Tape&) = delete;
   Tape& operator=(const Tape&) = delete;
   ~Tape();
@@ -282,14 +307,27 @@ class Tape : public PassOptions {
  private:
   friend class Var;
   friend struct GradientTarget;
+  friend struct detail::Recording;
   friend Var checkpoint(Tape& tape, const std::function<Var(Tape&, const Var&)>& f, const Var& x);
+  /// The value of a parameter, as an op of this pass has seen it.
+  struct Use {
+    std::weak_ptr<const Node> parameter;  ///< which it does not await
+    std::uint64_t version;
+  };
+  void note_use(const std::shared_ptr<Node>& parameter) {
+    uses_.push_back({parameter, parameter->version});
+  }
+  /// Weights have not changed since the ops of this pass used them.
+  void require_unchanged() const;
   void require_finite_leaves(const char* op) const;
   /// From the gradients that have arrived.
   void go_backward();
   /// False where there was nothing to do. The closure goes in any case: what it holds is awaited no
   /// longer.
   bool pass_on(Node& node);
+  detail::TapePlace& place_;
   std::vector<std::shared_ptr<Node>> nodes_;
+  std::vector<Use> uses_;
   std::vector<std::shared_ptr<Node>> leaves_;  ///< that are held, or tested with `check_finite`
   std::size_t handed_on_ = 0;                  ///< elements of gradients, see TapeObserver
   bool has_losses_ = false;                    ///< see add_loss()
@@ -309,7 +347,7 @@ struct Input {
 };
 /// What record() needs to know of the inputs of an op: their tape, whether one of them needs a
 /// gradient on it, and how large they are. Refuses those whose pass is over: no gradient would
-/// reach what they were made of.
+/// reach what they were made of. Constants of a tape that is gone are constants of none.
 struct Recording {
   Recording(std::initializer_list<Input> inputs);
   Recording(const std::vector<Var>& inputs);

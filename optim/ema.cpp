@@ -8,6 +8,11 @@ WeightAverage::WeightAverage(std::vector<NamedParameter> parameters)
   for (const NamedParameter& named : parameters_) averages_.push_back(named.parameter->value());
 }
 
+WeightAverage::~WeightAverage() {
+  if (!swapped_) return;
+  for (const NamedParameter& named : parameters_) named.parameter->set_averaged(false);
+}
+
 void WeightAverage::update(double decay, std::uint64_t n) {
   require(decay >= 0 && decay < 1, "ema", "decay ", decay, ": must be in [0, 1)");
   require(!swapped_, "ema", "update() between two swap(): the weights are the average now");
@@ -29,9 +34,13 @@ void WeightAverage::require_same_shapes() const {
 
 void WeightAverage::swap() {
   if (!swapped_) require_same_shapes();
-  for (std::size_t i = 0; i < parameters_.size(); ++i)
-    std::swap(parameters_[i].parameter->value(), averages_[i]);
   swapped_ = !swapped_;
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    Parameter& parameter = *parameters_[i].parameter;
+    std::swap(parameter.value(), averages_[i]);
+    parameter.mark_changed();
+    parameter.set_averaged(swapped_);
+  }
 }
 
 std::vector<NamedTensor> WeightAverage::state() {

@@ -14,12 +14,15 @@ class WeightAverage {
 
   /// Starts at the present weights. The parameters must outlive the average.
   explicit WeightAverage(std::vector<NamedParameter> parameters);
+  /// Where it is in the weights, it stays there, and they may be trained again.
+  ~WeightAverage();
+  WeightAverage(WeightAverage&&) = default;
 
   /// average = d * average + (1 - d) * weights with d = min(decay, (1 + n) / (10 + n)) after n
   /// updates, so that the initial weights are forgotten within the first tens of updates.
   void update(double decay, std::uint64_t n);
   /// Exchanges the average and the live weights; once more undoes it. While they are exchanged the
-  /// average can be neither updated nor saved.
+  /// average can be neither updated nor saved, and no optimizer steps.
   void swap();
   bool swapped() const { return swapped_; }
 

@@ -89,21 +89,27 @@ Optimizer::Optimizer(const OptimizerSpec& spec, std::vector<NamedParameter> para
   }
 }
 
-void Optimizer::count_updates() {
+void Optimizer::begin_updates() {
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     const Parameter& parameter = *parameters_[i].parameter;
+    require(!parameter.is_averaged(), "optim",
+            "step() between two swap() of an average: ", parameters_[i].name,
+            " is the average now");
     require(parameter.value().size() == loop_.size_of(i), "optim", parameters_[i].name,
             " has changed its shape to ", parameter.shape(), "; make a new optimizer");
   }
-  for (std::size_t i = 0; i < parameters_.size(); ++i)
-    if (parameters_[i].parameter->has_gradient()) updates_.data()[i] += real(1);
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    if (!parameters_[i].parameter->has_gradient()) continue;
+    updates_.data()[i] += real(1);
+    parameters_[i].parameter->mark_changed();
+  }
 }
 
 void Optimizer::step(double learning_rate, const GradientLimit& limit) {
   require(std::isfinite(learning_rate) && learning_rate >= 0, "optim", "learning rate ",
           learning_rate, ": must be finite and at least 0");
   require(limit.largest > 0, "optim", "limit ", limit.largest, ": must be positive");
-  count_updates();
+  begin_updates();
   if (gaussians_) gaussians_->begin(learning_rate * spec_.natural.lr_factor);
   step_each(learning_rate, limit);
   if (gaussians_) gaussians_->end();

@@ -164,7 +164,7 @@ class Optimizer {
     std::vector<Tensor> tensors;
   };
 
-  void count_updates();
+  void begin_updates();
   void step_each(double learning_rate, const GradientLimit& limit);
   void update_all(double learning_rate, const GradientLimit& limit);
 

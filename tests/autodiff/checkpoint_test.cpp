@@ -45,6 +45,24 @@ TEST(Checkpoint, ReachesParametersBehindAConstant) {
   EXPECT_EQ(weight.gradient(), vector_of({3}));
 }
 
+TEST(Checkpoint, NeedsAResult) {
+  Tape tape;
+  const auto f = [](Tape&, const Var&) { return Var(); };
+  EXPECT_THAT(op_check::error_of([&] { checkpoint(tape, f, tape.input(vector_of({3}))); }),
+              ::testing::StartsWith("[value] a Var without a value is used"));
+}
+
+/// It would compute again with other weights than those of its output.
+TEST(Checkpoint, GoesBackwardFromNoWeightsThatHaveChanged) {
+  Parameter weight(vector_of({0.5}));
+  Tape tape;
+  const auto f = [&](Tape& inner, const Var& u) { return u * inner(weight); };
+  const Var y = checkpoint(tape, f, tape.input(vector_of({3})));
+  weight.assign(vector_of({1}));
+  EXPECT_THAT(op_check::error_of([&] { tape.backward(y); }),
+              ::testing::StartsWith("[backward] a parameter (1) has changed"));
+}
+
 /// In the order in which the backward pass is done with them, also where it computes again.
 TEST(Checkpoint, KeepsParametersAwaited) {
   struct Awaited : TapeObserver {

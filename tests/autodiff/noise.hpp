@@ -2,6 +2,7 @@
 /// Operands of products.
 
 #include <bochner/autodiff/compute/philox.hpp>
+#include <bochner/autodiff/real.hpp>
 #include <vector>
 
 namespace bochner::inline BOCHNER_PRECISION {

@@ -242,6 +242,22 @@ TEST(Tape, TakesNoResultWhosePassIsOver) {
   EXPECT_EQ(weight.gradient(), y.value());
 }
 
+TEST(Tape, IsOutlivedByItsConstants) {
+  const auto predict = [] {
+    Tape tape({.recording = false});
+    return exp(tape.constant(vector_of({0})));
+  };
+  const Var y = predict();
+  EXPECT_EQ(y.tape(), nullptr);
+  EXPECT_EQ((y + y).value(), vector_of({2}));
+  Tape tape;  // it may be at the address of the other one
+  EXPECT_EQ((y + tape.input(vector_of({2}))).value(), vector_of({3}));
+  Parameter weight(vector_of({1}));
+  const Var handle = [&] { return Tape()(weight); }();
+  EXPECT_THAT(error_of([&] { exp(handle); }),
+              testing::StartsWith("[record] the pass of parameter (1) is over"));
+}
+
 /// Sums of a part of the gradients serve nobody.
 TEST(Tape, IsClearedByAnExceptionInItsPass) {
   Parameter weight(vector_of({1, 2}));

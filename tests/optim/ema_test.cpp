@@ -1,6 +1,10 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/autodiff/ops/reduce.hpp>
 #include <bochner/optim/ema.hpp>
+#include <bochner/optim/optimizer.hpp>
 
 #include "autodiff/op_check.hpp"
 #include "optim/parameters.hpp"
@@ -48,6 +52,33 @@ TEST(WeightAverage, SwapsWithTheWeightsAndBack) {
   average.swap();
   EXPECT_EQ(all_values(parameters), live);
   EXPECT_EQ(*average.state()[1].tensor, (Tensor{start[4], start[5], start[6]}));
+}
+
+/// The step would be of the live weights' gradients, and the average lost.
+TEST(WeightAverage, IsNotSteppedInPlaceOfTheWeights) {
+  TestParameters parameters({{"a", {2}}});
+  const auto optimizer = make_optimizer({}, parameters.named());
+  add_gradient(parameters[0], filled({2}, 1));
+  std::optional<WeightAverage> average(parameters.named());
+  const std::string problem =
+      "[optim] step() between two swap() of an average: a is the average now";
+  average->swap();
+  EXPECT_EQ(op_check::error_of([&] { optimizer->step(0.1); }), problem);
+  average->swap();
+  EXPECT_NO_THROW(optimizer->step(0.1));
+  average->swap();
+  average.reset();  // what it leaves in the weights may be trained
+  EXPECT_NO_THROW(optimizer->step(0.1));
+}
+
+TEST(WeightAverage, GoesIntoNoPassThatAwaitsItsGradients) {
+  TestParameters parameters({{"a", {2}}});
+  WeightAverage average(parameters.named());
+  Tape tape;
+  const Var y = sum(square(tape(parameters[0])));
+  average.swap();
+  EXPECT_THAT(op_check::error_of([&] { tape.backward(y); }),
+              testing::StartsWith("[backward] a parameter (2) has changed"));
 }
 
 TEST(WeightAverage, ContinuesToTheSameBitsFromItsState) {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/autodiff/ops/reduce.hpp>
 #include <bochner/optim/optimizer.hpp>
 #include <map>
 
@@ -328,6 +330,20 @@ TEST(Optimizer, RefusesABadStep) {
   EXPECT_THAT([&] { optimizer->step(0.1); },
               ThrowsMessage<std::invalid_argument>(HasSubstr("a has changed its shape to (3, 2)")));
   EXPECT_EQ(*optimizer->state()[0].tensor, (Tensor{real(0)}));
+}
+
+/// Of another pass, which has used the weights before the step.
+TEST(Optimizer, ChangesTheWeightsOfAPass) {
+  TestParameters parameters({{"a", {2}}, {"frozen", {2}}});
+  const auto optimizer = make_optimizer({}, parameters.named());
+  Tape first, second, third;
+  const Var handle = first(parameters[0]), late = sum(square(second(parameters[0])));
+  const Var other = sum(square(third(parameters[1])));
+  first.backward(sum(handle * handle));
+  optimizer->step(0.1);
+  EXPECT_THAT([&] { second.backward(late); },
+              ThrowsMessage<std::invalid_argument>(HasSubstr("has changed since this pass")));
+  EXPECT_NO_THROW(third.backward(other));
 }
 
 TEST(Optimizer, RefusesAParameterListedTwice) {

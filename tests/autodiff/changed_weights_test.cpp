@@ -1,0 +1,52 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/autodiff/ops/reduce.hpp>
+#include <functional>
+
+#include "autodiff/op_check.hpp"
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace changed_weights_test {
+
+using op_check::error_of;
+using op_check::vector_of;
+
+/// The closures of the pass read the weights as they are now, and would run over their ends.
+TEST(Tape, GoesBackwardFromNoWeightsThatHaveChanged) {
+  const Tensor other = vector_of({3, 4, 5});
+  for (const auto& change : std::vector<std::function<void(Parameter&)>>{
+           [](Parameter& weight) {
+             weight.assign(vector_of({3, 4}));
+           },
+           [&](Parameter& weight) { weight.assign(other); }, &Parameter::mark_changed}) {
+    Parameter weight(vector_of({1, 2}));
+    Tape tape;
+    const Var handle = tape(weight), y = sum(square(handle));
+    change(weight);
+    EXPECT_THAT(error_of([&] { tape.backward(y); }),
+                testing::StartsWith("[backward] a parameter " + to_string(weight.shape()) +
+                                    " has changed since this pass used it"));
+    EXPECT_FALSE(weight.has_gradient());
+    tape.clear();
+    tape.backward(sum(square(handle)));
+    EXPECT_EQ(weight.gradient(), Tensor(weight.value() * real(2)));
+  }
+}
+
+/// Handles of a pass that is over, passes that nobody awaits, and constants await nothing.
+TEST(Tape, LetsWeightsChangeBetweenPasses) {
+  Parameter weight(vector_of({1, 2}));
+  Tape evaluation({.recording = false}), dropped, tape;
+  const Var known = exp(evaluation(weight)), unused = exp(dropped(weight)), handle = tape(weight);
+  for (int step = 0; step < 3; ++step) {
+    weight.assign(vector_of({real(step), 2}));
+    for (int part = 0; part < 2; ++part) tape.backward(sum(square(handle)));
+    EXPECT_EQ(weight.gradient(), vector_of({real(4 * step), 8}));
+  }
+  EXPECT_NO_THROW(exp(known) + exp(evaluation(weight)));
+}
+
+}  // namespace changed_weights_test
+}  // namespace bochner::inline BOCHNER_PRECISION
