@@ -117,7 +117,7 @@ int fail_without_memory() {
 
 // Where memory fails even for the words of an error, the terminate handler has the last one.
 int cli(int argc, char** argv) noexcept {
-  begin_program();
+  const HeldProgram held;
   try {
     return run_program(argc, argv);
   } catch (const ToldByFirst& told) {

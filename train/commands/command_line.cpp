@@ -14,6 +14,10 @@ namespace {
 
 constexpr std::size_t most_threads = 1024;
 
+/// Of who starts the program without even its name.
+char name_of_program[] = "bochner";
+char* no_words[] = {name_of_program};
+
 /// Null if there is none of this name.
 const CLI::App* subcommand(const CLI::App& app, const std::string& name) {
   const auto named =
@@ -128,13 +132,14 @@ void Command::flag(const char* name, bool* value, const char* help) const {
 
 CommandLine::CommandLine(int argc, char** argv, const ProgramWords& words)
     : app_(std::make_unique<CLI::App>(words.help)),
-      words_(argv, std::size_t(argc)),
+      words_(argc > 0 ? std::span<char* const>(argv, std::size_t(argc))
+                      : std::span<char* const>(no_words)),
       elsewhere_(words.elsewhere),
       option_advice_(words.option_advice) {
   app_->require_subcommand(1);
   app_->set_version_flag("--version", words.version);
   app_->footer(words.footer);
-  if (argc > 0) app_->name(std::filesystem::path(argv[0]).filename().string());
+  app_->name(std::filesystem::path(words_[0]).filename().string());
 }
 
 CommandLine::~CommandLine() = default;

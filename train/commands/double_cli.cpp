@@ -25,7 +25,7 @@ void read_tensors(const std::string&, const std::vector<NamedTensor>&) { refuse(
 
 /// The program in double precision, for gradients alone.
 int cli(int argc, char** argv) noexcept {
-  begin_program();
+  const HeldProgram held;
   try {
     CommandLine line(
         argc, argv,

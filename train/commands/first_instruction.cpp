@@ -2,12 +2,12 @@
 #include <unistd.h>
 
 #include <bochner/train/commands/first_instruction.hpp>
-#include <bochner/train/run/signals.hpp>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <initializer_list>
 #include <new>
+#include <utility>
 
 // Of OpenBLAS, whose library starts its threads as it is loaded, unless there is to be one.
 extern "C" {
@@ -83,13 +83,28 @@ __attribute__((section(".preinit_array"), used)) void (*const first_instruction)
 }  // namespace
 
 void begin_program() {
-  if (usual_end) return;
+  static bool has_begun = false;
+  if (std::exchange(has_begun, true)) return;
   keep_standard_places();
   require_processor();
   if (&blas_cpu_number) blas_cpu_number = 1;
   if (&blas_num_threads) blas_num_threads = 1;
+}
+
+void hold_program() {
   hold_signals();
   usual_end = std::set_terminate(end_program);
+}
+
+HeldProgram::HeldProgram() {
+  begin_program();
+  if (usual_end) return;
+  signals_.emplace();
+  usual_end = std::set_terminate(end_program);
+}
+
+HeldProgram::~HeldProgram() {
+  if (signals_) std::set_terminate(std::exchange(usual_end, nullptr));
 }
 
 }  // namespace bochner

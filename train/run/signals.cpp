@@ -10,6 +10,7 @@
 #include <future>
 #include <initializer_list>
 #include <thread>
+#include <utility>
 
 namespace bochner {
 namespace {
@@ -150,6 +151,8 @@ void receive_signals_here() { mask_signals(SIG_UNBLOCK); }
 void receive_signals_apart() {
   hold_signals();
   speak_of_signals();
+  static pid_t listens_in = 0;  // one thread is enough for all commands of a process
+  if (std::exchange(listens_in, ::getpid()) == ::getpid()) return;
   std::promise<void> listening;
   const std::future<void> listens = listening.get_future();
   std::thread([listening = std::move(listening)]() mutable {
@@ -158,6 +161,17 @@ void receive_signals_apart() {
     while (true) pause();
   }).detach();
   listens.wait();  // a signal that was sent before is not lost on a short command
+}
+
+HeldSignals::HeldSignals() {
+  for (std::size_t i = 0; i < changed.size(); ++i) sigaction(changed[i], nullptr, &actions_[i]);
+  pthread_sigmask(SIG_SETMASK, nullptr, &mask_);
+  hold_signals();
+}
+
+HeldSignals::~HeldSignals() {
+  for (std::size_t i = 0; i < changed.size(); ++i) sigaction(changed[i], &actions_[i], nullptr);
+  pthread_sigmask(SIG_SETMASK, &mask_, nullptr);
 }
 
 SignalGuard::SignalGuard() {

@@ -5,6 +5,8 @@
 /// ignored: a run outlives the reader of its output; so is SIGXFSZ: a write says that a file is too
 /// large.
 
+#include <array>
+#include <csignal>
 #include <stdexcept>
 #include <string>
 
@@ -27,6 +29,21 @@ void speak_of_signals();
 void receive_signals_apart();
 /// In a process forked from such a one, which has no such thread: signals end it as usual.
 void receive_signals_here();
+
+/// Calls hold_signals(); the destructor undoes what that and the others have changed in this thread
+/// and of the handlers.
+class HeldSignals {
+ public:
+  HeldSignals();
+  ~HeldSignals();
+  HeldSignals(const HeldSignals&) = delete;
+  HeldSignals& operator=(const HeldSignals&) = delete;
+
+ private:
+  static constexpr std::array changed = {SIGXFSZ, SIGCHLD, SIGUSR1, SIGUSR2, SIGXCPU, SIGBUS};
+  sigset_t mask_;
+  std::array<struct sigaction, changed.size()> actions_;
+};
 
 class SignalGuard {
  public:

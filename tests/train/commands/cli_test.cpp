@@ -1,0 +1,58 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bochner/train/commands/cli.hpp>
+#include <csignal>
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <vector>
+
+namespace bochner {
+namespace cli_test {
+
+int run(std::vector<std::string> words) {
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  return cli(int(words.size()), pointers.data());
+}
+
+/// Those that end this thread's process, or are ignored where they would.
+std::vector<int> held_signals() {
+  sigset_t blocked;
+  pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+  std::vector<int> held;
+  for (int signal = 1; signal < SIGRTMIN; ++signal) {
+    struct sigaction now;
+    if (sigaction(signal, nullptr, &now) != 0) continue;
+    if (sigismember(&blocked, signal) || now.sa_handler != SIG_DFL) held.push_back(signal);
+  }
+  return held;
+}
+
+void own_end() { std::_Exit(3); }
+
+/// A program that has it in itself handles signals, children and its end as it likes.
+TEST(Cli, LeavesTheProgramAsItWas) {
+  const std::vector<int> held = held_signals();
+  EXPECT_EQ(std::count(held.begin(), held.end(), SIGINT), 0);
+  const std::terminate_handler usual = std::set_terminate(own_end);
+  std::signal(SIGCHLD, SIG_IGN);
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(run({"bochner", "metrics", "--help"}), 0);
+  EXPECT_EQ(run({"bochner", "completion", "bash"}), 0);
+  testing::internal::GetCapturedStdout();
+  EXPECT_EQ(std::signal(SIGCHLD, SIG_DFL), SIG_IGN);
+  EXPECT_EQ(std::set_terminate(usual), own_end);
+  EXPECT_EQ(held_signals(), held);
+}
+
+TEST(Cli, TakesNoWordsForNoCommand) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(cli(0, nullptr), 2);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "no command. See: bochner --help\n");
+}
+
+}  // namespace cli_test
+}  // namespace bochner
