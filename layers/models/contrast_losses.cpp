@@ -1,18 +1,45 @@
+#include <algorithm>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
 #include <bochner/autodiff/ops/loss.hpp>
 #include <bochner/autodiff/ops/normalisation.hpp>
 #include <bochner/layers/models/contrast_losses.hpp>
 #include <cmath>
+#include <limits>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
+namespace {
+
+/// Rows whose squares would overflow, divided by powers of two; the others as they are.
+Var small_rows(const Var& x) {
+  const std::size_t D = x.dim(-1), rows = D > 0 ? x.size() / D : 0;
+  const real limit = std::sqrt(std::numeric_limits<real>::max() / real(D));
+  Shape shape = x.shape();
+  shape.back() = 1;
+  Tensor scale = filled(shape, real(1));
+  bool any = false;
+  for (std::size_t row = 0; row < rows; ++row) {
+    real largest = 0;
+    for (std::size_t i = 0; i < D; ++i)
+      largest = std::max(largest, std::abs(x.data()[row * D + i]));
+    if (!(largest >= limit) || !std::isfinite(largest)) continue;
+    scale.data()[row] = std::ldexp(real(1), -std::ilogb(largest));
+    any = true;
+  }
+  return any ? x * Var(std::move(scale)) : x;
+}
+
+}  // namespace
+
 Var unit_rows(const Var& x) {
   const std::size_t D = x.dim(-1);
-  return rms_norm(x, Var(filled({D}, real(1 / std::sqrt(double(D))))), real(1e-12));
+  return rms_norm(small_rows(x), Var(filled({D}, real(1 / std::sqrt(double(D))))), real(1e-12));
 }
 
 Var view_similarities(const Var& views, double temperature) {
+  require(std::isfinite(temperature) && temperature > 0, "contrast", "temperature ", temperature,
+          ": must be finite and above 0");
   const std::size_t n = views.dim(0);
   Tensor itself = zeros({n, n});
   for (std::size_t i = 0; i < n; ++i) itself(i, i) = real(-1e9);

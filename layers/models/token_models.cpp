@@ -145,6 +145,7 @@ Tensor LanguageModel::step(const std::vector<std::int32_t>& tokens, State& state
   const std::size_t B = tokens.size(), groups = groups_of(B);
   require_tokens(tokens);
   if (state.position == 0) begin(state, B);
+  require(state.model == this, "language_model", "the state is of another model");
   require_one_of_each("language_model", state.sequences, B);
   std::vector<Tensor> logits(groups);
   const auto step_one = [&](std::size_t g) {
@@ -173,6 +174,7 @@ void LanguageModel::require_tokens(const std::vector<std::int32_t>& tokens) cons
 
 void LanguageModel::begin(State& state, std::size_t sequences) {
   require(sequences > 0, "language_model", "a step is of one sequence or more");
+  state.model = this;
   state.sequences = sequences;
   state.groups.clear();
   for (std::size_t g = 0; g < groups_of(sequences); ++g) state.groups.push_back(trunk_.start());

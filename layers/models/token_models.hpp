@@ -103,6 +103,7 @@ class LanguageModel : public Module {
     std::size_t position = 0, sequences = 0;
     std::vector<Trunk::State> groups = {};  ///< of sequences that one thread steps
     std::unique_ptr<KeptValues> kept = std::make_unique<KeptValues>();
+    const LanguageModel* model = nullptr;  ///< whose past it is, from the first token on
   };
   State start() const { return {}; }
   /// Logits (B, V) after one more token of each of B sequences, as many at every call, all at

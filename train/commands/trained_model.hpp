@@ -23,7 +23,8 @@ std::shared_ptr<Model> trained_model(const std::string& run) {
 }
 
 /// Writes tensors under their names as a safetensors file. When it returns, the file survives a
-/// power loss; when it throws, an older one is as it was. Throws std::invalid_argument and IoError.
+/// power loss; when it throws, an older one is as it was. Throws IoError, and std::invalid_argument
+/// where two have one name or one is no is_valid_tensor_name().
 void write_tensors(const std::string& file, const std::vector<NamedTensor>& tensors);
 
 /// Reads tensors of the same names and shapes from such a file; others in it are left. Throws

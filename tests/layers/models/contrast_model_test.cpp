@@ -30,6 +30,16 @@ TEST(UnitRows, HaveLengthOne) {
   for (std::size_t i = 0; i < 5; ++i) EXPECT_NEAR(dot(x, i, x, i), 1, tolerance);
 }
 
+TEST(UnitRows, HaveLengthOneWhereSquaresOverflow) {
+  const real large = std::sqrt(std::numeric_limits<real>::max()) * 1000;
+  Tensor x = random_tensor({3, 5}, 1);
+  const Tensor small = unit_rows(Var(x)).value();
+  for (std::size_t e = 0; e < 5; ++e) x(1, e) *= large;
+  const Tensor rows = unit_rows(Var(x)).value();
+  for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t e = 0; e < 5; ++e) EXPECT_NEAR(rows(i, e), small(i, e), tolerance);
+}
+
 /// The formula of Chen et al., term by term.
 TEST(InfoNce, IsItsFormula) {
   const std::size_t B = 4;
@@ -52,6 +62,8 @@ TEST(InfoNce, KnowsNothingOfEqualViews) {
   for (std::size_t i = 0; i < 8; ++i) z(i, 1) = 1;
   EXPECT_NEAR(scalar(info_nce(Var(z), 0.1)), std::log(7.0), tolerance);
   EXPECT_THROW(info_nce(Var(zeros({3, 2})), 0.1), std::invalid_argument);
+  EXPECT_EQ(op_check::error_of([&] { info_nce(Var(z), 0); }),
+            "[contrast] temperature 0: must be finite and above 0");
 }
 
 TEST(InfoNce, IsTheSameForBothViews) {
