@@ -155,8 +155,8 @@ function(bochner_torch_sources output)
 endfunction()
 
 set(double_cli_sources commands/double_cli.cpp commands/command_line.cpp commands/first_instruction.cpp
-                       commands/gradcheck.cpp config/nearest.cpp run/signals.cpp run/version.cpp charts/format.cpp
-                       storage/json.cpp)
+                       commands/gradcheck.cpp config/nearest.cpp laboratory/kernel_sample.cpp
+                       laboratory/layer_checks.cpp run/signals.cpp run/version.cpp charts/format.cpp storage/json.cpp)
 
 function(bochner_common_library)
   bochner_sources(precise plain autodiff layers optim data)

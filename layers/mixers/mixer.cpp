@@ -21,6 +21,14 @@ Var Mixer::forward_add(Tape& tape, const Var& residual, Normed& x, const Layout&
   return residual + mixed;
 }
 
+NoSteps::NoSteps()
+    : std::invalid_argument(
+          "[mixer] has no start() and step(): it is for whole sequences, not token by token") {}
+
+std::unique_ptr<MixerState> Mixer::start() const { throw NoSteps(); }
+
+Var Mixer::step(Tape&, const Var&, MixerState&) { throw NoSteps(); }
+
 void require_mixed(const Var& mixed, const Var& x) {
   require(mixed.shape() == x.shape(), "mixer", "has made ", mixed.shape(), " of ", x.shape(),
           "; the shape must stay");

@@ -4,6 +4,7 @@
 #include <bochner/autodiff/times.hpp>
 #include <bochner/layers/basic/position_wise.hpp>
 #include <bochner/layers/module.hpp>
+#include <stdexcept>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -31,6 +32,11 @@ struct MixerState {
 /// What channels have, for the channels of B sequences side by side. (.., D) -> (.., B D)
 Var of_each(std::size_t B, const Var& x);
 
+/// Of a mixer that cannot be computed token by token.
+struct NoSteps : std::invalid_argument {
+  NoSteps();
+};
+
 class Mixer : public Module {
  public:
   /// Tokens behind the length of their sequence are as if they were not there. (B, T, D) -> (B, T,
@@ -39,12 +45,12 @@ class Mixer : public Module {
   /// residual + forward(): with fewer passes over memory, where a mixer begins with linear maps of
   /// rows and ends in one that adds in its tiles.
   virtual Var forward_add(Tape& tape, const Var& residual, Normed& x, const Layout& layout);
-  /// An empty past for step().
-  virtual std::unique_ptr<MixerState> start() const = 0;
+  /// An empty past for step(). A mixer without steps leaves out both, which throw NoSteps then.
+  virtual std::unique_ptr<MixerState> start() const;
   /// One token of each of B sequences, as many at every call, whose tokens come at the same times;
   /// is the batch output at its position, up to rounding. Several threads may do so at the same
   /// time, each with a state of its own. (B, 1, D) -> (B, 1, D)
-  virtual Var step(Tape& tape, const Var& x, MixerState& state) = 0;
+  virtual Var step(Tape& tape, const Var& x, MixerState& state);
 };
 
 /// Throws unless what a mixer made of tokens has their shape.

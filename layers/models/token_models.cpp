@@ -141,6 +141,11 @@ Var LanguageModel::loss(Tape& tape, const Indices& tokens, const Indices& target
   return noise_->forward(tape, x, weight, head_.bias(tape), targets);
 }
 
+LanguageModel::State LanguageModel::start() const {
+  static_cast<void>(trunk_.start());  // before anything is said: whether there are steps
+  return {};
+}
+
 Tensor LanguageModel::step(const std::vector<std::int32_t>& tokens, State& state, double time) {
   const std::size_t B = tokens.size(), groups = groups_of(B);
   require_tokens(tokens);

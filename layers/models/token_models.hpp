@@ -99,13 +99,14 @@ class LanguageModel : public Module {
   NoiseLoss* noise() { return noise_.get(); }
 
   /// The past of some sequences, for step(); no parameter may change before its last token.
+  /// start() throws NoSteps where a mixer has none.
   struct State {
     std::size_t position = 0, sequences = 0;
     std::vector<Trunk::State> groups = {};  ///< of sequences that one thread steps
     std::unique_ptr<KeptValues> kept = std::make_unique<KeptValues>();
     const LanguageModel* model = nullptr;  ///< whose past it is, from the first token on
   };
-  State start() const { return {}; }
+  State start() const;
   /// Logits (B, V) after one more token of each of B sequences, as many at every call, all at
   /// `time` if tokens are timed; up to rounding those of the whole sequence at its position.
   Tensor step(const std::vector<std::int32_t>& tokens, State& state, double time = 0);

@@ -3,14 +3,17 @@
 
 #include <algorithm>
 #include <bochner/autodiff/gradcheck.hpp>
+#include <bochner/layers/attention/feature_heads.hpp>
 #include <bochner/layers/convolutions/filter.hpp>
 #include <bochner/layers/models/step_error.hpp>
 #include <bochner/layers/models/token_models.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/layers/recurrences/ssm_spec.hpp>
 #include <bochner/train/commands/command_line.hpp>
+#include <bochner/train/laboratory/layer_checks.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <filesystem>
+#include <optional>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -107,24 +110,92 @@ LanguageModelSpec small_model(const GradientCase& which) {
 }
 
 /// Embeddings start so small that the norms above them bend too much for differences.
-void enlarge_embeddings(LanguageModel& model) {
+void enlarge_embeddings(Module& model) {
   for (const NamedParameter& named : parameters_of(model)) {
     if (!named.name.starts_with("embedding") && !named.name.starts_with("positions")) continue;
     for (real& x : named.parameter->value()) x *= 20;
   }
 }
 
+/// Beyond this, what should be equal up to rounding is not.
+constexpr double rounding = is_double ? 1e-9 : 1e-3;
+/// Of the mean over draws: in standard errors.
+constexpr double most_deviation = 6;
+
 struct CaseReport {
   GradientReport gradients;
-  double step_error;
-  bool steps_well() const { return step_error < (is_double ? 1e-9 : 1e-3); }
-  bool passed() const { return gradients.passed && steps_well(); }
+  std::optional<double> step_error;  ///< none without steps
+  double batch_error = 0;
+  std::optional<double> padding_error = {};  ///< none without both directions
+  std::string refusal = {};                  ///< of both directions, in words of the kind
+  double sign_error = 0;
+  std::string fault() const;
+  bool passed() const { return fault().empty(); }
 };
 
-/// The loss of a small language model on two short sequences, through all its parameters, and the
-/// same sequences token by token.
+bool is_off(std::optional<double> error) { return error && !(*error < rounding); }
+
+/// "" if there is none.
+std::string CaseReport::fault() const {
+  if (!gradients.passed) return "WRONG";
+  if (is_off(step_error))
+    return fmt::format(
+        "WRONG: token by token it is {:.1e} off, for forward() sees what is to come or step() is "
+        "another function",
+        *step_error);
+  if (is_off(batch_error))
+    return fmt::format("WRONG: beside another sequence it is {:.1e} off what it is alone",
+                       batch_error);
+  if (is_off(padding_error))
+    return fmt::format(
+        "WRONG: in both directions it is {:.1e} off where padding follows, for tokens behind "
+        "layout.lengths are seen",
+        *padding_error);
+  if (is_off(sign_error))
+    return fmt::format(
+        "WRONG: features are positive() and not: the lowest is -{:.1e} of the largest", sign_error);
+  return "";
+}
+
+std::string verdict(const CaseReport& report) {
+  if (const std::string fault = report.fault(); !fault.empty()) return fault;
+  std::string text = "ok";
+  if (!report.step_error) text += ", no steps";
+  if (!report.padding_error) text += ", not in both directions: " + report.refusal;
+  return text;
+}
+
+std::optional<double> step_error_of(LanguageModel& model, const Indices& tokens) try {
+  return step_error(model, tokens);
+} catch (const NoSteps&) {
+  return {};
+}
+
+/// Of the same layer in both directions, which a kind may refuse.
+void check_padding(const LanguageModelSpec& spec, const Indices& tokens, CaseReport& report) try {
+  Trunk trunk(in_both_directions(spec));
+  initialize(trunk, 1);
+  enlarge_embeddings(trunk);
+  report.padding_error = padding_error(trunk, tokens, {5, 7});
+} catch (const std::exception& refusal) {
+  report.refusal = refusal.what();
+}
+
+double sign_error_of(const MixerSpec& mixer) {
+  const FeatureSpec spec = features_per_head(mixer);
+  const auto map = make_feature_map(spec);
+  initialize(*map, 1);
+  const RandomFunction random{1, Purpose::test, stream_of("signs")};
+  Tensor x = uninitialized({1, 16, spec.heads, spec.dim});
+  for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = real(random.normal(i));
+  return sign_error(*map, x);
+}
+
+/// The loss of a small language model on two short sequences, through all its parameters; the same
+/// sequences token by token, each alone, and among padding; the signs of features.
 CaseReport check_case(const GradientCase& which) {
-  LanguageModel model(small_model(which));
+  const LanguageModelSpec spec = small_model(which);
+  LanguageModel model(spec);
   initialize(model, 1);
   enlarge_embeddings(model);
   Indices tokens{{2, 9}, {}}, targets{{2, 9}, {}};
@@ -139,45 +210,68 @@ CaseReport check_case(const GradientCase& which) {
     tape.visited = &visited;
     return model.loss(tape, tokens, targets);
   };
-  return {check_gradient(loss, parameters, {.tolerance = tolerance}), step_error(model, tokens)};
+  CaseReport report{check_gradient(loss, parameters, {.tolerance = tolerance}),
+                    step_error_of(model, tokens), batch_error(model, tokens)};
+  check_padding(spec, tokens, report);
+  if (which.mixer == "linear") report.sign_error = sign_error_of(spec.block.mixer);
+  return report;
 }
 
-std::string verdict(const CaseReport& report) {
-  if (!report.gradients.passed) return "WRONG";
-  if (report.steps_well()) return "ok";
-  return fmt::format(
-      "WRONG: token by token it is {:.1e} off, for forward() sees what is to come or "
-      "step() is another function",
-      report.step_error);
+void print_case(const GradientCase& which, const CaseReport& report, bool json) {
+  const GradientReport& gradients = report.gradients;
+  if (!json) {
+    fmt::print("{:<64} {}   {}\n", which.name(), gradients.summary(), verdict(report));
+    return;
+  }
+  const auto or_null = [](std::optional<double> number) { return number ? Json(*number) : Json(); };
+  fmt::print("{}\n", Json{{"case", which.name()},
+                          {"elements", gradients.checked},
+                          {"worst", gradients.worst_error},
+                          {"at", gradients.worst_element},
+                          {"steps", or_null(report.step_error)},
+                          {"batch", report.batch_error},
+                          {"padding", or_null(report.padding_error)},
+                          {"signs", report.sign_error},
+                          {"passed", report.passed()}}
+                         .line());
+}
+
+/// Whether the closed form of a density, where it has one, is the mean over its draws.
+bool check_closed_form(const std::string& density, bool json) {
+  const std::optional<double> error = closed_form_error(density);
+  if (!error) return true;
+  const bool passed = *error < most_deviation;
+  if (json)
+    fmt::print("{}\n", Json{{"density", density}, {"kernel", *error}, {"passed", passed}}.line());
+  else
+    fmt::print("{:<64} {:.1f} standard errors off the mean of its draws   {}\n",
+               "kernel() of " + density, *error,
+               passed ? "ok" : "WRONG: kernel() is not that of sample()");
+  return passed;
 }
 
 int gradcheck_command(const GradcheckOptions& options) {
   if (!is_double) become_double_program(*options.line);
   bool passed = true;
+  std::vector<std::string> spectra;
   for (const GradientCase& which : cases_of(options)) {
     const CaseReport report = check_case(which);
-    const GradientReport& gradients = report.gradients;
     passed = passed && report.passed();
-    if (options.json)
-      fmt::print("{}\n", Json{{"case", which.name()},
-                              {"elements", gradients.checked},
-                              {"worst", gradients.worst_error},
-                              {"at", gradients.worst_element},
-                              {"steps", report.step_error},
-                              {"passed", report.passed()}}
-                             .line());
-    else
-      fmt::print("{:<64} {}   {}\n", which.name(), gradients.summary(), verdict(report));
+    print_case(which, report, options.json);
+    if (!which.density.empty() && std::ranges::count(spectra, which.density) == 0)
+      spectra.push_back(which.density);
   }
+  for (const std::string& density : spectra)
+    passed = check_closed_form(density, options.json) && passed;
   return passed ? exit_done : exit_failed;
 }
 
 }  // namespace
 
 void add_gradcheck(const Command& program) {
-  const auto [command, options] =
-      program.command("gradcheck", "small models: gradients against differences, tokens one by one",
-                      gradcheck_command);
+  const auto [command, options] = program.command(
+      "gradcheck", "small models: gradients, steps, batches, padding, signs and closed forms",
+      gradcheck_command);
   options.line = &command.line();
   command.option("--mixer", &options.mixer, "only this mixer");
   command.option("--features", &options.features, "only this feature map");

@@ -61,6 +61,7 @@ struct Writer {
 /// Each token as soon as there is one.
 void write_one(const Writer& writer, const std::string& prompt,
                const ContinuationOptions& options) {
+  static_cast<void>(writer.model.start());  // may have no steps
   fmt::print("{}", prompt);
   const auto print = [](std::size_t, std::string_view bytes) {
     std::fwrite(bytes.data(), 1, bytes.size(), stdout);

@@ -24,7 +24,7 @@ const std::vector<HeededBy>& keys_by_kind() {
       {data, {"series", "sensors", "table"}, {"data.missing"}},
       {data, {"event_files"}, {"data.type_column", "data.sequence_column", "data.names.types"}},
       {data, {"event_files", "texts"}, {"data.label_column", "data.names.labels"}},
-      {data, {"series"}, {"data.names.series", "data.names.levels"}},
+      {data, {"series"}, {"data.names.series", "data.names.levels", "data.names.time"}},
       {data, {"series", "sensors", "table"}, {"data.names.columns"}},
       {data, {"texts"}, {"data.text_column"}},
       {data, {"bytes", "texts"}, {"data.tokenizer"}},

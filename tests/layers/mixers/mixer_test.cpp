@@ -17,5 +17,17 @@ TEST(Layout, SeenFromTheEndHasTheGapsToTheTokensBehind) {
   EXPECT_EQ(seen_from_the_end(layout).gaps(2, 2), 21);
 }
 
+/// One for whole sequences leaves its steps out.
+TEST(Mixer, WithoutStepsSaysSo) {
+  struct Whole : Mixer {
+    Var forward(Tape&, const Var& x, const Layout&) override { return x; }
+    void visit(Visitor&) override {}
+  } mixer;
+  Tape tape;
+  MixerState state;
+  EXPECT_THROW(mixer.start(), NoSteps);
+  EXPECT_THROW(mixer.step(tape, Var(zeros({1, 1, 2})), state), NoSteps);
+}
+
 }  // namespace mixer_test
 }  // namespace bochner::inline BOCHNER_PRECISION
