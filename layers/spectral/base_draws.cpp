@@ -83,6 +83,7 @@ std::vector<std::string> base_draw_names() {
 
 Tensor base_draws(const std::string& kind, std::size_t H, std::size_t m, std::size_t d,
                   std::size_t auxiliary, const RandomFunction& random) {
+  require(d > 0, "draws", "points need one coordinate or more, not d = 0");
   for (const auto& [name, draw] : kinds)
     if (name == kind) return draw({H, m, d, auxiliary}, random);
   require(false, "draws", "no base draws are called \"", kind,

@@ -12,8 +12,8 @@ namespace bochner::inline BOCHNER_PRECISION {
 std::vector<std::string> base_draw_names();
 
 /// m points of N(0, I) for each head, each head with a randomisation of its own: (H, m, d +
-/// auxiliary). The last `auxiliary` coordinates, independent of the d others, are for densities
-/// that choose or scale at random. Each row by itself is exactly normal, and finite.
+/// auxiliary), d > 0. The last `auxiliary` coordinates, independent of the d others, are for
+/// densities that choose or scale at random. Each row by itself is exactly normal, and finite.
 ///   orthogonal: blocks of d orthogonal directions, uniform on the sphere (sign-corrected QR),
 ///     times independent chi_d lengths; auxiliary coordinates iid. Yu et al., "Orthogonal random
 ///     features", 2016

@@ -27,6 +27,15 @@ Tensor SpectralDensity::new_noise(std::uint64_t round) const {
                     RandomFunction{spec_.seed, Purpose::spectral, stream_of("noise") + round});
 }
 
+Var SpectralDensity::new_draws(Tape& tape) {
+  const Var frequencies = sample(tape, noise_of(tape));
+  const Shape wanted{noise_.shape()[0], noise_.shape()[1], spec_.dim};
+  require(frequencies.exists(), "density", "\"", spec_.kind, "\": sample() has made nothing");
+  require(frequencies.shape() == wanted, "density", "\"", spec_.kind, "\": sample() has made ",
+          frequencies.shape(), " where (H, m, d) is ", wanted);
+  return frequencies;
+}
+
 Var SpectralDensity::noise_of(Tape& tape) {
   const std::uint64_t round = spec_.redraw == 0 || !tape.training ? 0 : tape.step / spec_.redraw;
   if (round == 0) return tape.view(noise_);

@@ -85,7 +85,7 @@ class SpectralDensity : public Module {
   explicit SpectralDensity(const DensitySpec& spec, std::size_t auxiliary = 0);
   /// The frequencies in use. -> (H, m, d)
   Var draws(Tape& tape) {
-    return kept(tape, this, [&] { return sample(tape, noise_of(tape)); });
+    return kept(tape, this, [&] { return new_draws(tape); });
   }
   /// Standard normal noise to frequencies. (H, m, d + auxiliary) -> (H, m, d)
   virtual Var sample(Tape& tape, const Var& noise) = 0;
@@ -126,6 +126,7 @@ class SpectralDensity : public Module {
 
  private:
   friend std::unique_ptr<SpectralDensity> make_density(const DensitySpec& spec);
+  Var new_draws(Tape& tape);
   Var noise_of(Tape& tape);
   Tensor new_noise(std::uint64_t round) const;
 

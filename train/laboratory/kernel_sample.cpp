@@ -28,6 +28,13 @@ Tensor thinned(const Tensor& rows, std::size_t most) {
 
 Tensor matrix_of(const std::string& file) { return xt::cast<real>(read_npy(file)); }
 
+/// Throws unless the features are (1, T, H, F), F > 0, of x (1, T, H, d).
+void require_features(const Shape& features, const Shape& x) {
+  require(features.size() == 4 && std::equal(x.begin(), x.end() - 1, features.begin()) &&
+              features[3] > 0,
+          "features", "must be (B, T, H, F), F > 0: ", features, " of ", x);
+}
+
 /// Of head h of the first example. (B, T, H, F) -> (T, F)
 FeatureMatrix feature_matrix(const Features& features, std::size_t head) {
   FeatureMatrix matrix{head_rows(features.values().value(), head)};
@@ -109,6 +116,11 @@ double softmax_exponent(const std::vector<double>& q, const std::vector<double>&
 std::vector<HeadFeatures> head_features(FeatureMap& map, const Tensor& q, const Tensor& k) {
   Tape tape({.recording = false});
   const Features queries = map.queries(tape, tape.view(q)), keys = map.keys(tape, tape.view(k));
+  const Shape of_q = queries.shape(), of_k = keys.shape();
+  require_features(of_q, q.shape());
+  require_features(of_k, k.shape());
+  require(of_q[3] == of_k[3], "features", "must be as many of queries and keys: ", of_q[3], " and ",
+          of_k[3]);
   std::vector<HeadFeatures> heads;
   for (std::size_t h = 0; h < q.shape()[2]; ++h)
     heads.push_back({feature_matrix(queries, h), feature_matrix(keys, h)});

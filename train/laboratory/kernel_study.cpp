@@ -25,10 +25,18 @@ struct Question {
   std::vector<Tensor> attention;
 };
 
+void require_numbers(const FeatureMatrix& features) {
+  require(std::ranges::all_of(features.values, [](real x) { return !std::isnan(x); }), "features",
+          "hold NaN: no kernel can be told from them");
+}
+
 std::vector<HeadFeatures> features_of(FeatureMap& map, const KernelSample& sample) {
   std::vector<HeadFeatures> blocks;
-  for (const SampleBlock& block : sample.blocks)
+  for (const SampleBlock& block : sample.blocks) {
     blocks.push_back(std::move(head_features(map, as_tokens(block.q), as_tokens(block.k)).front()));
+    require_numbers(blocks.back().q);
+    require_numbers(blocks.back().k);
+  }
   return blocks;
 }
 

@@ -147,6 +147,9 @@ TEST(BaseDraws, DifferBetweenHeadsAndSeedsAndRepeat) {
   EXPECT_EQ(op_check::error_of([] { draws_of("grid", 1, 1, 1, 1); }),
             "[draws] no base draws are called \"grid\"; there are: iid, orthogonal, sobol, "
             "sobol_owen, halton");
+  for (const std::string& kind : base_draw_names())
+    EXPECT_EQ(op_check::error_of([&] { draws_of(kind, 1, 1, 0, 1); }),
+              "[draws] points need one coordinate or more, not d = 0");
 }
 
 }  // namespace base_draws_test

@@ -167,6 +167,31 @@ TEST_P(EveryDensity, IsFiniteForTheFarthestNoise) {
 INSTANTIATE_TEST_SUITE_P(Densities, EveryDensity, ::testing::ValuesIn(densities().names()),
                          [](const auto& info) { return info.param; });
 
+/// A density of one's own that turns its noise into frequencies of other shapes.
+TEST(Density, OfAnotherShapeIsRefused) {
+  struct Cut : SpectralDensity {
+    explicit Cut(std::size_t axis)
+        : SpectralDensity({.heads = 2, .m = 3, .dim = 4}, 1), axis(axis) {}
+    Var sample(Tape&, const Var& noise) override {
+      const Var w = slice(noise, -1, 0, 4);
+      return axis < 3 ? slice(w, int(axis), 0, 1) : axis == 3 ? noise : axis == 4 ? w : Var();
+    }
+    std::size_t axis;
+  };
+  const auto error_of_cut = [](std::size_t axis) {
+    Cut density(axis);
+    Tape tape;
+    return op_check::error_of([&] { density.draws(tape); });
+  };
+  const std::string made = "[density] \"gaussian\": sample() has made ";
+  EXPECT_EQ(error_of_cut(0), made + "(1, 3, 4) where (H, m, d) is (2, 3, 4)");
+  EXPECT_EQ(error_of_cut(1), made + "(2, 1, 4) where (H, m, d) is (2, 3, 4)");
+  EXPECT_EQ(error_of_cut(2), made + "(2, 3, 1) where (H, m, d) is (2, 3, 4)");
+  EXPECT_EQ(error_of_cut(3), made + "(2, 3, 5) where (H, m, d) is (2, 3, 4)");
+  EXPECT_EQ(error_of_cut(4), "no error");
+  EXPECT_EQ(error_of_cut(5), made + "nothing");
+}
+
 Tensor draws_at(SpectralDensity& density, bool training, std::uint64_t step) {
   Tape tape({.recording = false});
   tape.training = training, tape.step = step;

@@ -51,6 +51,43 @@ KernelMetrics metrics_of(const std::vector<real>& features, std::size_t T, std::
                           T);
 }
 
+/// A map of one's own may give anything.
+TEST(HeadFeatures, OfAnotherShapeAreRefused) {
+  const Tensor x = zeros({1, 3, 2, 4});
+  const auto error_of = [&](const Shape& shape) -> std::string {
+    FixedFeatures map(zeros(shape));
+    try {
+      head_features(map, x, x);
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(error_of({1, 3, 2, 5}), "");
+  const std::string what = "[features] must be (B, T, H, F), F > 0: ", of = " of (1, 3, 2, 4)";
+  EXPECT_EQ(error_of({1, 2, 2, 5}), what + "(1, 2, 2, 5)" + of);
+  EXPECT_EQ(error_of({1, 3, 10}), what + "(1, 3, 10)" + of);
+  EXPECT_EQ(error_of({1, 3, 2, 0}), what + "(1, 3, 2, 0)" + of);
+  EXPECT_EQ(error_of({1, 2, 3, 4}), what + "(1, 2, 3, 4)" + of);
+}
+
+TEST(KernelStudy, RefusesFeaturesThatAreNoNumbers) {
+  const FeatureMaps others = feature_maps();
+  feature_maps().add("broken", [](const FeatureSpec&) {
+    return std::make_unique<FixedFeatures>(
+        filled({1, 5, 1, 4}, std::numeric_limits<real>::quiet_NaN()));
+  });
+  FeatureSpec spec;
+  spec.kind = "broken";
+  try {
+    study_estimator(spec, false, normal_sample(5, 2, 1), {.m = {4}, .seeds = 1, .pairs = 2});
+    ADD_FAILURE() << "no kernel is known";
+  } catch (const std::invalid_argument& error) {
+    EXPECT_STREQ(error.what(), "[features] hold NaN: no kernel can be told from them");
+  }
+  feature_maps() = others;
+}
+
 TEST(KernelMetrics, CountFeaturesThatPointDifferentWays) {
   EXPECT_NEAR(metrics_of({1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3}, 3, 4).effective_features, 1, 1e-5);
   EXPECT_NEAR(metrics_of({1, 0, 0, 0, 5, 0, 0, 0, 9}, 3, 3).effective_features, 3, 1e-5);
