@@ -11,12 +11,20 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <typeindex>
 #include <utility>
 #include <variant>
 #include <vector>
 
 namespace bochner {
+
+/// Whether configs can be written with the name as it is: a bare key of TOML.
+inline bool is_bare_name(std::string_view name) {
+  return !name.empty() && name.find_first_not_of(
+                              "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") ==
+                              std::string_view::npos;
+}
 
 /// The Specs of kinds of one's own, one of each type, carried by the Spec that they add to.
 class OwnSpecs {
@@ -66,7 +74,8 @@ class Registry {
     for (auto& [name, factory] : builtin) add(name, std::move(factory));
   }
 
-  /// Makes `name` available in configs; a name that exists already is replaced.
+  /// Makes `name` available in configs; a name that exists already is replaced. Throws
+  /// std::invalid_argument unless is_bare_name().
   void add(const std::string& name, Factory factory, Traits traits = {}) {
     put({name, std::move(factory), {}, always(std::move(traits))});
   }
@@ -141,6 +150,8 @@ class Registry {
     return *found;
   }
   void put(Entry entry) {
+    require(is_bare_name(entry.name), what_, "no name for a ", what_, ": \"", entry.name,
+            "\"; use letters, digits, _ and -");
     const auto found = std::ranges::find(entries_, entry.name, &Entry::name);
     *(found == entries_.end() ? entries_.emplace(found) : found) = std::move(entry);
   }

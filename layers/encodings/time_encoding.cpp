@@ -112,8 +112,8 @@ class SinusoidalTime : public FreeTime {
   Var forward(Tape& tape, const Times& times) override {
     return fourier_time(times, exp(tape.view(log_frequency_.value())));
   }
-  void start_at(const std::vector<double>& frequencies) override {
-    TimeEncoding::start_at(frequencies);  // they are not saved
+  void start_at(const std::vector<double>&) override {  // they are not saved
+    require(false, "time_encoding", "fixed frequencies cannot start from data");
   }
   void visit(Visitor&) override {}
 };
@@ -203,7 +203,8 @@ class SummedMercerTime : public TimeEncoding {
 }  // namespace
 
 void TimeEncoding::start_at(const std::vector<double>&) {
-  require(false, "time_encoding", "fixed frequencies cannot start from data");
+  require(false, "time_encoding",
+          "this encoding has no start_at(), and cannot start from data: wants start = \"none\"");
 }
 
 std::vector<double> estimated_time_kernel(TimeEncoding& encoding, const std::vector<double>& lags,

@@ -105,6 +105,16 @@ TEST(Registry, ReplacesANameThatExists) {
   EXPECT_EQ(registry.names().size(), 2u);
 }
 
+/// What a run of the kind could not write or read back.
+TEST(Registry, RefusesNamesThatConfigsCannotHave) {
+  auto registry = sums();
+  for (const std::string name : {"", "init scale", "\u03c4", "a\"b", "a.b", "a\nb"})
+    EXPECT_EQ(op_check::error_of([&] { registry.add(name, make<Sum>); }),
+              "[sum] no name for a sum: \"" + name + "\"; use letters, digits, _ and -");
+  registry.add("My_sum-2", make<Sum>);
+  EXPECT_EQ(registry.names().size(), 3u);
+}
+
 /// Given with the name, or as a function of the Spec; a kind that says nothing has none.
 TEST(Registry, KnowsTheTraitsOfAKind) {
   struct Traits {

@@ -239,12 +239,42 @@ struct Entries {
       near.empty() ? "`bochner config keys` lists them" : "Did you mean " + near + "?"));
 }
 
+/// The first of these texts that the row may not be, where programs add choices; "" if there is
+/// none.
+std::string unknown_kind(const ParameterRow& row, const toml::node& node) {
+  if (!row.bounds.open) return "";
+  const std::vector<std::string> choices = row.bounds.choices();
+  const auto is_unknown = [&](const toml::node& item) {
+    return item.is_string() && std::ranges::count(choices, item.as_string()->get()) == 0;
+  };
+  if (is_unknown(node)) return node.as_string()->get();
+  if (!node.is_array()) return "";
+  const auto item = std::ranges::find_if(*node.as_array(), is_unknown);
+  return item == node.as_array()->end() ? "" : item->as_string()->get();
+}
+
+/// Throws where the key may be one of a kind that another program has.
+void refuse_foreign_key(const Entry& entry, const std::vector<Entry>& all, const Origin& origin) {
+  for (const Entry& other : all) {
+    if (!other.row || !is_within(entry.name, section_of(other.row->name))) continue;
+    const std::string kind = unknown_kind(*other.row, *other.node);
+    if (kind.empty()) continue;
+    throw ConfigError(fmt::format(
+        "{}: {}: no such key, and {} names {}, which is not in this program: one of your own is "
+        "known to the program that registers it",
+        origin.at(entry.key), shown_name(entry.name), other.row->name, shown(kind)));
+  }
+}
+
 /// In the order of the text, so that the first mistake is the one reported.
 void assign(Config& config, std::vector<Entry> entries, const Origin& origin) {
   const auto earlier = [](const Entry& a, const Entry& b) { return a.key < b.key; };
   std::stable_sort(entries.begin(), entries.end(), earlier);
   for (const Entry& entry : entries) {
-    if (!entry.row) refuse_key(config, entry, origin);
+    if (!entry.row) {
+      refuse_foreign_key(entry, entries, origin);
+      refuse_key(config, entry, origin);
+    }
     const Reader reader(origin, entry.row->name, entry.row->traits.path);
     ConfigValue value = entry.row->initial;
     std::visit([&](auto& member) { reader.read(*entry.node, member); }, value);

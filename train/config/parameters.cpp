@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bochner/layers/registry.hpp>
 #include <bochner/train/config/nearest.hpp>
 #include <bochner/train/config/parameters.hpp>
 #include <ranges>
@@ -37,9 +38,32 @@ struct ValueFormat {
   }
 };
 
+/// Throws unless configs can be written with the name.
+void require_writable(const Key& key) {
+  const bool is_bare = std::ranges::all_of(key.name | std::views::split('.'), [](auto part) {
+    return is_bare_name(std::string_view(part.begin(), part.end()));
+  });
+  require(is_bare, "keys", "no name for a key: ", in_quotes(key.name),
+          "; use letters, digits, _ and -");
+}
+
+/// Throws where a kind that was added starts outside its own bounds: no config is to blame.
+void require_own_default(const Key& key) {
+  const std::string what = fmt::format("default of \"{}\"", key.kind);
+  BoundsCheck check(what.c_str());
+  std::visit(
+      [&](const auto* member) {
+        auto initial = *member;
+        check(key.name, initial, key.bounds, key.words);
+      },
+      key.member);
+}
+
 }  // namespace
 
 void RowCollector::on_key(const Key& key) {
+  require_writable(key);
+  if (!key.kind.empty()) require_own_default(key);
   const auto initial =
       std::visit([](const auto* member) -> ConfigValue { return *member; }, key.member);
   const auto shared = std::ranges::find_if(rows, [&](const ParameterRow& row) {

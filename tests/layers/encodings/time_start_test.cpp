@@ -106,6 +106,14 @@ TEST(TimeStart, OfAModelReachesEveryEncoding) {
   EXPECT_NE(two.second->kernel()(0.1), before);
   EXPECT_EQ(op_check::error_of([] { make_time_encoding({.kind = "sinusoidal"})->start_at({1}); }),
             "[time_encoding] fixed frequencies cannot start from data");
+  struct Own : TimeEncoding {
+    std::size_t features() const override { return 1; }
+    Var forward(Tape&, const Times&) override { return {}; }
+    void visit(Visitor&) override {}
+  };
+  EXPECT_EQ(op_check::error_of([] { Own().start_at({1}); }),
+            "[time_encoding] this encoding has no start_at(), and cannot start from data: wants "
+            "start = \"none\"");
   EXPECT_EQ(op_check::error_of([&] {
               start_time_encodings(two, Times(std::vector<std::size_t>{2, 3}, 4.0), 1);
             }),

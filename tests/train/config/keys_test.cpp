@@ -16,6 +16,7 @@
 #include <bochner/layers/processes/gaussian_process.hpp>
 #include <bochner/optim/optimizer.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
+#include <bochner/train/tasks/registered_parameters.hpp>
 #include <bochner/train/tasks/train_spec.hpp>
 #include <train/config_text.hpp>
 
@@ -151,6 +152,76 @@ TEST(Keys, OfTwoAddedKindsAreNotConfused) {
                  "[keys] map.start of \"cold\" is a key of \"warm\" already, with another start or "
                  "other words; call it otherwise, or let both kinds have one Spec");
   }
+}
+
+template <int which>
+struct Named {
+  double number = -1;
+};
+template <int which>
+void describe(Keys& keys, Named<which>& own) {
+  constexpr const char* names[] = {"tau",    "init.scale-2", "",    "init scale",
+                                   "\u03c4", "a\"b",         "a..b"};
+  keys(names[which], own.number, between(-2, 0), "how much");
+}
+
+template <int which>
+std::string error_of_name() try {
+  RowCollector().add<Named<which>>("map");
+  return "";
+} catch (const std::invalid_argument& error) {
+  return error.what();
+}
+
+/// Configs of runs are written with names as they are.
+TEST(Keys, HaveNamesThatTomlReads) {
+  EXPECT_EQ(error_of_name<0>(), "");
+  EXPECT_EQ(error_of_name<1>(), "");
+  EXPECT_EQ(error_of_name<2>(), "[keys] no name for a key: \"map.\"; use letters, digits, _ and -");
+  EXPECT_NE(error_of_name<3>(), "");
+  EXPECT_NE(error_of_name<4>(), "");
+  EXPECT_EQ(error_of_name<5>(),
+            "[keys] no name for a key: \"map.a\\\"b\"; use letters, digits, _ and -");
+  EXPECT_NE(error_of_name<6>(), "");
+}
+
+struct Outside {
+  double start = -1;
+};
+void describe(Keys& keys, Outside& own) {
+  keys.of_kind("cold", [&] { keys("start", own.start, above(0), "where"); });
+}
+
+/// The kind is to blame, and no file that does not have the key.
+TEST(Keys, OfAddedKindsStartWithinTheirBounds) {
+  try {
+    RowCollector().add<Outside>("map");
+    ADD_FAILURE() << "the default is outside";
+  } catch (const std::invalid_argument& error) {
+    EXPECT_STREQ(error.what(), "[default of \"cold\"] map.start = -1: must be greater than 0");
+  }
+}
+
+/// A config of another program, where kinds are that this one does not have.
+TEST(Keys, OfAKindThatIsNotThereSayWhichItIs) {
+  const auto error_in_text = [](const std::string& text) -> std::string {
+    try {
+      parse_config(text, "a.toml", registered_parameters());
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const std::string advice =
+      ", which is not in this program: one of your own is known to the program that registers it";
+  EXPECT_EQ(error_in_text("[model.mixer.features]\njitter = 1.0\nkind = \"phase\"\n"),
+            "a.toml:2:1: model.mixer.features.jitter: no such key, and model.mixer.features.kind "
+            "names \"phase\"" +
+                advice);
+  EXPECT_EQ(error_in_text("[model]\npattern = [\"softmax\", \"mine\"]\nmixer.taps = 3\n"),
+            "a.toml:3:7: model.mixer.taps: no such key, and model.pattern names \"mine\"" + advice);
+  EXPECT_EQ(error_in_text("[model.mixer.density]\nkind = \"heavy\"\n[model.mixer]\nheats = 3\n"),
+            "a.toml:4:1: model.mixer.heats: no such key. Did you mean model.mixer.heads?");
 }
 
 /// Programs without a kind read the configs that do not name it.

@@ -72,7 +72,7 @@ TrunkSpec trunk_of(const ReferenceModel& reference) {
   spec.block.mixer.features.length = spec.block.mixer.training_length = reference.length;
   spec.block.mixer.heads = reference.heads;
   spec.block.mixer.features.m = reference.m;
-  spec.block.mixer.features.density.kind = "free frequencies of the bench";
+  spec.block.mixer.features.density.kind = "free_frequencies_of_the_bench";
   return spec;
 }
 
