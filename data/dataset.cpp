@@ -4,6 +4,7 @@
 #include <bochner/data/dataset.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <cmath>
+#include <limits>
 
 namespace bochner {
 namespace {
@@ -48,8 +49,11 @@ std::uint64_t held_out(std::uint64_t n, double fraction) {
   require(fraction >= 0 && fraction < 1, "split", "data.validation = ", fraction,
           ": must be at least 0 and less than 1");
   if (n < 2 || fraction == 0) return 0;
-  const auto kept = std::uint64_t(double(n) * (1 - fraction));
-  return std::clamp<std::uint64_t>(n - kept, 1, n - 1);
+  // 7 % of 100 are 7.000000000000001: a product this near to a whole number stands for it.
+  const double held = double(n) * fraction, whole = std::round(held);
+  const bool is_whole =
+      std::fabs(held - whole) <= 4 * std::numeric_limits<double>::epsilon() * held;
+  return std::clamp<std::uint64_t>(std::uint64_t(is_whole ? whole : std::ceil(held)), 1, n - 1);
 }
 
 std::vector<std::size_t> held_out_from(const std::vector<std::size_t>& lengths, double fraction) {

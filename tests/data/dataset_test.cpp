@@ -65,6 +65,10 @@ TEST(Dataset, DescribesItsSplits) {
 TEST(HeldOut, IsTheFractionRoundedUpAndLeavesBothPartsOne) {
   EXPECT_EQ(held_out(1000, 0.25), 250u);
   EXPECT_EQ(held_out(21, 0.1), 3u);
+  EXPECT_EQ(held_out(1000, 0.07), 70u);
+  EXPECT_EQ(held_out(100, 0.55), 55u);
+  EXPECT_EQ(held_out(10, 0.8), 8u);
+  EXPECT_EQ(held_out(1001, 0.07), 71u);
   EXPECT_EQ(held_out(2, 0.1), 1u);
   EXPECT_EQ(held_out(2, 1e-20), 1u);
   EXPECT_EQ(held_out(2, 0.9), 1u);
@@ -79,7 +83,10 @@ TEST(HeldOut, IsTheFractionRoundedUpAndLeavesBothPartsOne) {
 TEST(HeldOut, StaysWhatItWas) {
   EXPECT_EQ(held_out(1115394, 0.1), 111540u);  // tinyshakespeare.txt
   for (std::uint64_t n = 2; n < 5000; ++n)
-    EXPECT_EQ(n - held_out(n, 0.1), std::uint64_t(double(n) * (1 - 0.1))) << n;
+    for (const double fraction : {0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.5})
+      EXPECT_EQ(n - held_out(n, fraction),
+                std::clamp<std::uint64_t>(std::uint64_t(double(n) * (1 - fraction)), 1, n - 1))
+          << n << ", " << fraction;
 }
 
 TEST(HeldOut, AreTheLastSequencesOrTheLastOfOne) {
