@@ -32,7 +32,7 @@ struct Column {
   std::optional<CsvField> missing = std::nullopt;  // the first one before the kind was known
   std::map<std::string, std::size_t, std::less<>> numbers = {};  // of texts
   std::vector<std::string> texts = {};
-  std::vector<double> offsets = {};  // of times, NaN where none is said
+  std::vector<double> offsets = {};              // of times, NaN where none is said
   std::optional<bool> has_names = std::nullopt;  // texts that are neither numbers nor missing
   SeenPoints points = {};
 };
