@@ -20,7 +20,8 @@ struct ConfigOptions {
 std::unique_ptr<Module> model_like(const Config& config) try {
   return make_stand_in(config);
 } catch (const std::invalid_argument&) {
-  if (config.text("data.kind") == "bytes" || config.text("data.kind") == "table") throw;
+  const std::string& kind = config.text("data.kind");
+  if (kind == "bytes" || kind == "table") throw;
   return nullptr;
 }
 
@@ -33,9 +34,8 @@ void try_model(const Config& config) {
   if (!task && !model) return;
   auto spec = read_spec<OptimizerSpec>(config, "optim");
   if (spec.temperature == 0) spec.temperature = 1;  // a trainer has one of the data
-  const bool is_part =
-      model && config.text("data.kind") == "table" && config.text_list("data.inputs").empty();
-  if (is_part) spec.groups.clear();  // their patterns may mean columns of the table
+  if (config.text("data.kind") == "table" && config.text_list("data.inputs").empty())
+    spec.groups.clear();  // their patterns may mean columns of the table
   make_optimizer(spec, parameters_of(task ? task->model() : *model));
 }
 

@@ -65,13 +65,6 @@ Choices choices_of(const Config& config) {
   return choices;
 }
 
-/// Feature maps with frequencies.
-const std::vector<std::string> drawn{
-    "positive",      "hyperbolic", "trigonometric",  "fourier",         "nonstationary",
-    "oprf",          "saderf",     "sderf",          "aderf",           "pff",
-    "wpff",          "wpff_fixed", "hybrid_angular", "hybrid_gaussian", "hybrid_cluster",
-    "hybrid_learned"};
-
 /// Keys and choices are those below model.mixer.
 const std::vector<HeededBy>& table_of_choices() {
   static const std::vector<HeededBy> table{
@@ -105,7 +98,9 @@ const std::vector<HeededBy>& table_of_choices() {
        {"spectral"},
        {"time_kernel.frequencies", "time_kernel.harmonics", "time_kernel.density"}},
       {"features.kind",
-       drawn,
+       {"positive", "hyperbolic", "trigonometric", "fourier", "nonstationary", "oprf", "saderf",
+        "sderf", "aderf", "pff", "wpff", "wpff_fixed", "hybrid_angular", "hybrid_gaussian",
+        "hybrid_cluster", "hybrid_learned"},  // with frequencies
        {"density", "draws", "redraw", "features.projection", "features.spread"}},
       {"features.kind", {"nonstationary"}, {"features.correlation"}},
       {"features.kind", {"hybrid"}, {"features.estimators", "features.lambdas"}},

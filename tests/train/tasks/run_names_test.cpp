@@ -39,8 +39,15 @@ class RunNames : public testing::Test {
     return message_of<DataError>([&] { require_learned(config, make_task(config)->names()); });
   }
 
+  /// A run of this config.
+  void train(const Config& config) {
+    Session session = Session::start(storage_, config, run_, "test");
+    run_leg(session, 1);
+  }
+
   TemporaryFolder folder_;
-  std::filesystem::path file_ = folder_.path() / "table.csv";
+  std::filesystem::path file_ = folder_.path() / "table.csv", run_ = folder_.path() / "run";
+  PosixStorage storage_;
 };
 
 const std::string events = "time,type,rest\n", buys = repeated("{},buy", 20),
@@ -124,13 +131,8 @@ TEST_F(RunNames, MayHoldTabsAndLineEnds) {
   write("\"a\tb\",\"y\nz\"\n" + repeated("{0}", 20));
   const Config config =
       tiny_config(file_, {"model.kind=gp", "data.kind=table", "train.batch=1", "train.steps=1"});
-  PosixStorage storage;
-  const std::filesystem::path run = folder_.path() / "run";
-  {
-    Session session = Session::start(storage, config, run, "test");
-    run_leg(session, 1);
-  }
-  EXPECT_THAT(load_run(run.string()).config.text_list("data.names.columns"),
+  train(config);
+  EXPECT_THAT(load_run(run_.string()).config.text_list("data.names.columns"),
               ElementsAre("a\tb", "y\nz"));
 }
 
@@ -146,19 +148,15 @@ TEST_F(RunNames, AreInARunAndInItsForks) {
   write(events + buys + views);
   const Config config = tiny_config(
       file_, {"model.kind=events", "data.kind=event_files", "train.steps=1", "data.length=4"});
-  PosixStorage storage;
-  const std::filesystem::path run = folder_.path() / "run", fork = folder_.path() / "fork";
-  {
-    Session session = Session::start(storage, config, run, "test");
-    run_leg(session, 1);
-  }
+  const std::filesystem::path fork = folder_.path() / "fork";
+  train(config);
   write(events + repeated("{},view", 20) + repeated("{},buy", 20, 20) + sales);
   EXPECT_THAT(message_of<DataError>([&] {
-                load_task({run.string(), {}, false});
+                load_task({run_.string(), {}, false});
               }),
               HasSubstr("the model knows no type \"sell\""));
   std::vector<std::string> notes;
-  Session::fork(storage, {run, ""}, config, fork, {.schedule = true}, "test", notes);
+  Session::fork(storage_, {run_, ""}, config, fork, {.schedule = true}, "test", notes);
   EXPECT_THAT(load_run(fork.string()).config.text_list("data.names.types"),
               ElementsAre("buy", "view", "sell"));
 }
@@ -169,15 +167,10 @@ TEST_F(RunNames, SeriesOfAForkMayBeOthers) {
   const Config config = tiny_config(
       file_, {"model.kind=forecaster", "data.kind=series", "data.series=shop", "data.lookback=8",
               "data.horizon=4", "model.patch.length=4", "train.steps=1"});
-  PosixStorage storage;
-  const std::filesystem::path run = folder_.path() / "run";
-  {
-    Session session = Session::start(storage, config, run, "test");
-    run_leg(session, 1);
-  }
+  train(config);
   const auto notes_of = [&](const char* name) {
     std::vector<std::string> notes;
-    Session::fork(storage, {run, ""}, config, folder_.path() / name, {.schedule = true}, "test",
+    Session::fork(storage_, {run_, ""}, config, folder_.path() / name, {.schedule = true}, "test",
                   notes);
     return notes;
   };
@@ -196,15 +189,10 @@ TEST_F(RunNames, DataThatHaveChangedAreNoted) {
   write("a,y\n" + repeated("{0}", 20));
   const Config config =
       tiny_config(file_, {"model.kind=gp", "data.kind=table", "train.batch=1", "train.steps=1"});
-  PosixStorage storage;
-  const std::filesystem::path run = folder_.path() / "run";
-  {
-    Session session = Session::start(storage, config, run, "test");
-    run_leg(session, 1);
-  }
+  train(config);
   const auto words = [&](const std::vector<std::string>& sets) {
     testing::internal::CaptureStderr();
-    load_task({run.string(), sets, false});
+    load_task({run_.string(), sets, false});
     return testing::internal::GetCapturedStderr();
   };
   EXPECT_EQ(words({}), "");
