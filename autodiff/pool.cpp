@@ -5,6 +5,7 @@
 #include <bit>
 #include <bochner/autodiff/ceil_div.hpp>
 #include <bochner/autodiff/pool.hpp>
+#include <bochner/autodiff/redzone.hpp>
 #include <cstdlib>
 #include <mutex>
 #include <unordered_map>
@@ -76,6 +77,7 @@ void* request(std::size_t size) {
 void give_back(State& pool, std::size_t number, std::size_t left) {
   std::vector<void*>& blocks = pool.free_blocks[number];
   while (blocks.size() > left) {
+    allow(blocks.back(), class_size(number));
     std::free(blocks.back());
     blocks.pop_back();
     pool.statistics.bytes_held -= class_size(number);
@@ -130,6 +132,7 @@ void* take_new(State& pool, std::size_t number) {
   void* block = request(size);
   auto& blocks = pool.free_blocks[number];
   blocks.reserve(blocks.capacity() + 1);
+  forbid(block, size);
   ++pool.statistics.blocks_requested;
   pool.statistics.bytes_held += size;
   note_use(pool, size);
@@ -153,7 +156,9 @@ void* acquire(std::size_t bytes) {
   State& pool = state();
   std::lock_guard lock(pool.mutex);
   void* block = take_free(pool, number);
-  return block ? block : take_new(pool, number);
+  if (!block) block = take_new(pool, number);
+  hand_out(block, bytes);
+  return block;
 }
 
 void release(void* block, std::size_t bytes) noexcept {
@@ -161,6 +166,7 @@ void release(void* block, std::size_t bytes) noexcept {
   State& pool = state();
   std::lock_guard lock(pool.mutex);
   const std::size_t number = class_of(pool, block, bytes);
+  forbid(block, class_size(number));
   pool.free_blocks[number].push_back(block);
   pool.statistics.bytes_in_use -= class_size(number);
 }

@@ -3,6 +3,7 @@
 
 #include <bochner/autodiff/ceil_div.hpp>
 #include <bochner/autodiff/real.hpp>
+#include <bochner/autodiff/redzone.hpp>
 #include <cstddef>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -23,9 +24,12 @@ class Arena {
   template <class Number>
   Number* piece(std::size_t count) {
     constexpr std::size_t reals = sizeof(Number) / sizeof(real);
-    const std::size_t begin = round_up(taken_, reals);
-    taken_ = begin + count * reals;
-    return memory_ ? reinterpret_cast<Number*>(memory_ + begin) : nullptr;
+    const std::size_t begin = round_up(taken_, reals), end = begin + count * reals;
+    taken_ = end + redzone;
+    if (!memory_) return nullptr;
+    hand_out(memory_ + begin, count * sizeof(Number));
+    forbid(memory_ + end, redzone * sizeof(real));
+    return reinterpret_cast<Number*>(memory_ + begin);
   }
 
   real* memory_;

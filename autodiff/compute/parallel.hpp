@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bochner/autodiff/ceil_div.hpp>
 #include <bochner/autodiff/pool.hpp>
+#include <bochner/autodiff/redzone.hpp>
 #include <cstddef>
 #include <functional>
 #include <vector>
@@ -121,9 +122,12 @@ template <class T>
 class Scratch {
  public:
   explicit Scratch(std::size_t elements_per_worker)
-      : stride_(round_up(elements_per_worker, 16)),
+      : stride_(round_up(elements_per_worker + redzone, 16)),
         count_(stride_ * thread_count()),
-        data_(PoolAllocator<T>().allocate(count_)) {}
+        data_(PoolAllocator<T>().allocate(count_)) {
+    for (T* end = data_ + elements_per_worker; end < data_ + count_; end += stride_)
+      forbid(end, (stride_ - elements_per_worker) * sizeof(T));
+  }
   ~Scratch() { PoolAllocator<T>().deallocate(data_, count_); }
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
