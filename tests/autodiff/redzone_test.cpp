@@ -57,7 +57,7 @@ TEST(Redzone, LiesBetweenPiecesOfScratchMemory) {
   for (const real* piece : {pieces.first, pieces.second}) {
     EXPECT_FALSE(is_forbidden(piece + 2));
     EXPECT_TRUE(is_forbidden(piece + 3));
-    EXPECT_TRUE(is_forbidden(piece + 3 + redzone - 1));
+    EXPECT_TRUE(is_forbidden(piece + 3 + redzone - 2));
   }
 }
 #else
