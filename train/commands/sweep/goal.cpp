@@ -1,5 +1,9 @@
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/commands/sweep/goal.hpp>
+#include <bochner/train/commands/sweep/grid.hpp>
 #include <bochner/train/run/followed_file.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <cmath>
@@ -27,6 +31,19 @@ std::vector<double> measure(const std::vector<Goal>& goals, std::string_view met
     }
   });
   return measured;
+}
+
+std::string names_in(std::string_view metrics) {
+  std::vector<std::string> names;
+  const auto add = [&](const std::string& name) {
+    if (name != "step" && std::ranges::count(names, name) == 0) names.push_back(name);
+  };
+  for (const auto& [name, number] : last_validation(metrics)) add(name);
+  for_each_line(metrics, [&](std::string_view text, std::size_t) {
+    for (const auto& [name, value] : Json::parse(text).members())
+      if (value.number()) add(name);
+  });
+  return names.empty() ? "it has none" : fmt::format("it has {}", fmt::join(names, ", "));
 }
 
 Scores scores_of(const std::vector<Goal>& goals, const std::vector<double>& measured) {

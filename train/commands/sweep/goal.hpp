@@ -25,6 +25,8 @@ inline constexpr std::uint64_t any_step = std::numeric_limits<std::uint64_t>::ma
 /// One number for each goal from the text of a metrics.jsonl up to a step; NaN where it has none.
 std::vector<double> measure(const std::vector<Goal>& goals, std::string_view metrics,
                             std::uint64_t last_step = any_step);
+/// "it has valid, loss": what may be a goal in them, numbers of validations first.
+std::string names_in(std::string_view metrics);
 Scores scores_of(const std::vector<Goal>& goals, const std::vector<double>& measured);
 
 }  // namespace bochner

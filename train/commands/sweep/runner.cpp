@@ -7,7 +7,6 @@
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/commands/sweep/page.hpp>
 #include <bochner/train/commands/sweep/runner.hpp>
-#include <bochner/train/run/followed_file.hpp>
 #include <bochner/train/run/run_directory.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <bochner/train/tasks/run_names.hpp>
@@ -32,20 +31,6 @@ bool is_stop_signal(int code) {
 std::string last_line(std::string text) {
   while (text.ends_with('\n')) text.pop_back();
   return printable(text.substr(text.rfind('\n') + 1));
-}
-
-/// Those of validations first.
-std::string names_in(const std::string& metrics) {
-  std::vector<std::string> names;
-  const auto add = [&](const std::string& name) {
-    if (name != "step" && std::ranges::count(names, name) == 0) names.push_back(name);
-  };
-  for (const auto& [name, number] : last_validation(metrics)) add(name);
-  for_each_line(metrics, [&](std::string_view text, std::size_t) {
-    for (const auto& [name, value] : Json::parse(text).members())
-      if (value.number()) add(name);
-  });
-  return names.empty() ? "it has none" : fmt::format("it has {}", fmt::join(names, ", "));
 }
 
 }  // namespace
@@ -203,10 +188,23 @@ std::optional<std::size_t> SweepRunner::propose_trial() {
   return trials.size() - 1;
 }
 
-std::optional<Job> SweepRunner::job_of(std::size_t index) try {
+std::optional<Config> SweepRunner::config_of(std::size_t index,
+                                             const std::vector<std::string>& sets) {
+  if (is_grid()) return trial_config(plan_, trial(index).name, sets);
+  try {
+    return read_config(plan_.config, sets);
+  } catch (const ConfigError& error) {
+    has_failed(index, error.what(), error.what());
+    return std::nullopt;
+  }
+}
+
+std::optional<Job> SweepRunner::job_of(std::size_t index) {
   const std::vector<std::string> sets = sets_of_trial(index);
+  const std::optional<Config> config = config_of(index, sets);
+  if (!config) return std::nullopt;
   std::vector<std::string> words = {this_program, "resume", path_of(index).string()};
-  if (!has_run(storage_, path_of(index), trial_config(plan_, trial(index).name, sets))) {
+  if (!has_run(storage_, path_of(index), *config)) {
     words = {this_program, "train", plan_.config, "--run", path_of(index).string()};
     for (const std::string& set : sets) words.insert(words.end(), {"--set", set});
   }
@@ -215,11 +213,6 @@ std::optional<Job> SweepRunner::job_of(std::size_t index) try {
     words.insert(words.end(), {"--until", std::to_string(rungs[trial(index).rung])});
   words.insert(words.end(), {"--progress", "none"});
   return Job{std::move(words), log_of(index)};
-} catch (const ConfigError& error) {
-  if (is_grid()) throw;
-  const std::string words = error.what();  // with the name in front
-  has_failed(index, words.substr(trial(index).name.size() + 2), words);
-  return std::nullopt;
 }
 
 void SweepRunner::ended(std::size_t job, int code) {
@@ -242,7 +235,7 @@ void SweepRunner::ended(std::size_t job, int code) {
   } else {
     const std::string words = last_line(read_file(storage_, log_of(index)));
     has_failed(index, fmt::format("exit code {}{}{}", code, words.empty() ? "" : ": ", words),
-               fmt::format("{}: exit code {}, see {}", trial(index).name, code, log_of(index)));
+               fmt::format("exit code {}, see {}", code, log_of(index)));
   }
 }
 
@@ -303,7 +296,7 @@ void SweepRunner::came_to_end(std::size_t index, const std::string& metrics) {
 void SweepRunner::has_failed(std::size_t index, const std::string& why, const std::string& words) {
   journal_.failed(index, why, seconds());
   ++failed_;
-  fmt::print(stderr, "failed   {}\n", printable(words));
+  fmt::print(stderr, "failed   {}: {}\n", printable(trial(index).name), printable(words));
 }
 
 std::string SweepRunner::words_of(std::size_t index) const {
@@ -336,9 +329,17 @@ int SweepRunner::run(Processes& processes) {
                    .stopped = [this] { return stopped(); }},
                   signals_);
   if (interrupted_ || !io_problem_.empty()) journal_.stopped(seconds());
-  write_sweep_page(storage_, journal_);
+  has_page_ = writes_page();
   if (!io_problem_.empty()) throw IoError(io_problem_);
   return is_grid() ? finish_grid() : finish_search();
+}
+
+bool SweepRunner::writes_page() const try {
+  write_sweep_page(storage_, journal_);
+  return true;
+} catch (const std::runtime_error& error) {  // of the disk, or of the metrics of a trial
+  fmt::print(stderr, "{}; there is no new page\n", printable(error.what()));
+  return false;
 }
 
 int SweepRunner::finish_grid() const {
@@ -367,7 +368,8 @@ int SweepRunner::finish_search() const {
     fmt::print("best     {}   {}   {}\n", trial(index).name, words_of(index),
                fmt::join(numbers, ", "));
   }
-  if (!plan_.json) fmt::print("page     {}\n", sweep_page(journal_.directory()).string());
+  if (has_page_ && !plan_.json)
+    fmt::print("page     {}\n", sweep_page(journal_.directory()).string());
   const std::size_t begun = journal_.trials().size();
   if (exhausted_ && begun < plan_.most_trials)
     fmt::print(stderr, "ended    after {} trials: no other combination is left\n", begun);

@@ -62,7 +62,8 @@ class SweepRunner {
   SearchSpec search_spec() const;
   std::optional<std::size_t> promote(bool finish);
   std::optional<std::size_t> propose_trial();
-  /// Nothing where its config is wrong, which is a result.
+  /// Nothing where the config of a trial of a search is wrong, which is a result.
+  std::optional<Config> config_of(std::size_t index, const std::vector<std::string>& sets);
   std::optional<Job> job_of(std::size_t index);
 
   void ended(std::size_t job, int code);
@@ -74,6 +75,8 @@ class SweepRunner {
   bool is_at_rung(std::size_t index) const;
   std::vector<double> measured(std::size_t index, const std::string& metrics,
                                std::uint64_t last_step) const;
+  /// The results are told whether or not it can be written.
+  bool writes_page() const;
   int finish_grid() const;
   int finish_search() const;
   /// Whether the sweep was stopped in its midst, and says so; one whose time is over has come to
@@ -97,6 +100,7 @@ class SweepRunner {
   std::map<std::size_t, SweepResult> results_;  // by trial, of a grid by point
   std::size_t under_way_ = 0, failed_ = 0, proposed_points_ = 0;
   bool exhausted_ = false;
+  bool has_page_ = false;
   bool interrupted_ = false;  // a trial waits for another call, and what depends on it
   std::string io_problem_;
 };
