@@ -1,5 +1,6 @@
 #include <sys/resource.h>
 
+#include <bochner/autodiff/joined.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/text.hpp>
 #include <bochner/train/commands/cli.hpp>
@@ -15,9 +16,8 @@
 #include <cstdio>
 #include <new>
 #include <stdexcept>
-#include <string_view>
 #include <system_error>
-#include <utility>
+#include <vector>
 
 namespace bochner {
 
@@ -63,40 +63,25 @@ void allow_many_files() {
   ::setrlimit(RLIMIT_NOFILE, &limit);  // where it fails, an error tells when files are too many
 }
 
-/// Other commands would do the same work in each process, and write over each other's files.
-void refuse_processes(int argc, char** argv) {
-  if (launched_processes() == 1 || argc < 2 || argv[1][0] == '-') return;
-  const std::string first = argv[1], second = argc > 2 ? argv[2] : "";
-  const bool looks = second == "status" || second == "best" || second == "plot";
-  const bool is_group =
-      argc > 2 && (first == "kernel" || first == "bench" || (first == "sweep" && looks));
-  const std::string command = is_group ? first + " " + second : first;
-  for (const char* shared :
-       {"train", "resume", "fork", "sweep", "eval", "predict", "kernel compare", "bench scale"})
-    if (command == shared) return;
-  throw std::invalid_argument(
-      in_words("mpirun: only train, resume, fork, sweep, eval, predict, kernel compare and bench "
-               "scale share their work among processes; start ",
-               command, " without mpirun"));
-}
-
-/// Of commands that train nothing.
-constexpr std::pair<std::string_view, const char*> memory_words[] = {
-    {"sample", "out of memory; lower --count or --bytes, or give fewer prompts"},
-    {"eval", "out of memory; lower train.validate.batch or data.length, with --set"},
-    {"predict", "out of memory; lower train.validate.batch with --set, or give less at a time"},
-    {"bench",
-     "out of memory; lower the sizes that are measured, which bench COMMAND --help lists"}};
-
-void advise_on_memory(std::string_view command) {
-  for (const auto& [name, words] : memory_words)
-    if (command == name) out_of_memory = words;
+/// Commands that share no work would do the same in each process, and write over each other's
+/// files.
+void begin_command(const CommandLine& line, const CommandTraits& command) {
+  if (command.memory_advice) out_of_memory = command.memory_advice;
+  if (launched_processes() == 1 || command.is_shared) return;
+  std::vector<std::string> shared;
+  for (const CommandTraits& each : line.traits())
+    if (each.is_shared) shared.push_back(each.name);
+  const std::string last = shared.back();
+  shared.pop_back();
+  throw std::invalid_argument(in_words("mpirun: only ", joined(shared), " and ", last,
+                                       " share their work among processes; start ", command.name,
+                                       " without mpirun"));
 }
 
 int run_program(int argc, char** argv) {
-  refuse_processes(argc, argv);
-  advise_on_memory(argc > 1 ? argv[1] : "");
+  out_of_memory = usual_memory_advice;
   CommandLine line(argc, argv, program_words);
+  line.begin = [&](const CommandTraits& command) { begin_command(line, command); };
   for (AddCommand* add : all_commands) add(line.program());
   allow_many_files();
   const int code = line.run();

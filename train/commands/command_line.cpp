@@ -65,10 +65,26 @@ CommandOption CommandOption::between(double low, double high) const {
   return option_->check(CLI::Validator(range, ""));
 }
 
+void Command::shares_work() const { line_->traits_[traits_].is_shared = true; }
+
+void Command::memory_advice(const char* words) const {
+  line_->traits_[traits_].memory_advice = words;
+}
+
+Command Command::below(const char* name, const char* help) const {
+  Command command = *this;
+  command.app_ = app_->add_subcommand(name, help);
+  command.traits_ = line_->traits_.size();
+  const CommandTraits& above = line_->traits_[traits_];
+  line_->traits_.push_back(
+      {above.name + (above.name.empty() ? "" : " ") + name, false, above.memory_advice});
+  return command;
+}
+
 Command Command::group(const char* name, const char* help, bool with_threads) const {
-  Command group = *this;
+  Command group = below(name, help);
   group.with_threads_ = with_threads;
-  group.app_ = app_->add_subcommand(name, help)->require_subcommand(1);
+  group.app_->require_subcommand(1);
   return group;
 }
 
@@ -90,13 +106,15 @@ Command Command::command(const char* name, const char* help,
 }
 
 Command Command::add(const char* name, const char* help, std::function<int()> body) const {
-  Command command = *this;
-  CLI::App* app = command.app_ = app_->add_subcommand(name, help);
+  const Command command = below(name, help);
+  CLI::App* app = command.app_;
   if (with_threads_)
     command.number("--threads", &line_->threads_,
                    "0 for all processors; results do not depend on it");
-  app->callback([app, line = line_, body = std::move(body)] {
-    if (app->get_subcommands().empty()) line->body_ = body;
+  app->callback([app, line = line_, traits = command.traits_, body = std::move(body)] {
+    if (!app->get_subcommands().empty()) return;
+    line->typed_ = traits;
+    line->body_ = body;
   });
   return command;
 }
@@ -156,6 +174,7 @@ int CommandLine::run() {
   } catch (const CLI::ParseError& error) {
     throw std::invalid_argument(problem(error.what()));
   }
+  begin(traits_[typed_]);
   demand(threads_ <= most_threads, "--threads {}: must be at most {}", threads_, most_threads);
   set_thread_count(threads_);
   return body_();

@@ -63,11 +63,22 @@ using OptionValue =
     std::variant<std::string*, std::vector<std::string>*, std::size_t*, double*,
                  std::optional<double>*, std::optional<int>*, std::optional<std::size_t>*>;
 
+/// What a program is told of a command before that runs.
+struct CommandTraits {
+  std::string name = "";                ///< as it is typed: "kernel compare"
+  bool is_shared = false;               ///< by processes that were started together
+  const char* memory_advice = nullptr;  ///< "out of memory; ..", with what helps there
+};
+
 /// A command or a group of commands: a handle, to be copied at will.
 class Command {
  public:
   Command(CLI::App& app, CommandLine& line) : app_(&app), line_(&line) {}
 
+  /// Processes that were started together share its work.
+  void shares_work() const;
+  /// Of a group, that of all commands which are added afterwards.
+  void memory_advice(const char* words) const;
   /// A group that needs one of its commands: `bochner bench` needs step or length. Do they take
   /// --threads?
   Command group(const char* name, const char* help, bool with_threads = true) const;
@@ -109,9 +120,11 @@ class Command {
 
  private:
   Command add(const char* name, const char* help, std::function<int()> body) const;
+  Command below(const char* name, const char* help) const;
 
   CLI::App* app_;
   CommandLine* line_;
+  std::size_t traits_ = 0;  ///< their number
   bool with_threads_ = true;
 };
 
@@ -133,6 +146,10 @@ class CommandLine {
   ~CommandLine();
 
   Command program();
+  /// Called before the command that was typed runs.
+  std::function<void(const CommandTraits&)> begin = [](const CommandTraits&) {};
+  /// Of all commands, in the order of the help.
+  const std::vector<CommandTraits>& traits() const { return traits_; }
   /// Runs the command that was typed and returns its exit code, after help 0. Throws
   /// std::invalid_argument, with one line, where the words are wrong.
   int run();
@@ -156,6 +173,8 @@ class CommandLine {
   std::string elsewhere_;
   std::string (*option_advice_)(const std::string& option, const std::string& value);
   std::size_t threads_ = 0;
+  std::vector<CommandTraits> traits_ = std::vector<CommandTraits>(1);  ///< first of the program
+  std::size_t typed_ = 0;
   std::function<int()> body_;  ///< begins by receiving signals
 };
 

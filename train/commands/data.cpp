@@ -35,9 +35,6 @@ struct ConvertOptions : DataOptions {
 
 ReadOptions read_options(const DataOptions& options) {
   ReadOptions reading = options.reading;
-  const std::string& delimiter = reading.csv.delimiter;
-  demand(delimiter.size() == 1 || delimiter == "tab" || delimiter == "auto",
-         "--delimiter {}: must be one character, or tab", delimiter);
   std::ranges::for_each(options.files, refuse_pipe);
   reading.csv.columns = split_list(options.columns);
   return reading;
@@ -205,7 +202,7 @@ void add_reading(const Command& command, DataOptions& options, const std::string
   csv.missing = missing;
   command.option("--columns", &options.columns, "csv: only these, by name or number", "LIST");
   command.option("--delimiter", &csv.delimiter,
-                 "csv: between fields, one character, or tab (default: found out)", "C");
+                 "csv: between fields, one character, tab or space (default: found out)", "C");
   command.option("--decimal", &csv.decimal,
                  "csv: before decimals, a point or a comma (default: found out)", "C");
   command.option("--quote", &csv.quote,

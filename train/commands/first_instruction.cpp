@@ -17,8 +17,7 @@ extern int blas_num_threads __attribute__((weak));
 
 namespace bochner {
 
-const char* out_of_memory =
-    "out of memory; lower train.batch or data.length, or set model.checkpoint = true";
+const char* out_of_memory = usual_memory_advice;
 
 namespace {
 

@@ -29,7 +29,10 @@ class HeldProgram {
   std::optional<HeldSignals> signals_;  ///< none where the program is held already
 };
 
-/// "out of memory; lower ...": what helps where a model is trained, until another advice is given.
+/// What helps where a model is trained.
+inline constexpr const char* usual_memory_advice =
+    "out of memory; lower train.batch or data.length, or set model.checkpoint = true";
+/// What is said where memory fails.
 extern const char* out_of_memory;
 
 }  // namespace bochner

@@ -10,9 +10,9 @@
 #include <bochner/layers/module.hpp>
 #include <bochner/layers/recurrences/ssm_spec.hpp>
 #include <bochner/train/commands/command_line.hpp>
+#include <bochner/train/commands/own_program.hpp>
 #include <bochner/train/laboratory/layer_checks.hpp>
 #include <bochner/train/storage/json.hpp>
-#include <filesystem>
 #include <optional>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -30,7 +30,7 @@ struct GradcheckOptions {
 /// Differences need double precision: the same program in double stands beside this one under the
 /// name with 64. Returns where it does not.
 void become_double_program(const CommandLine& line) {
-  const std::string sibling = std::filesystem::read_symlink("/proc/self/exe").string() + "64";
+  const std::string sibling = own_path() + "64";
   if (access(sibling.c_str(), X_OK) == 0) execv(sibling.c_str(), line.words().data());
   fmt::print(stderr,
              "in float, with a wide tolerance: no program with this one's name and 64 stands "

@@ -236,6 +236,7 @@ void kernel_compare_command(const KernelCompareOptions& options) {
 void add_kernel_compare(const Command& kernel) {
   const auto [command, options] =
       kernel.command("compare", "learned against fixed feature maps", kernel_compare_command);
+  command.shares_work();
   options.line = &command.line();
   add_kernel_options(command, options, "the defaults");
   command.option("--maps", &options.maps,

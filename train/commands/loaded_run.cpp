@@ -76,11 +76,12 @@ std::unique_ptr<LanguageModel> load_language_model(const LoadedRun& run, bool li
   return model;
 }
 
-std::unique_ptr<Task> make_task_of(const CheckpointReader& checkpoint, const Config& config) {
+std::unique_ptr<Task> make_task_of(const CheckpointReader& checkpoint, const Config& config,
+                                   bool tells_changes) {
   auto task = make_task(config);
   require_learned(config, task->names());
   require_units(checkpoint, *task);
-  if (are_other_data(checkpoint, config, task->data()))
+  if (tells_changes && are_other_data(checkpoint, config, task->data()))
     fmt::print(stderr, "note     the data are not those that the run was trained on: {}\n",
                assignment(config, "data.files"));
   return task;
@@ -88,7 +89,7 @@ std::unique_ptr<Task> make_task_of(const CheckpointReader& checkpoint, const Con
 
 LoadedTask load_task(const ModelOptions& options) {
   auto [checkpoint, config] = load_run(options.run, options.sets);
-  auto task = make_task_of(checkpoint, config);
+  auto task = make_task_of(checkpoint, config, options.tells_changes);
   load_weights(checkpoint, config, task->model(), options);
   return {std::move(checkpoint), std::move(config), std::move(task)};
 }

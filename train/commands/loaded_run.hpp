@@ -27,6 +27,7 @@ struct ModelOptions {
   std::string run;
   std::vector<std::string> sets;
   bool live_weights = false;  ///< those of the step, not the averaged ones
+  bool tells_changes = true;  ///< of the data, on stderr
 };
 inline void add_model_changes(const Command& command, ModelOptions& options) {
   add_sets(command, options.sets);
@@ -34,8 +35,10 @@ inline void add_model_changes(const Command& command, ModelOptions& options) {
 }
 
 /// The task of a config on its data. Throws DataError where these hold types, labels, series or
-/// texts of covariates that the run has not learned; data that have changed are named on stderr.
-std::unique_ptr<Task> make_task_of(const CheckpointReader& checkpoint, const Config& config);
+/// texts of covariates that the run has not learned; data that have changed are named on stderr
+/// where it `tells_changes`, as one of the processes of a command does.
+std::unique_ptr<Task> make_task_of(const CheckpointReader& checkpoint, const Config& config,
+                                   bool tells_changes = true);
 
 /// Copies the weights of a run into the model of its config. Throws ConfigError, as resume does,
 /// where they do not fit because of a key that --set has changed.

@@ -257,7 +257,7 @@ NamedArray predict(const PredictOptions& options, const LoadedRun& run, SharedWo
     result = predict_bytes(options, run, all, work.processes());
   } else {
     if (!texts && !work.leads()) return result;
-    const auto task = make_task_of(run.checkpoint, run.config);
+    const auto task = make_task_of(run.checkpoint, run.config, work.leads());
     load_weights(run.checkpoint, run.config, task->model(), options);
     const NamedArray table =
         texts ? NamedArray() : read_table(run.config, task->input_columns(), only(options));
@@ -305,6 +305,9 @@ void predict_command(const PredictOptions& options) {
 void add_predict(const Command& program) {
   const auto [command, options] =
       program.command("predict", "what a model says about new data", predict_command);
+  command.shares_work();
+  command.memory_advice(
+      "out of memory; lower train.validate.batch with --set, or give less at a time");
   options.line = &command.line();
   add_run(command, options.run);
   command.option("inputs", &options.inputs,

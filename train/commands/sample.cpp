@@ -151,6 +151,7 @@ void sample_command(const SampleOptions& options) {
 void add_sample(const Command& program) {
   const auto [command, options] = program.command(
       "sample", "continue a prompt, or draw from the prior of a vae", sample_command);
+  command.memory_advice("out of memory; lower --count or --bytes, or give fewer prompts");
   add_run(command, options.run);
   command.option("--prompt", &options.prompt, "text to continue (default: a line end)", "TEXT");
   command.option("--prompts", &options.prompts,

@@ -42,10 +42,12 @@ class SharedWork {
     return made;
   }
   /// load(options) of a run in the first process, and then in the others of the checkpoint that it
-  /// has opened: a run that trains has newer ones meanwhile.
+  /// has opened: a run that trains has newer ones meanwhile. The first one tells for all that data
+  /// have changed.
   template <class Options, class Load>
   auto first_opens(Options options, const Load& load) {
     if (!leads()) processes_.share(options.run);
+    options.tells_changes = leads();
     auto loaded = load(options);
     const auto run = loaded.checkpoint.path().parent_path().parent_path();
     options.run = fmt::format("{}@{}", run.string(), loaded.checkpoint.state().step);

@@ -196,6 +196,7 @@ void add_sweep(const Command& program) {
   const auto [command, options] = program.command(
       "sweep", "runs for values of some keys: all combinations, or searched for the best",
       sweep_command);
+  command.shares_work();
   options.line = &command.line();
   command.option("config", &options.config, "config file (TOML)", "FILE");
   command.option("--vary", &options.vary,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bochner/train/commands/cli.hpp>
+#include <bochner/train/commands/first_instruction.hpp>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
@@ -46,6 +47,15 @@ TEST(Cli, LeavesTheProgramAsItWas) {
   EXPECT_EQ(std::signal(SIGCHLD, SIG_DFL), SIG_IGN);
   EXPECT_EQ(std::set_terminate(usual), own_end);
   EXPECT_EQ(held_signals(), held);
+}
+
+TEST(Cli, AdvisesOnMemoryAnewInEachCall) {
+  testing::internal::CaptureStderr();
+  EXPECT_NE(run({"bochner", "sample", "nowhere"}), 0);
+  EXPECT_NE(std::string(out_of_memory).find("--count"), std::string::npos);
+  EXPECT_NE(run({"bochner", "inspect", "nowhere"}), 0);
+  EXPECT_EQ(out_of_memory, std::string(usual_memory_advice));
+  testing::internal::GetCapturedStderr();
 }
 
 TEST(Cli, TakesNoWordsForNoCommand) {

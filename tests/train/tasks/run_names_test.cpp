@@ -190,14 +190,15 @@ TEST_F(RunNames, DataThatHaveChangedAreNoted) {
   const Config config =
       tiny_config(file_, {"model.kind=gp", "data.kind=table", "train.batch=1", "train.steps=1"});
   train(config);
-  const auto words = [&](const std::vector<std::string>& sets) {
+  const auto words = [&](const std::vector<std::string>& sets, bool tells = true) {
     testing::internal::CaptureStderr();
-    load_task({run_.string(), sets, false});
+    load_task({run_.string(), sets, false, tells});
     return testing::internal::GetCapturedStderr();
   };
   EXPECT_EQ(words({}), "");
   write("a,y\n" + repeated("{0}", 21));
   EXPECT_THAT(words({}), HasSubstr("the data are not those that the run was trained on"));
+  EXPECT_EQ(words({}, false), "");
   EXPECT_EQ(words({"data.validation=0.2"}), "");
 }
 

@@ -342,6 +342,8 @@ void add_predict(const Command& bench) {
 
 void add_bench(const Command& program) {
   const Command bench = program.group("bench", "measure speed");
+  bench.memory_advice(
+      "out of memory; lower the sizes that are measured, which bench COMMAND --help lists");
   const auto [command, options] =
       bench.command("step", "training steps of a reference model", bench_step_command);
   add_pass(command, options, "steps");

@@ -305,6 +305,7 @@ void bench_scale_command(const ScaleOptions& options) {
 void add_scale_bench(const Command& bench) {
   const auto [command, options] = bench.command(
       "scale", "a step of a config, predicted for many processes", bench_scale_command);
+  command.shares_work();
   options.line = &command.line();
   add_config_file(command, options.config);
   command.option("--network", &options.network,

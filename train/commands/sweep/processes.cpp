@@ -14,7 +14,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
-#include <filesystem>
 #include <thread>
 #include <utility>
 
@@ -54,14 +53,6 @@ void await_owner(const Descriptor& log) {
     if (::flock(log.value(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
     std::this_thread::sleep_for(10ms);
   }
-}
-
-/// Without what the system adds where the file is gone.
-std::string own_path() {
-  std::string path = std::filesystem::read_symlink(this_program).string();
-  constexpr std::string_view gone = " (deleted)";
-  if (path.ends_with(gone)) path.resize(path.size() - gone.size());
-  return path;
 }
 
 pid_t start(const Job& job) {

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <bochner/train/commands/own_program.hpp>
 #include <bochner/train/run/signals.hpp>
 #include <functional>
 #include <map>
@@ -11,9 +12,6 @@
 #include <vector>
 
 namespace bochner {
-
-/// The path of a job that is this program itself, also where another has taken its name since.
-inline constexpr const char* this_program = "/proc/self/exe";
 
 struct Job {
   std::vector<std::string> words;  ///< the program's path and what follows it
