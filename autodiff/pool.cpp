@@ -129,9 +129,9 @@ void* take_new(State& pool, std::size_t number) {
   if (size >= huge) free_blocks_from(pool, huge);
   make_way(pool, number);
   if (pool.holds_too_much()) free_blocks_from(pool, large);
-  void* block = request(size);
   auto& blocks = pool.free_blocks[number];
   blocks.reserve(blocks.capacity() + 1);
+  void* block = request(size);
   forbid(block, size);
   ++pool.statistics.blocks_requested;
   pool.statistics.bytes_held += size;

@@ -25,11 +25,10 @@ std::string front_of_file(const std::filesystem::path& path, std::size_t length)
 }
 
 std::size_t column_of_texts(const NamedArray& table, const std::string& wanted) {
-  const auto found = table.values.dimension() == 2
-                         ? find_column(table.columns, table.values.shape()[1], wanted)
-                         : std::nullopt;
-  if (!found) throw DataError("no column ", excerpt(wanted), "; name one that is there");
-  return *found;
+  if (table.values.dimension() != 2)
+    throw DataError("labelled texts are a table of rows and columns, not an array of ",
+                    table.values.dimension(), " axes");
+  return require_column(table, wanted);
 }
 
 /// A label, which may be a number too.

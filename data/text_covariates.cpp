@@ -70,15 +70,14 @@ void replace_texts(NamedArray& table, std::vector<std::string>& names, const Tex
   std::vector<std::string> all;
   for (const std::string& name : names) {
     const auto found = levels.find(name);
-    const auto column = index_of(table, name);
     if (found == levels.end()) {
-      if (column && table.texts.contains(*column))
+      if (const auto column = index_of(table, name); column && table.texts.contains(*column))
         throw DataError("column ", name, ": holds texts, where the model learned numbers");
       all.push_back(name);
       continue;
     }
-    if (!column) throw DataError("no column is called \"", name, "\"");
-    const std::vector<double> level = levels_of_rows(table, *column, name, found->second);
+    const std::vector<double> level =
+        levels_of_rows(table, require_column(table, name), name, found->second);
     const auto more = append_indicators(table, name, found->second, level, without);
     all.insert(all.end(), more.begin(), more.end());
     replaced.push_back(name);

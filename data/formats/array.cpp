@@ -1,13 +1,17 @@
 #include <algorithm>
+#include <bochner/autodiff/joined.hpp>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/text.hpp>
 #include <bochner/data/formats/array.hpp>
+#include <bochner/data/formats/columns.hpp>
 #include <cmath>
+#include <ranges>
 
 namespace bochner {
 namespace {
 
 constexpr std::size_t most_columns = 64;
+constexpr std::size_t most_names = 20;  // in a message
 
 /// Values begin, begin + stride, ...; the mean by Welford's updates, which do not overflow.
 ColumnSummary summarize_values(const NamedArray& array, std::size_t begin, std::size_t stride) {
@@ -53,10 +57,27 @@ std::optional<std::size_t> find_column(const std::vector<std::string>& names, st
   return std::nullopt;
 }
 
+std::string no_column(const std::vector<std::string>& names, std::size_t width,
+                      const std::string& wanted) {
+  std::string there = names.empty() ? "columns 1 to " + std::to_string(width) : "";
+  there += joined(names | std::views::take(most_names), ", ", excerpt);
+  if (names.size() > most_names) there += ", ...";
+  return "no column " + excerpt(wanted) + "; there are: " + there;
+}
+
 std::size_t require_column(const NamedArray& array, const std::string& wanted) {
-  if (const auto found = find_column(array.columns, array.values.shape().back(), wanted))
-    return *found;
-  throw DataError("no column ", excerpt(wanted), "; name one that is there, or its number");
+  const std::size_t width = array.values.shape().back();
+  if (const auto found = find_column(array.columns, width, wanted)) return *found;
+  throw DataError(no_column(array.columns, width, wanted));
+}
+
+bool fill_with_mean(NamedArray& table, std::size_t column) {
+  const std::size_t width = table.values.shape(1);
+  const ColumnSummary summary = summarize_values(table, column, width);
+  if (summary.present == 0) return false;
+  for (std::size_t i = column; i < table.values.size(); i += width)
+    if (double& value = table.values.data()[i]; std::isnan(value)) value = summary.mean;
+  return true;
 }
 
 ArraySummary summarize(const NamedArray& array) {

@@ -4,6 +4,7 @@
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/input.hpp>
 #include <bochner/data/files/text.hpp>
+#include <bochner/data/formats/columns.hpp>
 #include <bochner/data/formats/csv.hpp>
 #include <bochner/data/formats/csv_dialect.hpp>
 #include <bochner/data/formats/csv_numbers.hpp>
@@ -13,7 +14,6 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <ranges>
 #include <set>
 
 namespace bochner {
@@ -21,7 +21,6 @@ namespace {
 
 constexpr double missing_value = std::numeric_limits<double>::quiet_NaN();
 constexpr const char* missing_time = "is no time stamp; none may be missing";
-constexpr std::size_t most_names = 20;  // in a message
 
 /// A column that was asked for.
 struct Column {
@@ -60,8 +59,9 @@ class CsvTable {
     while (next_row(row));
     require_clear_points();
     read_numbers_of_texts();
-    if (options_.missing == "mean") fill_means();
-    return result();
+    NamedArray array = result();
+    if (options_.missing == "mean") fill_means(array);
+    return array;
   }
 
  private:
@@ -93,10 +93,7 @@ class CsvTable {
 
   std::size_t require_column(const std::string& wanted) const {
     if (const auto found = find_column(names_, width_, wanted)) return *found;
-    std::string there = names_.empty() ? "columns 1 to " + std::to_string(width_) : "";
-    there += joined(names_ | std::views::take(most_names), ", ", excerpt);
-    if (names_.size() > most_names) there += ", ...";
-    throw DataError(name_, ": no column ", excerpt(wanted), "; there are: ", there);
+    throw DataError(name_, ": ", no_column(names_, width_, wanted));
   }
 
   bool is_chosen(std::size_t index) const {
@@ -273,18 +270,11 @@ class CsvTable {
     return values_[values_.size() - columns_.size()];
   }
 
-  void fill_means() {
-    const std::size_t width = columns_.size();
-    for (std::size_t column = 0; column < width; ++column) {
-      double sum = 0, count = 0;
-      for (std::size_t i = column; i < values_.size(); i += width)
-        if (!std::isnan(values_[i])) sum += values_[i], ++count;
-      if (count == 0)
-        throw DataError(name_, ": column ", columns_[column].index + 1,
+  void fill_means(NamedArray& array) const {
+    for (std::size_t i = 0; i < columns_.size(); ++i)
+      if (!fill_with_mean(array, i))
+        throw DataError(name_, ": column ", columns_[i].index + 1,
                         " has no values, so it has no mean");
-      for (std::size_t i = column; i < values_.size(); i += width)
-        if (std::isnan(values_[i])) values_[i] = sum / count;
-    }
   }
 
   /// That of the time that was asked for, else the first of times in the order of the file.

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/text.hpp>
+#include <bochner/data/formats/columns.hpp>
 #include <bochner/data/formats/idx.hpp>
 #include <bochner/data/formats/images.hpp>
 #include <bochner/data/formats/npz.hpp>
@@ -48,14 +49,11 @@ NamedArray table_of(const NamedArrays& arrays) {
 /// NaN of a column becomes the value of the row before, or (mean) that of the whole column.
 void fill_in(NamedArray& table, std::size_t column, bool mean) {
   auto values = xt::view(table.values, xt::all(), column);
-  double sum = 0, count = 0;
-  for (const double value : values)
-    if (!std::isnan(value)) sum += value, ++count;
-  if (count == 0 || (!mean && std::isnan(values(0))))
+  if (mean ? !fill_with_mean(table, column) : std::isnan(values(0)))
     throw DataError("column ", column_name(table, column), " has no ",
                     mean ? "values, so it has no mean" : "first value that can be carried forward");
-  for (std::size_t row = 0; row < values.size(); ++row)
-    if (std::isnan(values(row))) values(row) = mean ? sum / count : values(row - 1);
+  for (std::size_t row = 1; row < values.size(); ++row)
+    if (std::isnan(values(row))) values(row) = values(row - 1);
 }
 
 /// Of the columns that were chosen, or of all but the time.

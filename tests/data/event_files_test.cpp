@@ -151,7 +151,7 @@ TEST(EventTable, HasPlacesWhereItIsTold) {
   columns.places = {"x", "1"};
   EXPECT_EQ(event_tables(array, 3, columns)[0].places, (std::vector<double>{7, 1, 8, 2}));
   columns.places = {"y"};
-  EXPECT_EQ(error_of(array, columns), "no column \"y\"; name one that is there, or its number");
+  EXPECT_EQ(error_of(array, columns), "no column \"y\"; there are: \"type\", \"time\", \"x\"");
 }
 
 TEST(EventTable, TellsSequencesApart) {
@@ -164,11 +164,10 @@ TEST(EventTable, TellsSequencesApart) {
   EXPECT_EQ(tables[1].types.values, (std::vector<std::int32_t>{2, 0}));
   EXPECT_EQ(event_tables({values, {}}, 3, {"3", "2", "1"})[0].times(0, 1), 6.5);
   EXPECT_EQ(error_of(array, {"at", "kind", "session"}),
-            "no column \"session\"; name one that is there, or its number");
-  EXPECT_EQ(error_of({values, {}}, {"3", "2", "4"}),
-            "no column \"4\"; name one that is there, or its number");
+            "no column \"session\"; there are: \"user\", \"kind\", \"at\"");
+  EXPECT_EQ(error_of({values, {}}, {"3", "2", "4"}), "no column \"4\"; there are: columns 1 to 3");
   EXPECT_EQ(error_of({values, {}}, {"time", "type", "", "1"}),
-            "no column \"time\"; name one that is there, or its number");
+            "no column \"time\"; there are: columns 1 to 3");
 }
 
 TEST(EventTable, NamesTheEventThatIsWrong) {

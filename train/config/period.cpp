@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <bochner/train/config/period.hpp>
 #include <charconv>
@@ -94,7 +95,8 @@ std::int64_t steps_of(const Period& period, std::int64_t tokens_per_step, double
   // 0.07 * 100 is more than 7 in binary, and no step more.
   if (period.unit == Period::Unit::epochs) steps *= steps_per_epoch * (1 - 1e-12);
   if (period.unit == Period::Unit::tokens) steps /= static_cast<double>(tokens_per_step);
-  return static_cast<std::int64_t>(std::ceil(steps));
+  // Longer than any run, and no more than integers hold.
+  return static_cast<std::int64_t>(std::min(std::ceil(steps), largest_count));
 }
 
 }  // namespace bochner

@@ -72,13 +72,15 @@ class EventTokensTask : public Task {
   /// event after each. Sequences are cut into windows of data.length events, as in training.
   NamedArray predict(const NamedArray& input) override {
     const std::size_t K = spec_.vocabulary;
+    NamedArray numbered = input;
+    number_texts(numbered, columns_, shape_, false);
+    const std::vector<EventTable> windows =
+        windows_of(event_tables(numbered, K, columns_), spec_.length);
     NamedArray result;
     for (std::size_t k = 0; k < K; ++k)
       result.columns.push_back(numbered_name("type", shape_.types, k));
     result.values.resize({input.values.shape()[0], K});
-    NamedArray numbered = input;
-    number_texts(numbered, columns_, shape_, false);
-    for (const EventTable& events : windows_of(event_tables(numbered, K, columns_), spec_.length)) {
+    for (const EventTable& events : windows) {
       Tape tape({.recording = false});
       const Var each = softmax(model_.logits(tape, events.types, events.times));
       for (std::size_t i = 0; i < events.rows.size(); ++i)

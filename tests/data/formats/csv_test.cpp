@@ -139,6 +139,8 @@ TEST(Csv, FillsMissingValuesAsAsked) {
             "forward or mean");
   EXPECT_THAT(filled("forward"), ElementsAre(1, 2, 1, 4, 5, 4, 5, 4));
   EXPECT_THAT(filled("mean"), ElementsAre(1, 2, 3, 4, 5, 3, 3, 3));
+  EXPECT_THAT(numbers(parse("a\n1e308\n1e308\nNA\n", {.missing = "mean"})),
+              ElementsAre(1e308, 1e308, 1e308));
   EXPECT_THAT(filled("nan"), ElementsAre(1, 2, testing::IsNan(), 4, 5, testing::IsNan(),
                                          testing::IsNan(), testing::IsNan()));
   EXPECT_THAT(problem("a,b\n1,\n", {.missing = "forward"}), StartsWith("a.csv:2:3: "));

@@ -85,6 +85,7 @@ TEST(Period, BecomesStepsRoundedUp) {
   EXPECT_EQ(steps_of(parse_period("10kt"), 4096, 37), 3);
   EXPECT_EQ(steps_of(parse_period("8192t"), 4096, 37), 2);
   EXPECT_EQ(steps_of(Period{}, 4096, 37), 0);
+  EXPECT_EQ(steps_of(parse_period("1000000000000000e"), 4096, 1e6), 1000000000000000);
   EXPECT_THROW(steps_of(parse_period("30min"), 4096, 37), std::invalid_argument);
 }
 

@@ -114,7 +114,7 @@ TEST_F(TimedTokens, ColumnsOfTheInputHaveTheNumbersOfTheData) {
   const auto predicted = [&](const char* rows) { return task->predict(parse_csv(rows, "rows")); };
   EXPECT_EQ(predicted("9,10,0\n9,40,1\n").values, predicted("9,10,0,7\n9,40,1,7\n").values);
   EXPECT_EQ(message_of<DataError>([&] { predicted("10,0\n40,1\n"); }),
-            "no column \"3\"; name one that is there, or its number");
+            "no column \"3\"; there are: columns 1 to 2");
 }
 
 /// The visits with the labels second, and a column more that no model is shown.
@@ -158,6 +158,14 @@ TEST_F(TimedTokens, LanguageModelsSayTheNextType) {
   EXPECT_THAT(next.columns, testing::ElementsAre("type_0", "type_1"));
   EXPECT_GT(next.values(0, 1), 0.5);
   EXPECT_GT(next.values(2, 0), 0.5);
+}
+
+TEST_F(TimedTokens, LanguageModelsRefuseANumberThatIsNoTable) {
+  const auto task = make_task(config({"model.kind=lm"}));
+  EXPECT_THAT(message_of<DataError>([&] {
+                task->predict({xt::xarray<double>(1.5), {}});
+              }),
+              HasSubstr("events need a table"));
 }
 
 TEST_F(TimedTokens, ResumeBitForBit) {
