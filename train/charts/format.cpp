@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bochner/data/files/utf8.hpp>
 #include <bochner/train/charts/format.hpp>
 #include <cmath>
-#include <cstdint>
 #include <utility>
 
 namespace bochner {
@@ -11,23 +11,12 @@ namespace {
 
 bool continues(char byte) { return (byte & 0xc0) == 0x80; }
 
-/// The smallest code point that a sequence of so many bytes may hold.
-constexpr std::uint32_t lowest_code_point[] = {0, 0, 0x80, 0x800, 0x10000};
-
 /// Length of the character at the front of `text`, 0 if no XML text may hold it.
 std::size_t valid_length(std::string_view text) {
   const auto first = static_cast<unsigned char>(text.front());
-  if (first < 0x80)
-    return (first < 0x20 && first != '\n' && first != '\t') || first == 0x7f ? 0 : 1;
-  const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4 || text.size() < length) return 0;
-  std::uint32_t code = first & (0x7fu >> length);
-  for (std::size_t i = 1; i < length; ++i) {
-    if (!continues(text[i])) return 0;
-    code = code << 6 | (text[i] & 0x3fu);
-  }
-  const bool surrogate = code >= 0xd800 && code < 0xe000, none = (code | 1) == 0xffff;
-  return code < lowest_code_point[length] || code > 0x10ffff || surrogate || none ? 0 : length;
+  const bool control = (first < 0x20 && first != '\n' && first != '\t') || first == 0x7f;
+  const bool none = text.starts_with("\xef\xbf\xbe") || text.starts_with("\xef\xbf\xbf");
+  return control || none ? 0 : utf8_size(text);
 }
 
 std::string_view entity(char c) {

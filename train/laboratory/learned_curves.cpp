@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <bochner/layers/encodings/time_encoding.hpp>
 #include <bochner/train/laboratory/learned_curves.hpp>
 #include <bochner/train/laboratory/spectrum.hpp>
@@ -13,9 +12,7 @@ constexpr std::size_t time_points = 321;
 
 void add_density(std::vector<LearnedCurve>& curves, const AttentionLayer& start,
                  const AttentionLayer& now) {
-  const Tensor first = frequencies_of(*start.density), last = frequencies_of(*now.density);
-  const double reach = std::max(spectral_reach(first), spectral_reach(last));
-  const double far = 4 / std::max(1e-12, std::min(bandwidth(first), bandwidth(last)));
+  const auto [first, last, reach, far] = trained_spectrum(*start.density, *now.density);
   for (const bool at_start : {true, false}) {
     const Tensor& frequencies = at_start ? first : last;
     SpectralDensity& density = at_start ? *start.density : *now.density;

@@ -30,9 +30,7 @@ void add_pair(Chart& chart, std::size_t head, const Curve& start, const Curve& n
 
 void add_spectrum(std::vector<std::string>& charts, const AttentionLayer& start,
                   const AttentionLayer& now) {
-  const Tensor first = frequencies_of(*start.density), last = frequencies_of(*now.density);
-  const double reach = std::max(spectral_reach(first), spectral_reach(last));
-  const double far = 4 / std::max(1e-12, std::min(bandwidth(first), bandwidth(last)));
+  const auto [first, last, reach, far] = trained_spectrum(*start.density, *now.density);
   const std::string drift = fmt::format("drift {:.3f}", spectral_drift(last, first));
   Chart spectrum{.title = short_layer(now.name) + ": spectrum p(ω)",
                  .x = {"ω, any coordinate"},

@@ -88,4 +88,10 @@ double bandwidth(const Tensor& frequencies) {
                    double(frequencies.size()));
 }
 
+TrainedSpectrum trained_spectrum(SpectralDensity& start, SpectralDensity& now) {
+  const Tensor first = frequencies_of(start), last = frequencies_of(now);
+  return {first, last, std::max(spectral_reach(first), spectral_reach(last)),
+          4 / std::max(1e-12, std::min(bandwidth(first), bandwidth(last)))};
+}
+
 }  // namespace bochner::inline BOCHNER_PRECISION

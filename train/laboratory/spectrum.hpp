@@ -30,4 +30,11 @@ double spectral_reach(const Tensor& frequencies);
 /// Root mean square of the frequencies' coordinates.
 double bandwidth(const Tensor& frequencies);
 
+/// A density before its training and now, on the same axes.
+struct TrainedSpectrum {
+  Tensor first, last;  ///< frequencies
+  double reach, far;   ///< ends of the axes of the spectrum and of the kernel
+};
+TrainedSpectrum trained_spectrum(SpectralDensity& start, SpectralDensity& now);
+
 }  // namespace bochner::inline BOCHNER_PRECISION

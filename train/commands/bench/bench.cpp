@@ -229,11 +229,11 @@ Cost measure_checkpointed_step(std::size_t length) {
 }
 
 Cost cost_in_child(const std::function<Cost()>& measure) {
-  const Json numbers = Json::parse(in_child([&] {
+  const std::vector<double> numbers = numbers_in_child([&] {
     const Cost cost = measure();
-    return Json::array({cost.nanoseconds, cost.memory}).line();
-  }));
-  return {numbers.items().at(0).number().value(), numbers.items().at(1).number().value()};
+    return std::vector{cost.nanoseconds, cost.memory};
+  });
+  return {numbers.at(0), numbers.at(1)};
 }
 
 Json json_of(const std::optional<Cost>& cost) {

@@ -77,12 +77,11 @@ Pace measure_pace(const ReferenceModel& reference, const BenchGenerateOptions& o
 
 Pace pace_in_child(const ReferenceModel& reference, const BenchGenerateOptions& options,
                    std::size_t texts) {
-  const Json numbers = Json::parse(in_child([&] {
+  const std::vector<double> numbers = numbers_in_child([&] {
     const Pace pace = measure_pace(reference, options, texts);
-    return Json::array({pace.step, pace.memory, pace.reading}).line();
-  }));
-  const auto at = [&](std::size_t i) { return numbers.items().at(i).number().value(); };
-  return {at(0), at(1), at(2)};
+    return std::vector{pace.step, pace.memory, pace.reading};
+  });
+  return {numbers.at(0), numbers.at(1), numbers.at(2)};
 }
 
 void print_pace(const ReferenceModel& reference, const BenchGenerateOptions& options,

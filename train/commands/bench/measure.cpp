@@ -12,6 +12,7 @@
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/laboratory/statistics.hpp>
 #include <bochner/train/run/signals.hpp>
+#include <bochner/train/storage/json.hpp>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -120,6 +121,13 @@ std::string in_child(const std::function<std::string()>& body) {
   if (ending == Ending::wrong_usage) throw std::invalid_argument(text);
   if (ending != Ending::done) throw std::runtime_error(text);
   return text;
+}
+
+std::vector<double> numbers_in_child(const std::function<std::vector<double>()>& body) {
+  const Json all = Json::parse(in_child([&] { return Json(body()).line(); }));
+  std::vector<double> numbers;
+  for (const Json& number : all.items()) numbers.push_back(number.number().value());
+  return numbers;
 }
 
 double peak_memory() {

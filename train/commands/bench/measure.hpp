@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -16,6 +17,7 @@ void require_measurable(const char* option, std::size_t count);
 /// called before loops run in this process. Where `body` throws, so does this: std::bad_alloc,
 /// std::invalid_argument or else std::runtime_error, as where the process is killed.
 std::string in_child(const std::function<std::string()>& body);
+std::vector<double> numbers_in_child(const std::function<std::vector<double>()>& body);
 /// The most memory that this process has ever had, in bytes.
 double peak_memory();
 

@@ -80,12 +80,11 @@ void bench_process_command(const BenchProcessOptions& options) {
   demand(known, "--method {}: must be exact, cg or features", options.method);
   demand(!options.features || options.method == "features",
          "--features: is for --method features, not for {}", options.method);
-  const Json numbers = Json::parse(in_child([&] {
+  const std::vector<double> numbers = numbers_in_child([&] {
     const Gradient measured = measure_gradient(options);
-    return Json::array({measured.seconds, measured.memory, measured.likelihood}).line();
-  }));
-  const auto at = [&](std::size_t i) { return numbers.items().at(i).number().value(); };
-  const Gradient measured{at(0), at(1), at(2)};
+    return std::vector{measured.seconds, measured.memory, measured.likelihood};
+  });
+  const Gradient measured{numbers.at(0), numbers.at(1), numbers.at(2)};
   if (options.json)
     return fmt::print("{}\n", Json{{"rows", options.rows},
                                    {"inputs", options.inputs},
