@@ -4,24 +4,36 @@
 #include <array>
 #include <bochner/autodiff/shape.hpp>
 #include <bochner/train/processes/processes.hpp>
-#include <cstring>
 #include <deque>
 #include <exception>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <string>
+#include <string_view>
 #include <thread>
 
 namespace bochner {
+
+/// A message that is under way, and what its bytes were when it began.
+struct Letter {
+  const void* data;
+  std::string bytes;
+  bool taken = false;
+};
 
 /// What is on the way between each two of them.
 struct Post {
   explicit Post(std::size_t processes) : size(processes) {}
   std::size_t size;
   std::mutex mutex;
-  std::map<std::array<std::size_t, 3>, std::deque<std::string>> boxes;  ///< from, to, channel
+  std::map<std::array<std::size_t, 3>, std::deque<std::shared_ptr<Letter>>>
+      boxes;  ///< from, to, channel
 };
 
+/// As MPI where no message is small enough to be kept for its receiver: one is over for its sender
+/// when it has been received, and a sender whose bytes are others by then is told.
 class ThreadTransport : public Transport {
  public:
   ThreadTransport(Post& post, std::size_t rank) : post_(post), rank_(rank) {}
@@ -30,27 +42,33 @@ class ThreadTransport : public Transport {
   Ticket begin_send(std::size_t to, std::size_t channel, const void* data,
                     std::size_t bytes) override {
     ++sent;
+    const auto letter =
+        std::make_shared<Letter>(data, std::string(static_cast<const char*>(data), bytes));
     const std::lock_guard lock(post_.mutex);
-    post_.boxes[{rank_, to, channel}].emplace_back(static_cast<const char*>(data), bytes);
-    return 0;
+    post_.boxes[{rank_, to, channel}].push_back(letter);
+    under_way_[++last_] = letter;
+    return last_;
   }
   Ticket begin_receive(std::size_t from, std::size_t channel, void* data,
                        std::size_t bytes) override {
     awaited_[++last_] = {from, channel, data, bytes};
     return last_;
   }
+  /// Moves all messages of this process on, as MPI does.
   bool is_over(Ticket ticket) override {
-    if (ticket == 0) return true;
-    const auto& [from, channel, data, bytes] = awaited_.at(ticket);
     const std::lock_guard lock(post_.mutex);
-    auto& box = post_.boxes[{from, rank_, channel}];
-    if (box.empty()) return false;
-    require(box.front().size() == bytes, "receive", box.front().size(), " bytes came, not ", bytes);
-    std::memcpy(data, box.front().data(), bytes);
-    box.pop_front();
-    awaited_.erase(ticket);
+    std::erase_if(awaited_, [&](const auto& entry) { return has_come(entry.second); });
+    const auto sending = under_way_.find(ticket);
+    if (sending == under_way_.end()) return !awaited_.contains(ticket);
+    if (!sending->second->taken) return false;
+    const Letter& letter = *sending->second;
+    const std::string_view now(static_cast<const char*>(letter.data), letter.bytes.size());
+    require(now == letter.bytes, "send", "the bytes were changed before the message was over");
+    under_way_.erase(sending);
     return true;
   }
+  /// Messages that nobody has found to be over.
+  std::size_t under_way() const { return under_way_.size() + awaited_.size(); }
   void end() override {}
 
   std::size_t sent = 0;  ///< messages
@@ -61,10 +79,23 @@ class ThreadTransport : public Transport {
     void* data;
     std::size_t bytes;
   };
+  bool has_come(const Awaited& awaited) {
+    auto& box = post_.boxes[{awaited.from, rank_, awaited.channel}];
+    if (box.empty()) return false;
+    Letter& letter = *box.front();
+    require(letter.bytes.size() == awaited.bytes, "receive", letter.bytes.size(),
+            " bytes came, not ", awaited.bytes);
+    letter.bytes.copy(static_cast<char*>(awaited.data), awaited.bytes);
+    letter.taken = true;
+    box.pop_front();
+    return true;
+  }
+
   Post& post_;
   std::size_t rank_;
   Ticket last_ = 0;
   std::map<Ticket, Awaited> awaited_;
+  std::map<Ticket, std::shared_ptr<Letter>> under_way_;
 };
 
 /// body(processes) in each of `count` of them. What is thrown must be thrown by all.

@@ -34,22 +34,8 @@ struct NamedTexts {
 
   /// Gives all processes those of the first one.
   void share(Processes& processes) {
-    if (processes.size() == 1) return;
-    for (std::vector<std::string>* list : {&texts, &names}) {
-      std::vector<std::size_t> sizes;
-      std::string all;
-      for (const std::string& text : *list) {
-        sizes.push_back(text.size());
-        all += text;
-      }
-      processes.share(sizes);
-      processes.share(all);
-      list->clear();
-      for (std::size_t place = 0; const std::size_t size : sizes) {
-        list->push_back(all.substr(place, size));
-        place += size;
-      }
-    }
+    processes.share(texts);
+    processes.share(names);
   }
 
   void add(std::string text, std::string name) {

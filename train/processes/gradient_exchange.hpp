@@ -4,6 +4,7 @@
 #include <array>
 #include <bochner/optim/flat_loop.hpp>
 #include <bochner/train/processes/exchange_plan.hpp>
+#include <bochner/train/processes/told_on.hpp>
 #include <deque>
 #include <functional>
 #include <optional>
@@ -113,22 +114,21 @@ class GradientExchange {
 };
 
 /// Tells an exchange of each op of a backward pass.
-class ExchangeWatch : public TapeObserver {
+class ExchangeWatch : public ToldOn<TapeObserver> {
  public:
   ExchangeWatch(GradientExchange& exchange, TapeObserver* observer)
-      : exchange_(exchange), observer_(observer) {}
-  void recorded(const char* op, std::size_t bytes) override {
-    if (observer_) observer_->recorded(op, bytes);
-  }
+      : ToldOn(observer), exchange_(exchange) {}
   void went_backward(const char* op, std::size_t bytes) override {
-    if (observer_) observer_->went_backward(op, bytes);
+    ToldOn::went_backward(op, bytes);
     if (is_last_) exchange_.look();
   }
-  void last_pass_began() override { is_last_ = true; }
+  void last_pass_began() override {
+    ToldOn::last_pass_began();
+    is_last_ = true;
+  }
 
  private:
   GradientExchange& exchange_;
-  TapeObserver* observer_;
   bool is_last_ = false;
 };
 

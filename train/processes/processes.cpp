@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bochner/train/processes/processes.hpp>
+#include <cstring>
 #include <thread>
 
 namespace bochner {
@@ -41,6 +42,13 @@ void Processes::share_bytes(void* data, std::size_t bytes, std::size_t first, st
                   : share_bytes(data, bytes, middle, last);
 }
 
+void Processes::share(std::vector<std::string>& texts) {
+  if (size() == 1) return;
+  std::string all = packed(texts);
+  share(all);
+  texts = unpacked(all);
+}
+
 std::vector<double> Processes::largest(std::vector<double> mine) {
   return join<std::vector<double>>(
       size(), [&](std::size_t) { return mine; },
@@ -58,17 +66,33 @@ std::string Processes::first_text(const std::string& mine) {
 }
 
 std::vector<std::string> Processes::texts(const std::string& mine) {
-  const std::string all = join<std::string>(
-      size(), [&](std::size_t) { return mine + '\0'; },
-      [](std::string& left, const std::string& right) { left += right; });
-  std::vector<std::string> texts;
-  for (std::size_t begin = 0; begin < all.size(); begin = all.find('\0', begin) + 1)
-    texts.push_back(all.substr(begin, all.find('\0', begin) - begin));
-  return texts;
+  return unpacked(join<std::string>(
+      size(), [&](std::size_t) { return packed({mine}); },
+      [](std::string& left, const std::string& right) { left += right; }));
 }
 
 std::string Processes::name(std::size_t rank) const {
   return "process " + std::to_string(rank) + " on " + hosts_[rank];
+}
+
+/// Each behind its size.
+std::string packed(const std::vector<std::string>& texts) {
+  std::string all;
+  for (const std::string& text : texts) {
+    const std::size_t size = text.size();
+    all.append(reinterpret_cast<const char*>(&size), sizeof size) += text;
+  }
+  return all;
+}
+
+std::vector<std::string> unpacked(std::string_view text) {
+  std::vector<std::string> texts;
+  for (std::size_t size = 0; !text.empty(); text.remove_prefix(size)) {
+    std::memcpy(&size, text.data(), sizeof size);
+    text.remove_prefix(sizeof size);
+    texts.emplace_back(text.substr(0, size));
+  }
+  return texts;
 }
 
 std::optional<std::size_t> first_other(const std::vector<std::string>& texts) {

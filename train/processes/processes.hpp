@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -130,8 +131,13 @@ class Processes {
   /// Gives all processes the values of the first one.
   template <class Values>
   void share(Values& values) {
-    share(values, 0, size());
+    static_assert(std::is_trivially_copyable_v<typename Values::value_type>);
+    std::size_t count = values.size();
+    share_bytes(&count, sizeof count);
+    values.resize(count);
+    share_bytes(values.data(), count * sizeof(typename Values::value_type));
   }
+  void share(std::vector<std::string>& texts);
   void share_bytes(void* data, std::size_t bytes) { share_bytes(data, bytes, 0, size()); }
 
   /// Element for element the largest over all processes, which have as many.
@@ -183,19 +189,15 @@ class Processes {
     return left;
   }
 
-  template <class Values>
-  void share(Values& values, std::size_t first, std::size_t last) {
-    if (last - first == 1) return;
-    const std::size_t middle = Leaves::middle(first, last);
-    if (rank() == first) send(middle, values);
-    if (rank() == middle) receive(first, values);
-    rank() < middle ? share(values, first, middle) : share(values, middle, last);
-  }
   void share_bytes(void* data, std::size_t bytes, std::size_t first, std::size_t last);
 
   std::unique_ptr<Transport> transport_;
   std::vector<std::string> hosts_ = {host_name()};
 };
+
+/// Texts as one, behind which that of others may stand; and again what they were.
+std::string packed(const std::vector<std::string>& texts);
+std::vector<std::string> unpacked(std::string_view text);
 
 /// The first process whose text, of texts(), is not that of process 0.
 std::optional<std::size_t> first_other(const std::vector<std::string>& texts);

@@ -8,12 +8,12 @@ namespace bochner::inline BOCHNER_PRECISION {
 
 ShardTurns::ShardTurns(Processes& processes, std::size_t shards,
                        std::function<void(std::size_t)> began, TapeObserver* observer)
-    : processes_(processes),
+    : ToldOn(observer),
+      processes_(processes),
       shards_(shards),
       first_(processes.leaves(shards).first_of(processes.rank())),
       last_(processes.leaves(shards).first_of(processes.rank() + 1)),
       began_(std::move(began)),
-      observer_(observer),
       turn_(first_),
       asked_(last_ - first_) {}
 

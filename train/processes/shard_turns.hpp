@@ -4,6 +4,7 @@
 
 #include <bochner/autodiff/crossing.hpp>
 #include <bochner/train/processes/processes.hpp>
+#include <bochner/train/processes/told_on.hpp>
 #include <condition_variable>
 #include <exception>
 #include <functional>
@@ -14,7 +15,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 /// One shard runs at a time, until it asks for sums over all; then the next one, to the same place.
 /// The last one of this process adds them up with those of the others, and it is the first one's
 /// turn again.
-class ShardTurns : public Crossing {
+class ShardTurns : public ToldOn<Crossing> {
  public:
   /// `began(shard)` is called whenever the turn of a shard begins, on its thread. What is observed
   /// is told on.
@@ -25,12 +26,6 @@ class ShardTurns : public Crossing {
   void run(const std::function<void(std::size_t shard)>& body);
   void add_up(std::span<double> sums) override;
   bool remembers() const override { return turn_ == first_; }
-  void recorded(const char* op, std::size_t bytes) override {
-    if (observer_) observer_->recorded(op, bytes);
-  }
-  void went_backward(const char* op, std::size_t bytes) override {
-    if (observer_) observer_->went_backward(op, bytes);
-  }
 
  private:
   struct Abandoned {};
@@ -43,7 +38,6 @@ class ShardTurns : public Crossing {
   Processes& processes_;
   std::size_t shards_, first_, last_;
   std::function<void(std::size_t)> began_;
-  TapeObserver* observer_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::size_t turn_;  ///< the shard that runs

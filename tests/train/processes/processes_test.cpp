@@ -110,10 +110,37 @@ TEST(Processes, AgreeOnNumbersAndTexts) {
       std::string told = processes.leads() ? "all" : "mine";
       processes.share(told);
       EXPECT_EQ(told, "all");
+      const std::vector<std::string> texts = {"", std::string("a\0b", 3), "c"};
+      std::vector<std::string> shared = processes.leads() ? texts : names;
+      processes.share(shared);
+      EXPECT_EQ(shared, texts);
+      EXPECT_EQ(processes.texts(texts[1]), std::vector<std::string>(count, texts[1]));
       double number = rank + 5;
       processes.share_bytes(&number, sizeof number);
       EXPECT_EQ(number, 5);
       EXPECT_EQ(processes.hosts().size(), count);
+    });
+}
+
+/// As the slots of an exchange of gradients would be that is over too early.
+TEST(Transport, TellsASenderThatChangesBytesTooEarly) {
+  for (const bool early : {false, true})
+    run_processes(2, [early](Processes& processes) {
+      Transport& transport = processes.transport();
+      int number = 5, other = 0;
+      if (!processes.leads()) {
+        transport.receive(0, &other, sizeof other);
+        EXPECT_EQ(other, 5);
+        return;
+      }
+      const Transport::Ticket ticket = transport.begin_send(1, 0, &number, sizeof number);
+      if (early) number = 6;
+      if (early)
+        EXPECT_THROW(transport.wait(ticket), std::invalid_argument);
+      else
+        EXPECT_NO_THROW(transport.wait(ticket));
+      number = 5;
+      if (early) EXPECT_TRUE(transport.is_over(ticket));
     });
 }
 

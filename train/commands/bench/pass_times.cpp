@@ -3,10 +3,14 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-PassTimes::PassTimes(std::vector<NamedParameter> parameters)
-    : parameters_(std::move(parameters)), done_(parameters_.size()), now_(parameters_.size()) {}
+PassTimes::PassTimes(std::vector<NamedParameter> parameters, std::size_t turns)
+    : parameters_(std::move(parameters)),
+      done_(parameters_.size()),
+      now_(parameters_.size()),
+      turns_(turns) {}
 
 void PassTimes::last_pass_began() {
+  if (begun_++ % turns_ > 0) return;
   end_pass();
   std::ranges::fill(now_, 0);
   last_ = 0;
@@ -14,7 +18,7 @@ void PassTimes::last_pass_began() {
 }
 
 void PassTimes::went_backward(const char*, std::size_t) {
-  last_ = std::chrono::duration<double>(Clock::now() - began_).count();
+  last_ = std::chrono::duration<double>(Clock::now() - began_).count() / double(turns_);
   for (std::size_t i = 0; i < parameters_.size(); ++i)
     if (now_[i] == 0 && !parameters_[i].parameter->is_awaited()) now_[i] = last_;
 }

@@ -6,10 +6,11 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// Observes steps of one process alone, whose shards have a pass each.
+/// Observes steps of one process alone, whose shards have a pass each. Of `turns` passes that
+/// cross, and take turns, all together are counted as one of their mean time.
 class PassTimes : public TapeObserver {
  public:
-  explicit PassTimes(std::vector<NamedParameter> parameters);
+  explicit PassTimes(std::vector<NamedParameter> parameters, std::size_t turns = 1);
   void last_pass_began() override;
   void went_backward(const char* op, std::size_t bytes) override;
   /// Behind the last step.
@@ -27,6 +28,7 @@ class PassTimes : public TapeObserver {
   std::vector<NamedParameter> parameters_;
   std::vector<double> done_, now_;  ///< of all passes, of this one
   std::vector<double> passes_;
+  std::size_t turns_, begun_ = 0;
   double last_ = 0;  ///< seconds since this one began
   Clock::time_point began_;
 };

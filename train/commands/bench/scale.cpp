@@ -70,7 +70,8 @@ StepCost measure_alone(Config config, Task& task, std::size_t steps) {
   Trainer trainer(config, task, steps + warm_up);
   for (std::size_t i = 0; i < warm_up; ++i) trainer.step();
   const std::vector<NamedParameter> parameters = parameters_of(task.model());
-  PassTimes times(parameters);
+  const bool crossing = crosses_examples(task.model());
+  PassTimes times(parameters, crossing ? spec.shards : 1);
   std::vector<double> seconds(steps);
   for (double& time : seconds) time = seconds_of([&] { trainer.step(&times); });
   times.end();
@@ -83,8 +84,7 @@ StepCost measure_alone(Config config, Task& task, std::size_t steps) {
   const double before = double(spec.accumulate - 1) * cost.pass.seconds;
   for (double& whole : cost.pass.whole) whole += before;
   cost.pass.seconds += before;
-  if (crosses_examples(task.model()))
-    std::ranges::fill(cost.pass.whole, cost.pass.seconds);  // shards take turns
+  if (crossing) std::ranges::fill(cost.pass.whole, cost.pass.seconds);  // shards take turns
   return cost;
 }
 

@@ -61,22 +61,14 @@ class Mail {
   bool is_over_ = false;
 };
 
-std::string packed(const Job& job) {
-  std::string text = job.log;
-  for (const std::string& word : job.words) text += '\0' + word;
-  return text;
-}
+/// The log behind the words.
+std::string message_of(const Job& job) { return packed(job.words) + packed({job.log}); }
 
-Job unpacked(const std::string& text) {
-  Job job;
-  std::size_t end = text.find('\0');
-  job.log = text.substr(0, end);
-  while (end != std::string::npos) {
-    const std::size_t begin = end + 1;
-    end = text.find('\0', begin);
-    job.words.push_back(text.substr(begin, end - begin));
-  }
-  return job;
+Job job_of(const std::string& message) {
+  std::vector<std::string> texts = unpacked(message);
+  const std::string log = texts.back();
+  texts.pop_back();
+  return {std::move(texts), log};
 }
 
 /// Jobs that a helper runs.
@@ -87,7 +79,7 @@ class JobsThere : public JobPlace {
   bool has_room() const override { return running_ < at_most_; }
   bool is_empty() const override { return running_ == 0; }
   void add(const Job& job, std::size_t index) override {
-    mail_.send({.kind = Message::start, .number = index}, packed(job));
+    mail_.send({.kind = Message::start, .number = index}, message_of(job));
     ++running_;
   }
   void stop() override { mail_.send({.kind = Message::stop}); }
@@ -138,7 +130,7 @@ void help_with_jobs(Processes& processes, const JobShare& here, const SignalGuar
   JobsHere jobs(here);
   for (bool asked = false; !mail.is_over(); std::this_thread::sleep_for(20ms)) {
     while (const std::optional<Message> message = mail.take()) {
-      if (message->kind == Message::start) jobs.add(unpacked(mail.words()), message->number);
+      if (message->kind == Message::start) jobs.add(job_of(mail.words()), message->number);
       if (message->kind == Message::stop) jobs.stop();
     }
     if (signals.stop_requested() && !std::exchange(asked, true))
