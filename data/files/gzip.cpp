@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/gzip.hpp>
+#include <memory>
 #include <new>
 
 namespace bochner {
@@ -84,27 +85,19 @@ class Inflater {
   bool at_end_ = false;
 };
 
-struct Deflater {
-  explicit Deflater(int window) {
-    if (::deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, window, 8, Z_DEFAULT_STRATEGY) !=
-        Z_OK)
-      throw std::bad_alloc();
-  }
-  ~Deflater() { ::deflateEnd(&stream); }
-  Deflater(const Deflater&) = delete;
-
-  z_stream stream = {};
-};
-
 Bytes packed(ByteSpan bytes, int window) {
-  Deflater deflater(window);
+  z_stream stream = {};
+  if (::deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, window, 8, Z_DEFAULT_STRATEGY) !=
+      Z_OK)
+    throw std::bad_alloc();
+  const std::unique_ptr<z_stream, int (*)(z_stream*)> ends(&stream, ::deflateEnd);
   Bytes out;
   int code = Z_OK;
   std::size_t filled = 0;
   while (code != Z_STREAM_END) {
     if (filled == out.size()) out.resize(std::max(first_piece, 2 * out.size()));
     auto rest = std::span(out).subspan(filled);
-    code = advance(deflater.stream, ::deflate, Z_FINISH, bytes, rest);
+    code = advance(stream, ::deflate, Z_FINISH, bytes, rest);
     filled = out.size() - rest.size();
   }
   out.resize(filled);

@@ -121,12 +121,13 @@ std::string MetricsFile::rewind(std::uint64_t bytes, const LineDigests& digests,
   const std::string_view lines = std::string_view(text).substr(0, bytes);
   const std::string_view rest = std::string_view(text).substr(lines.size());
   require_digests(lines, digests, bytes);
+  const std::string damage = damage_of(rest, path_, digests_.size());
   bytes_ = bytes;
   torn_ = true;
   sync();
   waiting_ = waiting;
   flush();
-  return damage_of(rest, path_, digests_.size());
+  return damage;
 }
 
 void MetricsFile::require_digests(std::string_view lines, const LineDigests& wanted,

@@ -87,6 +87,11 @@ RunDirectory RunDirectory::create(FileStorage& storage, const Path& directory,
   return run;
 }
 
+void RunDirectory::require_fresh(FileStorage& storage, const Path& path) {
+  const RunDirectory run(storage, path);
+  if (storage.exists(run.path_)) run.refuse_unless_fresh();
+}
+
 RunDirectory RunDirectory::open(FileStorage& storage, const Path& path) {
   require_run(storage, path);
   RunDirectory run(storage, path);

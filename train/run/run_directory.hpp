@@ -34,6 +34,9 @@ class RunDirectory {
   /// when the directory holds something, IoError when it is locked, read-only or full.
   static RunDirectory create(FileStorage& storage, const Path& path, const std::string& config,
                              const std::string& meta, const std::string& tokenizer = "");
+  /// Throws std::invalid_argument where create() would find something in the directory: before work
+  /// that would be in vain.
+  static void require_fresh(FileStorage& storage, const Path& path);
   /// An existing run, locked, to go on with; removes what an interrupted save left behind.
   static RunDirectory open(FileStorage& storage, const Path& path);
   /// "runs/a: another process (pid 17) is using this run; ..." while one trains there, else "".

@@ -146,6 +146,7 @@ void Session::make_directory(FileStorage& storage, const Path& directory,
 Session Session::start(FileStorage& storage, const Config& config, const Path& directory,
                        const std::string& command, const DataReading& reading,
                        Processes& processes) {
+  RunDirectory::require_fresh(storage, directory);
   require_shards(config, processes);
   Session session(config, processes, reading);
   session.task_->start();
@@ -205,6 +206,7 @@ void Session::take_up(const CheckpointReader& checkpoint, bool strict,
 Session Session::adopt(FileStorage& storage, const Config& config, const Path& directory,
                        const std::string& command, const std::string& source,
                        const std::function<void(Session&)>& fill, const DataReading& reading) {
+  RunDirectory::require_fresh(storage, directory);
   Session session(config, Processes::alone(), reading);
   fill(session);
   session.trainer_->calibrate([](const std::string&) { return false; });  // averages of these

@@ -127,6 +127,7 @@ Session Session::fork(FileStorage& storage, const RunReference& parent, const Co
                       const Path& directory, const ForkResets& resets, const std::string& command,
                       std::vector<std::string>& notes, const DataReading& reading,
                       Processes& processes) {
+  RunDirectory::require_fresh(storage, directory);
   const CheckpointReader checkpoint = open_checkpoint(storage, parent, notes);
   require_shards(config, processes);
   Config heir = config;

@@ -166,6 +166,27 @@ class PosixLock : public FileLock {
   Descriptor descriptor_;
 };
 
+/// A process of another machine may write into a folder that they share, under any number.
+constexpr std::chrono::hours longest_silence{1};
+
+/// Whether it is NAME.PID.ATTEMPT of this file.
+bool is_temporary_of(const Path& path, const std::string& name) {
+  return is_temporary_name(name) && Path(name).stem().stem().stem() == path.filename();
+}
+
+/// What writers of this file that were killed have left.
+void remove_abandoned(FileStorage& storage, const Path& path) try {
+  const Path directory = directory_or_here(path.parent_path());
+  for (const std::string& name : storage.list(directory)) {
+    if (!is_temporary_of(path, name) || !is_abandoned(name)) continue;
+    std::error_code gone;
+    const auto written = std::filesystem::last_write_time(directory / name, gone);
+    if (!gone && std::filesystem::file_time_type::clock::now() - written > longest_silence)
+      storage.unlink(directory / name);
+  }
+} catch (const IoError&) {  // they are in nobody's way
+}
+
 Path unused_temporary(FileStorage& storage, const Path& path) {
   for (std::size_t attempt = 0;; ++attempt) {
     const Path candidate = in_words(path.string(), ".", ::getpid(), ".", attempt, temporary_suffix);
@@ -189,6 +210,7 @@ std::string read_file(FileStorage& storage, const Path& path) {
 
 void commit_file(FileStorage& storage, const Path& path,
                  const std::function<void(StoredFile&)>& write_body) {
+  remove_abandoned(storage, path);
   const Path temporary = unused_temporary(storage, path);
   auto file = storage.create_exclusive(temporary);
   try {
@@ -197,7 +219,7 @@ void commit_file(FileStorage& storage, const Path& path,
     file->close();
     storage.rename(temporary, path);
   } catch (...) {
-    // The first error is the one to report; a temporary that stays is removed at the next opening.
+    // The first error is the one to report; a temporary that stays is removed by later writers.
     try {
       storage.unlink(temporary);
     } catch (...) {
@@ -214,7 +236,12 @@ void commit_file(FileStorage& storage, const Path& path, const std::string& text
 void make_directories(FileStorage& storage, const Path& path) {
   if (path.empty() || storage.exists(path)) return;
   make_directories(storage, path.parent_path());
-  storage.make_directory(path);
+  if (!path.has_filename()) return;  // "runs/new/", whose parent is "runs/new"
+  try {
+    storage.make_directory(path);
+  } catch (const IoError&) {
+    if (!storage.exists(path)) throw;  // else another process has made it meanwhile
+  }
   storage.sync_directory(path.parent_path());
 }
 

@@ -78,7 +78,8 @@ std::string read_file(FileStorage& storage, const Path& path);
 
 /// Writes a temporary file next to `path`, syncs it, renames it to `path` and syncs the directory.
 /// When it returns, the file survives a power loss. When it throws, an older file of that name is
-/// as it was, unless only the last sync failed: then the new one may or may not survive.
+/// as it was, unless only the last sync failed: then the new one may or may not survive. Temporary
+/// files of this one that killed processes left are removed when they are an hour old.
 void commit_file(FileStorage& storage, const Path& path,
                  const std::function<void(StoredFile&)>& write_body);
 void commit_file(FileStorage& storage, const Path& path, const std::string& text);

@@ -6,7 +6,6 @@
 #include <bochner/data/files/text.hpp>
 #include <bochner/train/storage/storage.hpp>
 #include <bochner/train/tasks/tokenizers.hpp>
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 
@@ -38,21 +37,6 @@ Path cache_folder(const Config& config) {
        "must name a folder for the tokens of this text: there is no home folder");
 }
 
-/// A process of another machine may write into a folder that they share, under any number.
-constexpr std::chrono::hours longest_silence{1};
-
-/// What encodings of this text that were killed have left, as long as the tokens are.
-void remove_abandoned(PosixStorage& storage, const Path& file) {
-  for (const std::string& name : storage.list(file.parent_path())) {
-    if (!name.starts_with(file.filename().string()) || !is_abandoned(name)) continue;
-    const Path left = file.parent_path() / name;
-    std::error_code gone;
-    const auto written = std::filesystem::last_write_time(left, gone);
-    if (!gone && std::filesystem::file_time_type::clock::now() - written > longest_silence)
-      storage.unlink(left);
-  }
-}
-
 void write_cache(const Path& file, const ByteCorpus& text, const Tokenizer& tokenizer,
                  const EncodingWords& words) {
   if (words.tell)
@@ -60,7 +44,6 @@ void write_cache(const Path& file, const ByteCorpus& text, const Tokenizer& toke
                            format_bytes(double(text.size())), file.string()));
   PosixStorage storage;
   make_directories(storage, file.parent_path());
-  remove_abandoned(storage, file);
   commit_file(storage, file, [&](StoredFile& out) {
     const auto sink = [&](std::string_view piece) { out.append(piece.data(), piece.size()); };
     write_encoded(text, tokenizer, sink, words.stopped);

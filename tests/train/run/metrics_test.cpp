@@ -71,6 +71,18 @@ TEST(MetricsDigests, NameTheBlockOfAChangedLine) {
   EXPECT_THROW(metrics.rewind(metrics.bytes() - 5, written), DataError) << "a line is missing";
 }
 
+/// Lines that wait follow what is cut: they are none of those in front of the damage.
+TEST(MetricsFile, SaysWhichLineWasDamaged) {
+  faults::CrashingStorage storage;
+  MetricsFile metrics(storage, "metrics.jsonl");
+  metrics.append(R"({"step":1})");
+  const std::uint64_t bytes = metrics.bytes();
+  storage.bytes_of("metrics.jsonl") += "{\"step\":2}\ndamage\n";
+  EXPECT_EQ(metrics.rewind(bytes, bounded(metrics.digests()), "{\"step\":2}\n{\"step\":3}\n"),
+            "metrics.jsonl:3: was damaged; cut, it is made anew");
+  EXPECT_EQ(metrics.digests().size(), 3u);
+}
+
 /// An editor writes a new file under the name; the lines are those of this one still.
 TEST(MetricsFile, WritesItsLinesAgainWhereTheNameLeadsElsewhere) {
   faults::CrashingStorage storage;

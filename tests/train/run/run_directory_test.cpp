@@ -125,6 +125,10 @@ TEST(RunDirectory, IsNotCreatedOverSomethingElse) {
       error_of<std::invalid_argument>([&] { RunDirectory::create(storage, "mine", "", ""); }),
       StartsWith("mine: holds a run already"));
   EXPECT_THAT(storage.list("mine"), ElementsAre("config.toml"));
+  EXPECT_THAT(
+      error_of<std::invalid_argument>([&] { RunDirectory::require_fresh(storage, "mine/"); }),
+      StartsWith("mine: holds a run already"));
+  EXPECT_NO_THROW(RunDirectory::require_fresh(storage, "none"));
 }
 
 /// A run with lines of metrics and no checkpoint.

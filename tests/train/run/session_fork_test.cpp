@@ -3,6 +3,7 @@
 
 #include <bochner/train/commands/loaded_run.hpp>
 
+#include "data/messages.hpp"
 #include "faults/crashing_storage.hpp"
 #include "train/training_run.hpp"
 
@@ -52,6 +53,18 @@ class ForkOfShops : public testing::Test {
 
 const char *means = "buffer/standardize.mean", *learned = "model/series",
            *moments = "optimizer/adamw.first_moment/series";
+
+/// As are a start and an import: before data are read, here such as are gone.
+TEST_F(ForkOfShops, IsRefusedInTheDirectoryOfARunBeforeAnyWork) {
+  const Config recipe = config();
+  const Path run = folder_.path() / "run";
+  std::filesystem::remove(folder_.path() / "shops.csv");
+  const std::function<void()> begins[] = {
+      [&] { forked("run"); }, [&] { Session::start(storage_, recipe, run, "test"); },
+      [&] { Session::adopt(storage_, recipe, run, "test", "file", [](Session&) {}); }};
+  for (const auto& begin : begins)
+    EXPECT_THAT(message_of<std::invalid_argument>(begin), HasSubstr("run: holds a run already"));
+}
 
 TEST_F(ForkOfShops, KeepsTheNumbersOfItsSeries) {
   write(shop("south", 5000) + shop("north", 10));

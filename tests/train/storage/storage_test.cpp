@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <bochner/train/storage/storage.hpp>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
@@ -201,6 +202,38 @@ TEST_F(PosixStorageTest, MakesAllMissingDirectories) {
   EXPECT_NO_THROW(make_directories(storage, directory / "a/b/c"));
   commit_file(storage, directory / "file", "");
   EXPECT_THROW(make_directories(storage, directory / "file/inner"), IoError);
+  make_directories(storage, directory / "a/slash/");
+  EXPECT_TRUE(storage.exists(directory / "a/slash"));
+}
+
+TEST_F(PosixStorageTest, MakesADirectoryThatAnotherProcessMakesAtTheSameTime) {
+  struct Overtaken : PosixStorage {
+    void make_directory(const Path& path) override {
+      std::filesystem::create_directory(path);
+      PosixStorage::make_directory(path);
+    }
+  } overtaken;
+  EXPECT_NO_THROW(make_directories(overtaken, directory / "a/b"));
+  EXPECT_TRUE(storage.exists(directory / "a/b"));
+}
+
+TEST_F(PosixStorageTest, WritersRemoveWhatKilledOnesOfTheirFileHaveLeft) {
+  const auto left_by = [&](const std::string& file, pid_t process, std::chrono::hours age) {
+    const std::string name = in_words(file, ".", process, ".0", temporary_suffix);
+    commit_file(storage, directory / name, "");
+    std::filesystem::last_write_time(directory / name,
+                                     std::filesystem::file_time_type::clock::now() - age);
+    return name;
+  };
+  const int nobody = 2000000000;
+  const std::chrono::hours old{2}, young{0};
+  left_by("big.npy", nobody, old);
+  const std::string fresh = left_by("big.npy", nobody + 1, young),
+                    living = left_by("big.npy", getppid(), old),
+                    other = left_by("big", nobody, old), longer = left_by("big.npy.x", nobody, old);
+  commit_file(storage, directory / "big.npy", "");
+  EXPECT_THAT(storage.list(directory),
+              testing::UnorderedElementsAre("big.npy", fresh, living, other, longer));
 }
 
 }  // namespace storage_test
