@@ -63,8 +63,8 @@ std::uint64_t encoding_id(const ByteCorpus& text, const Tokenizer& tokenizer) {
   return digest_of(parts, sizeof(parts));
 }
 
-bool write_encoded(const ByteCorpus& text, const Tokenizer& tokenizer, const Sink& sink,
-                   const std::function<bool()>& stopped) {
+void write_encoded(const ByteCorpus& text, const Tokenizer& tokenizer, const Sink& sink,
+                   const std::function<void()>& look) {
   EndOfTokens end;
   end.id = encoding_id(text, tokenizer);
   end.width = width_of(tokenizer);
@@ -72,7 +72,7 @@ bool write_encoded(const ByteCorpus& text, const Tokenizer& tokenizer, const Sin
   Digest digest;
   LineReader reader(text);
   while (true) {
-    if (stopped && stopped()) return false;
+    if (look) look();
     const std::vector<std::string> lines = some_lines(reader);
     if (lines.empty()) break;
     std::string bytes;
@@ -87,7 +87,6 @@ bool write_encoded(const ByteCorpus& text, const Tokenizer& tokenizer, const Sin
   }
   end.digest = digest_with(digest.value(), end);
   sink({reinterpret_cast<const char*>(&end), sizeof(end)});
-  return true;
 }
 
 EncodedText::EncodedText(const ByteCorpus& text, const Tokenizer& tokenizer) {

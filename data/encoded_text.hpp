@@ -15,10 +15,10 @@ inline constexpr std::uint64_t encoded_in_memory = 16 << 20;
 std::uint64_t encoding_id(const ByteCorpus& text, const Tokenizer& tokenizer);
 
 /// Writes the tokens of a text, 2 or 4 bytes each, and behind them what they are and their digest.
-/// Lines are encoded in parallel; the text is read in pieces. `stopped` is asked now and then;
-/// false when it said yes, and what was written is worth nothing.
-bool write_encoded(const ByteCorpus& text, const Tokenizer& tokenizer, const Sink& sink,
-                   const std::function<bool()>& stopped = {});
+/// Lines are encoded in parallel; the text is read in pieces. `look` is called now and then and may
+/// throw: what was written is worth nothing then.
+void write_encoded(const ByteCorpus& text, const Tokenizer& tokenizer, const Sink& sink,
+                   const std::function<void()>& look = {});
 
 /// The tokens of a text, held in memory or read from what write_encoded() wrote.
 class EncodedText {

@@ -23,9 +23,9 @@ struct NumbersOfSteps {
   std::map<std::uint64_t, std::map<std::string, double>> rows = {};
 
   void add(const Json& line) {
-    const auto step = line["step"].number();
+    const auto step = line["step"].count();
     if (!step) return;
-    auto& row = rows[std::uint64_t(*step)];
+    auto& row = rows[*step];
     for (const auto& [name, value] : line.members()) {
       const auto number = value.number();
       if (!number) continue;

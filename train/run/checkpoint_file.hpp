@@ -28,6 +28,9 @@ inline constexpr Dtype dtype_of_real = sizeof(real) == 4 ? Dtype::f32 : Dtype::f
 /// optimizer's state. Averages have that of WeightAverage.
 inline constexpr const char *model_prefix = "model/", *buffer_prefix = "buffer/",
                             *optimizer_prefix = "optimizer/";
+inline bool is_of_optimizer(const std::string& name) { return name.starts_with(optimizer_prefix); }
+/// Of a tensor in memory or in a file.
+inline constexpr auto is_moment = [](const auto& tensor) { return is_of_optimizer(tensor.name); };
 
 namespace checkpoint_format {
 

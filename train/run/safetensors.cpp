@@ -5,7 +5,6 @@
 #include <bochner/data/files/text.hpp>
 #include <bochner/train/run/safetensors.hpp>
 #include <bochner/train/storage/json.hpp>
-#include <cmath>
 #include <cstring>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -33,13 +32,7 @@ std::string safetensors_header(const std::vector<TensorRecord>& tensors,
 /// What no size or offset is.
 constexpr std::uint64_t no_number = ~std::uint64_t(0);
 
-/// A whole number that JSON's numbers hold exactly.
-std::uint64_t whole(const Json& json) {
-  constexpr double most = 9007199254740992;  // 2^53
-  const double number = json.number().value_or(-1);
-  return number >= 0 && number <= most && number == std::floor(number) ? std::uint64_t(number)
-                                                                       : no_number;
-}
+std::uint64_t whole(const Json& json) { return json.count().value_or(no_number); }
 
 /// The data are the tensors, one behind the other, and nothing else.
 void require_no_gaps(const std::string& name, std::vector<ByteSpan> parts, ByteSpan data) {

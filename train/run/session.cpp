@@ -63,8 +63,6 @@ void compare_numerics(const Path& run, const TrainerState& saved, const TrainerS
   notes.push_back(difference + "; bits may differ from the uninterrupted run");
 }
 
-bool belongs_to_optimizer(const std::string& name) { return name.starts_with(optimizer_prefix); }
-
 /// All that a trainer has; without its moments where the checkpoint holds none, as that of a
 /// compressed model. Units of an older one are those of its data.
 std::vector<NamedTensor> resumed_tensors(Trainer& trainer, Module& model,
@@ -75,9 +73,7 @@ std::vector<NamedTensor> resumed_tensors(Trainer& trainer, Module& model,
     std::erase_if(wanted, [](const NamedTensor& named) {
       return named.name == std::string(buffer_prefix) + units_name;
     });
-  if (std::ranges::any_of(checkpoint.tensors(), belongs_to_optimizer, &StoredTensor::name))
-    return wanted;
-  const auto is_moment = [](const NamedTensor& named) { return belongs_to_optimizer(named.name); };
+  if (std::ranges::any_of(checkpoint.tensors(), is_moment)) return wanted;
   if (std::erase_if(wanted, is_moment) > 0)
     notes.push_back("the checkpoint holds no moments: the optimizer starts anew");
   return wanted;
@@ -100,12 +96,12 @@ class WholeMoments {
 
 /// Signals are heeded while a large text is encoded.
 std::unique_ptr<Task> task_of(const Config& config, const DataReading& reading) {
-  prepare_encoded_text(config, {reading.tell, [&] {
-                                  if (!reading.stopped || !reading.stopped()) return false;
-                                  throw StoppedError(
-                                      "stopped while the text was encoded; nothing was trained, "
-                                      "give the same command again");
-                                }});
+  const auto look = [&] {
+    if (reading.stopped && reading.stopped())
+      throw StoppedError(
+          "stopped while the text was encoded; nothing was trained, give the same command again");
+  };
+  prepare_encoded_text(config, {reading.tell, look});
   return make_task(config);
 }
 

@@ -26,9 +26,6 @@ bool is_new(const std::string& layer, const std::vector<std::string>& left_out) 
   });
 }
 
-bool is_of_optimizer(const std::string& name) { return name.starts_with(optimizer_prefix); }
-constexpr auto is_moment = [](const auto& tensor) { return is_of_optimizer(tensor.name); };
-
 /// Another optimizer has none of the parent's moments, a few for each tensor: one line for all.
 void note_fresh(std::vector<std::string> left_out, std::size_t moments,
                 std::vector<std::string>& notes) {

@@ -236,7 +236,7 @@ std::vector<NamedTensor> Trainer::tensors() {
 std::uint64_t Trainer::digest() {
   std::uint64_t digest = 0;
   for (const NamedTensor& named : tensors())
-    if (optimizer_->is_whole() || !named.name.starts_with(optimizer_prefix))
+    if (optimizer_->is_whole() || !is_moment(named))
       digest = digest_of(named.tensor->data(), named.tensor->size() * sizeof(real), digest);
   return digest;
 }

@@ -17,6 +17,14 @@ std::string quoted(const std::string& text) {
   return Parsed(text).dump(-1, ' ', false, Parsed::error_handler_t::replace);
 }
 
+template <class Number>
+std::optional<Number> parsed(const std::string& text) {
+  Number number = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  return rest == end && error == std::errc() ? std::optional(number) : std::nullopt;
+}
+
 Json converted(const Parsed& value, int depth) {
   Json json;
   if (depth > deepest || value.is_null()) return json;
@@ -138,11 +146,12 @@ const Json::Members& Json::members() const {
 
 std::optional<double> Json::number() const {
   const auto* literal = std::get_if<Literal>(&value_);
-  if (!literal) return std::nullopt;
-  double number = 0;
-  const char* end = literal->text.data() + literal->text.size();
-  const bool is_number = std::from_chars(literal->text.data(), end, number).ptr == end;
-  return is_number ? std::optional(number) : std::nullopt;
+  return literal ? parsed<double>(literal->text) : std::nullopt;
+}
+
+std::optional<std::uint64_t> Json::count() const {
+  const auto* literal = std::get_if<Literal>(&value_);
+  return literal ? parsed<std::uint64_t>(literal->text) : std::nullopt;
 }
 
 }  // namespace bochner

@@ -2,6 +2,7 @@
 /// JSON, as a tree that is built and written, or read and asked: the one door to the format.
 
 #include <concepts>
+#include <cstdint>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -61,6 +62,9 @@ class Json {
   bool is_object() const { return std::holds_alternative<Members>(value_); }
   /// Nothing, or nullptr, for a value of another kind.
   std::optional<double> number() const;
+  /// A number that is written in digits alone; nothing as well for one that needs more than 64
+  /// bits.
+  std::optional<std::uint64_t> count() const;
   const std::string* text() const { return std::get_if<std::string>(&value_); }
 
  private:

@@ -46,7 +46,7 @@ void write_cache(const Path& file, const ByteCorpus& text, const Tokenizer& toke
   make_directories(storage, file.parent_path());
   commit_file(storage, file, [&](StoredFile& out) {
     const auto sink = [&](std::string_view piece) { out.append(piece.data(), piece.size()); };
-    write_encoded(text, tokenizer, sink, words.stopped);
+    write_encoded(text, tokenizer, sink, words.look);
   });
 }
 

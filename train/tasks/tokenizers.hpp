@@ -20,11 +20,11 @@ std::shared_ptr<const Tokenizer> tokenizer_of(const Config& config);
 /// Enters the digest of the model, unless there is one.
 void identify_tokenizer(Config& config);
 
-/// What goes on while a large text is encoded: a line for the user, and whether to give up, which
-/// may throw.
+/// What goes on while a large text is encoded: a line for the user, and what is called again and
+/// again and throws to give up.
 struct EncodingWords {
   std::function<void(const std::string&)> tell = {};
-  std::function<bool()> stopped = {};
+  std::function<void()> look = {};
 };
 /// The tokens of a text; those of a large one from the disk, where they are written when they are
 /// not there yet. Throws DataError, IoError.

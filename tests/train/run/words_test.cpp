@@ -147,7 +147,7 @@ TEST_F(WordRun, FindsTheTokensOfALargeText) {
   encoded_text(recipe, text, *tokenizer, words);
   EXPECT_THAT(storage.list(folder.path() / "c"),
               testing::ElementsAre(tokens.filename().string(), fresh.filename().string()));
-  const auto stop = []() -> bool { throw StoppedError("stopped"); };
+  const auto stop = [] { throw StoppedError("stopped"); };
   const Config other =
       tiny_config(folder.path() / "text",
                   {"data.tokenizer.kind=sentencepiece",

@@ -62,6 +62,14 @@ TEST(Json, AnswersNothingWhereThereIsNothing) {
   EXPECT_TRUE(json["number"]["inner"].items().empty());
 }
 
+TEST(Json, CountsWithoutRounding) {
+  for (const char* text : {"0", "9007199254740993", "18446744073709551615"})
+    EXPECT_EQ(Json(Json::parse(text).count().value()).line(), text);
+  EXPECT_EQ(Json::parse("2.0").count(), 2u);
+  for (const char* text : {"-1", "0.5", "18446744073709551616", "1e300", "true", "\"1\"", "[1]"})
+    EXPECT_EQ(Json::parse(text).count(), std::nullopt) << text;
+}
+
 TEST(Json, IsNullForWhatIsNone) {
   for (const char* text : {"", "{", "[1,]", "{\"a\":inf}", "{\"a\":nan}", "{} {}", "\"\xff\""})
     EXPECT_EQ(Json::parse(text).line(), "null") << text;

@@ -6,6 +6,7 @@
 #include <bochner/train/commands/sweep/journal.hpp>
 #include <bochner/train/run/followed_file.hpp>
 #include <cmath>
+#include <limits>
 #include <map>
 
 namespace bochner {
@@ -31,11 +32,11 @@ std::vector<double> numbers_of(const Json& array) {
   return numbers;
 }
 
-/// A whole number that is not negative and below the bound.
-std::uint64_t count_of(const Json& json, double bound = 1e15) {
-  const double number = json.number().value_or(-1);
-  require(number >= 0 && number < bound && number == std::floor(number), "sweep", "no count");
-  return std::uint64_t(number);
+/// A whole number below the bound.
+std::uint64_t count_of(const Json& json, std::uint64_t bound = 1'000'000'000'000'000) {
+  const auto count = json.count();
+  require(count && *count < bound, "sweep", "no count");
+  return *count;
 }
 
 std::vector<std::string> goal_texts(const SweepHeader& header) {
@@ -62,7 +63,7 @@ Json json_of(const SweepHeader& header) {
 
 SweepHeader header_of(const Json& json) {
   SweepHeader header{.search = parse_search(json["search"].text() ? *json["search"].text() : ""),
-                     .seed = count_of(json["seed"], 1.8e19),
+                     .seed = count_of(json["seed"], std::numeric_limits<std::uint64_t>::max()),
                      .vary = texts_of(json["vary"]),
                      .goals = {},
                      .factor = json["factor"].number().value_or(0)};
@@ -150,7 +151,7 @@ void SweepJournal::apply(const Json& event) {
             "sweep", "a trial has no name or other values");
     trials_.push_back({*event["name"].text(), texts_of(event["values"])});
   } else if (kind != "stopped") {
-    apply_to(trials_[count_of(event["trial"], double(trials_.size()))], event, kind);
+    apply_to(trials_[count_of(event["trial"], trials_.size())], event, kind);
   }
 }
 
