@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/encoding_checks.hpp>
-#include <cstdio>
+#include <charconv>
 #include <iterator>
+#include <optional>
 
 namespace bochner {
 namespace {
@@ -67,6 +68,15 @@ std::vector<Use> uses_of_times(const Config& config) {
           {"model.time.paired", kind == "mercer", needs_value(key, {"mercer"}), key}};
 }
 
+/// The byte that two hexadecimal digits name.
+std::optional<char> byte_of(std::string_view digits) {
+  unsigned code = 0;
+  const char* end = digits.data() + digits.size();
+  const auto [read, error] = std::from_chars(digits.data(), end, code, 16);
+  if (digits.size() != 2 || error != std::errc() || read != end) return {};
+  return char(code);
+}
+
 }  // namespace
 
 void check_encoding(const Config& config, std::int64_t dimensions) {
@@ -93,16 +103,17 @@ std::string separator_bytes(const Config& config) {
   constexpr std::string_view letters = "ntr\\", meant = "\n\t\r\\";
   std::string bytes;
   for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::string_view escape = std::string_view(text).substr(i, 4);
     const std::size_t letter =
-        text[i] == '\\' && i + 1 < text.size() ? letters.find(text[i + 1]) : letters.npos;
-    unsigned code = 0;
-    if (text[i] != '\\') {
-      bytes += text[i];
+        escape[0] == '\\' && escape.size() > 1 ? letters.find(escape[1]) : letters.npos;
+    const auto byte = escape.starts_with("\\x") ? byte_of(escape.substr(2)) : std::nullopt;
+    if (escape[0] != '\\') {
+      bytes += escape[0];
     } else if (letter != letters.npos) {
       bytes += meant[letter];
       i += 1;
-    } else if (i + 3 < text.size() && std::sscanf(text.c_str() + i, "\\x%2x", &code) == 1) {
-      bytes += char(code);
+    } else if (byte) {
+      bytes += *byte;
       i += 3;
     } else {
       fail(config, "data.separator", "knows \\n, \\t, \\r, \\\\ and \\xHH only");

@@ -240,6 +240,11 @@ TEST(Places, SayWhatDoesNotFit) {
               testing::HasSubstr("data.separator = \"\": must hold at least one byte"));
   EXPECT_THAT(error_of({"model.positions=encoding", "data.separator='a\\q'"}),
               testing::HasSubstr("knows \\n, \\t, \\r, \\\\ and \\xHH only"));
+  for (const char* digits : {"1z", "-1", " 1", "+1", "1", ""})
+    EXPECT_THAT(
+        error_of({"model.positions=encoding", std::string("data.separator='a\\x") + digits + "'"}),
+        testing::HasSubstr("\\xHH only"))
+        << digits;
   EXPECT_THAT(error_of({"model.positions=encoding", "model.encoding.kind=none"}),
               testing::HasSubstr("model.encoding.kind = \"none\": says nothing"));
   EXPECT_THAT(
