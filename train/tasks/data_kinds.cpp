@@ -5,6 +5,7 @@
 #include <bochner/data/files/text.hpp>
 #include <bochner/train/tasks/contrast_checks.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
+#include <bochner/train/tasks/encoding_checks.hpp>
 #include <bochner/train/tasks/generated_checks.hpp>
 #include <bochner/train/tasks/series_data.hpp>
 #include <bochner/train/tasks/stack_checks.hpp>

@@ -1,10 +1,8 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/encoding_checks.hpp>
 #include <charconv>
-#include <iterator>
 #include <optional>
 
 namespace bochner {
@@ -31,41 +29,6 @@ void check_frequencies(const Config& config, std::int64_t dimensions) {
            ? "must be even for frequencies on both axes"
            : fmt::format("must be a multiple of {} for frequencies on all axes", dimensions),
        "model.encoding.frequencies");
-}
-
-/// A key or a section, and whether anything heeds it.
-struct Use {
-  const char* section;
-  bool used;
-  std::string demand, choice = {};
-};
-
-std::vector<Use> uses_of_tables(const Config& config) {
-  const std::string& process = config.text("model.gp.method");
-  const bool drawn = process == "features" || config.text("model.gp.density.kind") == "free";
-  const bool table = config.text("data.kind") == "table";
-  return {{"model.gp", config.text("model.kind") == "gp", "needs model.kind = \"gp\""},
-          {"model.gp.cg", process == "cg", "needs model.gp.method = \"cg\""},
-          {"model.gp.m", drawn, "needs model.gp.method = \"features\" or a free density"},
-          {"model.gp.draws", drawn, "needs model.gp.method = \"features\" or a free density"},
-          {"model.gp.density.posterior", false,
-           "is for other models: a process has no batches to draw it for; set "
-           "model.gp.density.prior"},
-          {"model.gp.noise_shape", process == "features", "needs model.gp.method = \"features\""},
-          {"data.columns", !table, "is not for a table: name data.inputs and data.target"},
-          {"data.inputs", table, "needs data.kind = \"table\""},
-          {"data.target", table, "needs data.kind = \"table\""},
-          {"data.held_out", table, "needs data.kind = \"table\""},
-          {"data.rows", table, "needs data.kind = \"table\""}};
-}
-
-std::vector<Use> uses_of_times(const Config& config) {
-  const std::string& kind = config.text("model.time.kind");
-  const std::string key = "model.time.kind", needs = "needs " + key;
-  return {{"model.time", kind != "none", needs + " other than \"none\"", key},
-          {"model.time.degree", kind.starts_with("mercer"),
-           needs_value(key, {"mercer", "mercer_summed"}), key},
-          {"model.time.paired", kind == "mercer", needs_value(key, {"mercer"}), key}};
 }
 
 /// The byte that two hexadecimal digits name.
@@ -136,49 +99,6 @@ void check_positions(const Config& config) {
          "model.positions");
   separator_bytes(config);
   check_encoding(config, text ? 1 : 2);
-}
-
-std::vector<UnheededKey> unused_keys(const Config& config) {
-  const std::string &model = config.text("model.kind"), &data = config.text("data.kind");
-  const bool encoded = config.text("model.positions") == "encoding";
-  const bool sensors = data == "sensors", field = model == "field" && !sensors;
-  const bool events = data == "event_files" && model == "events";
-  const bool placed = events && !config.text_list("data.place_columns").empty();
-  const bool recall = data == "multi_query_recall";
-  const bool sequences = std::ranges::count(token_task_kinds(), data) > 0;
-  const std::string kernel = "model.mixer.time_kernel.";
-  std::vector<Use> uses = {
-      {"model.encoding", model == "field" || encoded || placed,
-       "needs model.kind = \"field\", model.positions = \"encoding\", or events with places"},
-      {"model.positions", model != "field" || config.text("model.positions") == "none",
-       "is for tokens in an order, and those of a field have none: see model.encoding",
-       "model.kind"},
-      {"data.separator", data == "bytes" && encoded,
-       "needs data.kind = \"bytes\" and model.positions = \"encoding\""},
-      {"data.buckets", data == "listops" || (data == "event_files" && model == "classifier"),
-       "needs a classifier of sequences that differ in length: data.kind = \"listops\" or "
-       "\"event_files\""},
-      {"data.validation_length", sequences,
-       "needs generated sequences with questions: data.kind = " + alternatives(token_task_kinds())},
-      {"data.gap_power", recall, "needs data.kind = \"multi_query_recall\""},
-      {"data.filler", recall, "needs data.kind = \"multi_query_recall\""},
-      {"data.test_examples", !reads_files(config), "needs generated data"},
-      {"model.norm_momentum", config.text("model.norm") == "batch", "needs model.norm = \"batch\""},
-      {"model.mixer.time_kernel.rank",
-       config.text(kernel + "kind") == "gate" && config.text(kernel + "per") == "channel",
-       "needs " + kernel + "kind = \"gate\" and " + kernel + "per = \"channel\""},
-      {"data.dimensions", field, "needs a field on a grid"},
-      {"data.planes", field, "needs a field on a grid"},
-      {"data.place_columns", sensors || events,
-       "needs data.kind = \"sensors\", or model.kind = \"events\" of files"},
-      {"data.ask", sensors, "needs data.kind = \"sensors\""},
-      {"data.asked", sensors, "needs data.kind = \"sensors\""}};
-  std::ranges::move(uses_of_tables(config), std::back_inserter(uses));
-  std::ranges::move(uses_of_times(config), std::back_inserter(uses));
-  std::vector<UnheededSections> unused;
-  for (const auto& [section, used, demand, choice] : uses)
-    if (!used) unused.push_back({{section}, demand, choice});
-  return changed_keys(config, unused);
 }
 
 }  // namespace bochner

@@ -1,7 +1,7 @@
 #pragma once
-/// What model.encoding demands of other keys, and which keys mean nothing to a model.
+/// What model.encoding demands of other keys.
 
-#include <bochner/train/tasks/unheeded_keys.hpp>
+#include <bochner/train/config/config.hpp>
 
 namespace bochner {
 
@@ -10,9 +10,6 @@ namespace bochner {
 void check_encoding(const Config& config, std::int64_t dimensions);
 /// Throws ConfigError where model.positions = "encoding" and other keys do not fit.
 void check_positions(const Config& config);
-
-/// Those that mean nothing to the kinds of data and model.
-std::vector<UnheededKey> unused_keys(const Config& config);
 
 /// The bytes of data.separator, in which \n, \t, \r, \\ and \xHH stand for what configs cannot
 /// hold. Throws ConfigError for other escapes, and where there is nothing.

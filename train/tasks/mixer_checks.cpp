@@ -65,64 +65,110 @@ Choices choices_of(const Config& config) {
   return choices;
 }
 
-/// Keys and choices are those below model.mixer.
-const std::vector<HeededBy>& table_of_choices() {
-  static const std::vector<HeededBy> table{
-      {"kind", {"ssm"}, {"ssm"}},
-      {"kind", {"min_gru"}, {"min_gru"}},
-      {"kind", {"hyena"}, {"hyena"}},
-      {"kind", {"h3"}, {"h3"}},
-      {"kind", {"hyena", "h3", "long_conv"}, {"filter.kind"}},
-      {"kind", {"hyena", "h3", "long_conv", "sgconv"}, {"filter"}},
-      {"ssm.form", {"s4d"}, {"ssm.start"}},
-      {"ssm.form", {"s5"}, {"ssm.blocks"}},
-      {"ssm.form", {"s4d", "dss", "s5"}, {"ssm.discretisation", "ssm.step_min", "ssm.step_max"}},
-      {"ssm.form", {"lru"}, {"ssm.radius_min", "ssm.radius_max", "ssm.phase"}},
-      {"filter.kind",
-       {"implicit"},
-       {"filter.features", "filter.hidden", "filter.layers", "filter.frequency",
-        "filter.learn_positions", "filter.slow", "filter.fast", "filter.shift"}},
-      {"filter.kind",
-       {"explicit"},
-       {"filter.deviation", "filter.squash", "filter.smooth", "filter.dropout", "filter.start"}},
-      {"filter.kind",
-       {"exponential", "spectral"},
-       {"filter.states", "filter.shortest", "filter.longest"}},
-      {"filter.kind", {"exponential"}, {"filter.eigenvalues"}},
-      {"filter.kind", {"dyadic"}, {"filter.piece"}},
-      {"filter.kind", {"spectral"}, {"filter.density"}},
-      {"time_kernel.kind",
-       {"decay", "rotation", "spectral", "gate"},
-       {"time_kernel.shortest", "time_kernel.longest"}},
-      {"time_kernel.kind",
-       {"spectral"},
-       {"time_kernel.frequencies", "time_kernel.harmonics", "time_kernel.density"}},
-      {"features.kind",
-       {"positive", "hyperbolic", "trigonometric", "fourier", "nonstationary", "oprf", "saderf",
-        "sderf", "aderf", "pff", "wpff", "wpff_fixed", "hybrid_angular", "hybrid_gaussian",
-        "hybrid_cluster", "hybrid_learned"},  // with frequencies
-       {"density", "draws", "redraw", "features.projection", "features.spread"}},
-      {"features.kind", {"nonstationary"}, {"features.correlation"}},
-      {"features.kind", {"hybrid"}, {"features.estimators", "features.lambdas"}},
-      {"features.kind", {"hybrid", "hybrid_angular", "hybrid_gaussian"}, {"features.lambda"}},
-      {"features.kind", {"hybrid", "hybrid_angular"}, {"features.smooth"}},
-      {"features.kind", {"hybrid", "hybrid_learned", "hybrid_cluster"}, {"features.gates"}},
-      {"features.kind", {"hybrid_learned"}, {"features.bases"}},
-      {"features.weights", {"learned", "normalized"}, {"features.hidden"}},
-      {"features.weights", {"fixed"}, {"features.box", "features.refit"}},
-      {"features.weights", {"importance"}, {"density.proposal", "density.proposal_scale"}},
-      {"density.kind", {"mixture"}, {"density.components", "density.temperature"}},
-      {"density.kind", {"student_t"}, {"density.degrees"}},
-      {"density.kind", {"gamma"}, {"density.shape"}},
-      {"density.kind", {"flow", "radial"}, {"density.knots"}},
-      {"density.kind", {"flow"}, {"density.layers", "density.hidden"}},
-      {"normalize", {"l2"}, {"sharpness"}},
-      {"features.kind", {"dpfp"}, {"features.rolls"}},
-      {"features.kind", {"hybrid", "hybrid_gaussian"}, {"features.tau"}},
-      {"features.kind", {"cosformer"}, {"features.length"}},
-      {"denominator.kind", {"clip"}, {"denominator.floor"}},
-      {"denominator.kind", {"smooth"}, {"denominator.constant"}}};
-  return table;
+const std::vector<std::string>& maps_with_frequencies() {
+  static const std::vector<std::string> maps{
+      "positive",      "hyperbolic", "trigonometric",  "fourier",         "nonstationary",
+      "oprf",          "saderf",     "sderf",          "aderf",           "pff",
+      "wpff",          "wpff_fixed", "hybrid_angular", "hybrid_gaussian", "hybrid_cluster",
+      "hybrid_learned"};
+  return maps;
+}
+
+/// Whether one of the values is chosen, or a kind that is a user's.
+bool is_chosen(const Choices& choices, const std::string& choice,
+               const std::vector<std::string>& values) {
+  const auto of = choices.find(choice);
+  return of != choices.end() &&
+         (of->second.contains(any) || std::ranges::any_of(values, [&](const std::string& value) {
+            return of->second.contains(value);
+          }));
+}
+
+/// Of keys that only some of the values heed; choice and keys are those below model.mixer.
+KeyUse use_of(const Config& config, const Choices& choices, const std::string& choice,
+              const std::vector<std::string>& values, const std::vector<std::string>& sections) {
+  const bool heeded = !choices.contains(choice) || is_chosen(choices, choice, values);
+  if (choice == "kind")
+    return {below_mixer(sections), heeded, needs_one_of(config, values), mixer_key(config)};
+  const std::string key = below_mixer({choice}).front();
+  constexpr std::size_t readable = 8;
+  return {below_mixer(sections), heeded,
+          values.size() > readable ? "means nothing to " + assignment(config, key)
+                                   : needs_value(key, values),
+          key};
+}
+
+std::vector<KeyUse> uses_of_choices(const Config& config, const Choices& choices) {
+  const auto by = [&](const char* choice, const std::vector<std::string>& values,
+                      const std::vector<std::string>& sections) {
+    return use_of(config, choices, choice, values, sections);
+  };
+  return {
+      by("kind", {"ssm"}, {"ssm"}),
+      by("kind", {"min_gru"}, {"min_gru"}),
+      by("kind", {"hyena"}, {"hyena"}),
+      by("kind", {"h3"}, {"h3"}),
+      by("kind", {"hyena", "h3", "long_conv"}, {"filter.kind"}),
+      by("kind", {"hyena", "h3", "long_conv", "sgconv"}, {"filter"}),
+      by("ssm.form", {"s4d"}, {"ssm.start"}),
+      by("ssm.form", {"s5"}, {"ssm.blocks"}),
+      by("ssm.form", {"s4d", "dss", "s5"}, {"ssm.discretisation", "ssm.step_min", "ssm.step_max"}),
+      by("ssm.form", {"lru"}, {"ssm.radius_min", "ssm.radius_max", "ssm.phase"}),
+      by("filter.kind", {"implicit"},
+         {"filter.features", "filter.hidden", "filter.layers", "filter.frequency",
+          "filter.learn_positions", "filter.slow", "filter.fast", "filter.shift"}),
+      by("filter.kind", {"explicit"},
+         {"filter.deviation", "filter.squash", "filter.smooth", "filter.dropout", "filter.start"}),
+      by("filter.kind", {"exponential", "spectral"},
+         {"filter.states", "filter.shortest", "filter.longest"}),
+      by("filter.kind", {"exponential"}, {"filter.eigenvalues"}),
+      by("filter.kind", {"dyadic"}, {"filter.piece"}),
+      by("filter.kind", {"spectral"}, {"filter.density"}),
+      by("time_kernel.kind", {"decay", "rotation", "spectral", "gate"},
+         {"time_kernel.shortest", "time_kernel.longest"}),
+      by("time_kernel.kind", {"spectral"},
+         {"time_kernel.frequencies", "time_kernel.harmonics", "time_kernel.density"}),
+      by("features.kind", maps_with_frequencies(),
+         {"density", "draws", "redraw", "features.projection", "features.spread"}),
+      by("features.kind", {"nonstationary"}, {"features.correlation"}),
+      by("features.kind", {"hybrid"}, {"features.estimators", "features.lambdas"}),
+      by("features.kind", {"hybrid", "hybrid_angular", "hybrid_gaussian"}, {"features.lambda"}),
+      by("features.kind", {"hybrid", "hybrid_angular"}, {"features.smooth"}),
+      by("features.kind", {"hybrid", "hybrid_learned", "hybrid_cluster"}, {"features.gates"}),
+      by("features.kind", {"hybrid_learned"}, {"features.bases"}),
+      by("features.weights", {"learned", "normalized"}, {"features.hidden"}),
+      by("features.weights", {"fixed"}, {"features.box", "features.refit"}),
+      by("features.weights", {"importance"}, {"density.proposal", "density.proposal_scale"}),
+      by("density.kind", {"mixture"}, {"density.components", "density.temperature"}),
+      by("density.kind", {"student_t"}, {"density.degrees"}),
+      by("density.kind", {"gamma"}, {"density.shape"}),
+      by("density.kind", {"flow", "radial"}, {"density.knots"}),
+      by("density.kind", {"flow"}, {"density.layers", "density.hidden"}),
+      by("normalize", {"l2"}, {"sharpness"}),
+      by("features.kind", {"dpfp"}, {"features.rolls"}),
+      by("features.kind", {"hybrid", "hybrid_gaussian"}, {"features.tau"}),
+      by("features.kind", {"cosformer"}, {"features.length"}),
+      by("denominator.kind", {"clip"}, {"denominator.floor"}),
+      by("denominator.kind", {"smooth"}, {"denominator.constant"})};
+}
+
+/// Of the rate of what is_density() of the optimizer names.
+KeyUse use_of_spectra(const Config& config, const Choices& choices) {
+  const auto is_own = [](const std::string& kind) { return !mixers().is_built_in(kind); };
+  const bool learned = is_chosen(choices, "features.kind", maps_with_frequencies()) ||
+                       is_chosen(choices, "time_kernel.kind", {"spectral"}) ||
+                       is_chosen(choices, "filter.kind", {"spectral"}) ||
+                       is_chosen(choices, "normalize", {"l2"}) ||
+                       std::ranges::any_of(mixer_kinds(config), is_own);
+  std::string choice = mixer_key(config);
+  for (const std::string& other :
+       below_mixer({"features.kind", "time_kernel.kind", "filter.kind", "normalize"}))
+    if (config.is_set(other)) choice = other;
+  return {{"optim.density_lr_factor"},
+          learned,
+          "needs a feature map with frequencies, a time kernel or filter \"spectral\", or "
+          "model.mixer.normalize = \"l2\": no other density is among them, see optim.groups",
+          choice};
 }
 
 /// Those that take tokens in any order, with the other keys of this one.
@@ -176,27 +222,23 @@ std::vector<std::string> below_mixer(std::vector<std::string> keys) {
   return keys;
 }
 
-std::vector<UnheededKey> unused_mixer_keys(const Config& config) {
+std::vector<KeyUse> uses_of_mixers(const Config& config) {
   if (!has_stack(config)) return {};
-  Choices chosen = choices_of(config);
-  std::vector<UnheededSections> unused;
-  for (const auto& [choice, values, sections] : table_of_choices()) {
-    const std::set<std::string>& of = chosen[choice];
-    if (of.empty() || of.contains(any) ||
-        std::ranges::any_of(values, [&](auto& value) { return of.contains(value); }))
-      continue;
-    if (choice == std::string_view("kind")) {
-      unused.push_back({below_mixer(sections), needs_one_of(config, values), mixer_key(config)});
-    } else {
-      const std::string key = below_mixer({choice}).front();
-      constexpr std::size_t readable = 8;
-      unused.push_back({below_mixer(sections),
-                        values.size() > readable ? "means nothing to " + assignment(config, key)
-                                                 : needs_value(key, values),
-                        key});
-    }
-  }
-  return changed_keys(config, unused);
+  const Choices choices = choices_of(config);
+  std::vector<KeyUse> uses = uses_of_choices(config, choices);
+  uses.push_back(use_of_spectra(config, choices));
+  const std::string warm = "model.mixer.warm", update = "model.mixer.update";
+  uses.push_back({{"model.mixer.warm_steps"},
+                  config.text(warm) != "none",
+                  "needs " + warm + " other than \"none\"",
+                  warm,
+                  true});
+  uses.push_back({{"model.mixer.delta.negative"},
+                  config.text(update) == "delta",
+                  needs_value(update, {"delta"}),
+                  update,
+                  true});
+  return uses;
 }
 
 void check_order(const Config& config) {

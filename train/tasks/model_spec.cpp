@@ -5,6 +5,7 @@
 #include <bochner/layers/module.hpp>
 #include <bochner/layers/recurrences/ssm_spec.hpp>
 #include <bochner/train/charts/format.hpp>
+#include <bochner/train/tasks/encoding_checks.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/stack_checks.hpp>
 #include <bochner/train/tasks/tokenizers.hpp>

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <bochner/autodiff/joined.hpp>
 #include <bochner/data/fields.hpp>
 #include <bochner/data/labelled_texts.hpp>
 #include <bochner/data/pixels.hpp>
@@ -16,13 +15,14 @@
 #include <bochner/layers/models/variational_autoencoder.hpp>
 #include <bochner/layers/processes/gaussian_process.hpp>
 #include <bochner/optim/optimizer.hpp>
-#include <bochner/train/tasks/data_keys.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
+#include <bochner/train/tasks/encoding_checks.hpp>
 #include <bochner/train/tasks/mixer_checks.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <bochner/train/tasks/stack_checks.hpp>
 #include <bochner/train/tasks/tokenizers.hpp>
 #include <bochner/train/tasks/train_spec.hpp>
+#include <bochner/train/tasks/unheeded_keys.hpp>
 
 namespace bochner {
 namespace {
@@ -144,37 +144,6 @@ void check_training(const Config& config) {
   if (config.period("train.validate.every").off())
     fail(config, "train.stop.patience", "needs train.validate.every greater than 0",
          "train.validate.every");
-}
-
-/// Those of kinds that were added and are not chosen.
-std::vector<UnheededKey> keys_of_other_kinds(const Config& config) {
-  std::vector<UnheededKey> keys;
-  for (const ParameterRow& row : config.table().rows())
-    if (config.value(row) != row.initial && !is_heard(config, row))
-      keys.push_back({row.name, "is a key of \"" + joined(row.own_kinds, "\", \"") +
-                                    "\", which nothing names"});
-  return keys;
-}
-
-/// Keys without what would heed them.
-std::vector<UnheededKey> unheeded_keys(const Config& config) {
-  std::vector<UnheededKey> keys = unused_keys(config);
-  std::ranges::move(keys_of_other_kinds(config), std::back_inserter(keys));
-  std::ranges::move(keys_of_other_data(config), std::back_inserter(keys));
-  std::ranges::move(keys_without_mixer(config), std::back_inserter(keys));
-  std::ranges::move(unused_mixer_keys(config), std::back_inserter(keys));
-  const std::string gradients = "train.validate.gradients", steps = "model.mixer.warm_steps";
-  if (config.integer(gradients) > 0 && !config.flag("train.validate.kernels"))
-    keys.push_back({gradients, "needs train.validate.kernels = true", "train.validate.kernels"});
-  if (config.integer(gradients) > 0 && config.flag("train.overfit"))
-    keys.push_back(
-        {gradients, "needs train.overfit = false: a single batch has no noise", "train.overfit"});
-  if (config.integer(steps) > 0 && config.text("model.mixer.warm") == "none")
-    keys.push_back({steps, "needs model.mixer.warm other than \"none\"", "model.mixer.warm"});
-  if (config.flag("model.mixer.delta.negative") && config.text("model.mixer.update") != "delta")
-    keys.push_back({"model.mixer.delta.negative", "needs model.mixer.update = \"delta\"",
-                    "model.mixer.update"});
-  return keys;
 }
 
 /// They are errors of a new run.

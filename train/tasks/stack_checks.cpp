@@ -6,7 +6,6 @@
 #include <bochner/train/tasks/mixer_checks.hpp>
 #include <bochner/train/tasks/stack_checks.hpp>
 #include <functional>
-#include <iterator>
 
 namespace bochner {
 namespace {
@@ -36,6 +35,13 @@ void check_heads(const Config& config) {
   const std::string channels = "model.mixer.h3.channels";
   if (width % config.integer(channels) != 0 && some_mixer_is(config, {"h3"}))
     fail(config, channels, "must divide " + assignment(config, "model.width"), "model.width");
+}
+
+/// A file may have a kind beside a pattern, for --set to change.
+void check_pattern(const Config& config) {
+  const std::string by = mixer_key(config), kind = "model.mixer.kind";
+  if (by != kind && config.is_set(kind))
+    fail(config, kind, "means nothing beside " + assignment(config, by), by);
 }
 
 void check_directions(const Config& config) {
@@ -138,53 +144,56 @@ void check_told_apart(const Config& config) {
          "data.length");
 }
 
-/// What a mixer must have for a key to be heeded.
-struct Need {
-  const char* key;
-  bool set;
-  Has has;
-  const char* words = "";  ///< at the end of the demand
-};
-
-std::vector<Need> needs(const Config& config) {
+/// Of keys that some mixers have not.
+std::vector<KeyUse> uses_of_traits(const Config& config) {
   const std::string& kernel = config.text("model.mixer.time_kernel.kind");
   const std::string& use = config.text("model.time.use");
   const bool in_blocks =
       config.text("model.time.kind") != "none" && (use == "attend" || use == "rotate");
-  return {{"model.positions", config.text("model.positions") == "rotary", &MixerTraits::queries},
-          {"model.mixer.normalize", config.text("model.mixer.normalize") != "none",
-           &MixerTraits::queries},
-          {"model.mixer.time_kernel.kind", kernel != "none",
-           [kernel](const MixerTraits& has) { return has.has_time_kernel(kernel); },
-           kernel == "decay" ? "" : "; exact attention has: none, decay"},
-          {"model.mixer.time_kernel.per", config.text("model.mixer.time_kernel.per") == "channel",
-           &MixerTraits::channel_rates},
-          {"model.mixer.window", config.integer("model.mixer.window") > 0, &MixerTraits::window},
-          {"model.mixer.convolution", config.integer("model.mixer.convolution") > 0,
-           &MixerTraits::convolution},
-          {"model.time.use", in_blocks, &MixerTraits::times}};
+  // `words` stand at the end of the demand
+  const auto needs = [&](const char* key, bool set, const Has& has, const char* words = "") {
+    const bool heeded = !set || !kinds_that(config, mixer_kinds(config), has).empty();
+    const auto kinds =
+        heeded ? std::vector<std::string>() : kinds_that(config, mixers().names(), has);
+    return KeyUse{{key}, heeded, needs_one_of(config, kinds) + words, mixer_key(config), true};
+  };
+  return {
+      needs("model.positions", config.text("model.positions") == "rotary", &MixerTraits::queries),
+      needs("model.mixer.normalize", config.text("model.mixer.normalize") != "none",
+            &MixerTraits::queries),
+      needs(
+          "model.mixer.time_kernel.kind", kernel != "none",
+          [kernel](const MixerTraits& has) { return has.has_time_kernel(kernel); },
+          kernel == "decay" ? "" : "; exact attention has: none, decay"),
+      needs("model.mixer.time_kernel.per", config.text("model.mixer.time_kernel.per") == "channel",
+            &MixerTraits::channel_rates),
+      needs("model.mixer.window", config.integer("model.mixer.window") > 0, &MixerTraits::window),
+      needs("model.mixer.convolution", config.integer("model.mixer.convolution") > 0,
+            &MixerTraits::convolution),
+      needs("model.time.use", in_blocks, &MixerTraits::times)};
 }
 
-/// Those of feature maps, where no mixer has one.
-std::vector<UnheededKey> keys_of_features(const Config& config) {
-  if (some_mixer(config, &MixerTraits::features)) return {};
-  const auto kinds = kinds_that(config, mixers().names(), &MixerTraits::features);
-  return changed_keys(config,
-                      {{below_mixer({"features", "m", "density", "draws", "redraw", "denominator"}),
-                        needs_one_of(config, kinds), mixer_key(config)}});
+/// Of keys of feature maps.
+KeyUse use_of_features(const Config& config) {
+  return {below_mixer({"features", "m", "density", "draws", "redraw", "denominator"}),
+          some_mixer(config, &MixerTraits::features),
+          needs_one_of(config, kinds_that(config, mixers().names(), &MixerTraits::features)),
+          mixer_key(config)};
 }
 
-/// Those of a stack of blocks, where a model has none.
-std::vector<UnheededKey> keys_of_stack(const Config& config) {
+/// Of keys of a stack of blocks, where a model has none; optimizers look for densities there alone.
+KeyUse no_use_of_blocks(const Config& config) {
   const bool process = config.text("model.kind") == "gp";
-  const char *backbone = "model.backbone",
-             *choice = process || config.is_set("model.kind") ? "model.kind" : backbone;
-  return changed_keys(config, {{{"model.blocks", "model.width", "model.expansion", "model.mlp",
-                                 "model.dropout", "model.norm", "model.positions", "model.pattern",
-                                 "model.mixer", "model.checkpoint"},
-                                process ? "is of blocks, and a Gaussian process has none"
-                                        : needs_value(backbone, {"attention", "rows"}),
-                                choice}});
+  const char* backbone = "model.backbone";
+  KeyUse none{{"model.blocks", "model.width", "model.expansion", "model.mlp", "model.dropout",
+               "model.norm", "model.positions", "model.pattern", "model.mixer", "model.checkpoint",
+               "optim.density_lr_factor", "optim.density_natural"},
+              false,
+              process ? "is of blocks, and a Gaussian process has none"
+                      : needs_value(backbone, {"attention", "rows"}),
+              process || config.is_set("model.kind") ? "model.kind" : backbone};
+  if (config.text("optim.kind") == "natural") none.sections.push_back("optim.kind");
+  return none;
 }
 
 }  // namespace
@@ -226,6 +235,7 @@ void check_stack(const Config& config) {
   check_heads(config);
   check_time_kernel(config);
   if (!has_stack(config)) return;
+  check_pattern(config);
   check_directions(config);
   check_warm(config);
   check_update(config);
@@ -235,18 +245,11 @@ void check_stack(const Config& config) {
   check_told_apart(config);
 }
 
-std::vector<UnheededKey> keys_without_mixer(const Config& config) {
-  if (!has_stack(config)) return keys_of_stack(config);
-  std::vector<UnheededKey> keys;
-  const std::string by = mixer_key(config), kind = "model.mixer.kind";
-  if (by != kind && config.is_set(kind))  // a file may have it for --set to change
-    keys.push_back({kind, "means nothing beside " + assignment(config, by), by});
-  for (const auto& [key, set, has, words] : needs(config))
-    if (set && kinds_that(config, mixer_kinds(config), has).empty())
-      keys.push_back(
-          {key, needs_one_of(config, kinds_that(config, mixers().names(), has)) + words, by});
-  std::ranges::move(keys_of_features(config), std::back_inserter(keys));
-  return keys;
+std::vector<KeyUse> uses_of_stack(const Config& config) {
+  if (!has_stack(config)) return {no_use_of_blocks(config)};
+  std::vector<KeyUse> uses = uses_of_traits(config);
+  uses.push_back(use_of_features(config));
+  return uses;
 }
 
 }  // namespace bochner

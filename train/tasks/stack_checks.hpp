@@ -1,7 +1,7 @@
 #pragma once
 /// What the mixers of a model demand of the keys of a config, and which keys none of them has.
 
-#include <bochner/train/tasks/encoding_checks.hpp>
+#include <bochner/train/tasks/unheeded_keys.hpp>
 
 namespace bochner {
 
@@ -22,7 +22,7 @@ bool counts_positions(const Config& config);
 
 /// Throws ConfigError where a mixer cannot be as the keys say.
 void check_stack(const Config& config);
-/// Keys of model.mixer that no mixer of the stack has.
-std::vector<UnheededKey> keys_without_mixer(const Config& config);
+/// Of keys of blocks, and of model.mixer by what its mixers have.
+std::vector<KeyUse> uses_of_stack(const Config& config);
 
 }  // namespace bochner

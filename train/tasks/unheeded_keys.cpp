@@ -1,34 +1,57 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bochner/autodiff/joined.hpp>
+#include <bochner/train/tasks/data_keys.hpp>
+#include <bochner/train/tasks/mixer_checks.hpp>
+#include <bochner/train/tasks/stack_checks.hpp>
 #include <bochner/train/tasks/unheeded_keys.hpp>
 
 namespace bochner {
 namespace {
 
-bool is_for_another_kind(const Config& config, const std::string& choice, std::string_view name) {
-  return !choice.empty() && config.is_set(choice) && !config.is_set(name);
+/// Those of kinds that were added.
+std::vector<KeyUse> uses_of_own_kinds(const Config& config) {
+  std::vector<KeyUse> uses;
+  for (const ParameterRow& row : config.table().rows())
+    if (!row.own_kinds.empty())
+      uses.push_back(
+          {{row.name},
+           is_heard(config, row),
+           "is a key of \"" + joined(row.own_kinds, "\", \"") + "\", which nothing names"});
+  return uses;
+}
+
+bool is_for_another_choice(const Config& config, const KeyUse& use, std::string_view name) {
+  return !use.strict && !use.choice.empty() && config.is_set(use.choice) && !config.is_set(name);
 }
 
 }  // namespace
 
-std::vector<UnheededKey> changed_keys(const Config& config,
-                                      const std::vector<UnheededSections>& sections) {
-  const std::vector<std::string_view> changed = config.changed();
-  std::vector<UnheededKey> keys;
-  for (const auto& [names, demand, choice] : sections) {
-    const auto holds = [&](std::string_view key) {
-      return std::ranges::any_of(names, [&](auto& name) { return is_within(key, name); });
-    };
-    for (const std::string_view key : changed)
-      if (holds(key) && !is_for_another_kind(config, choice, key))
-        keys.push_back({std::string(key), demand, choice});
-  }
-  return keys;
+KeyUse heeded_by(const Config& config, const std::string& choice,
+                 const std::vector<std::string>& values, std::vector<std::string> sections) {
+  return {std::move(sections), std::ranges::count(values, config.text(choice)) > 0,
+          needs_value(choice, values), choice};
 }
 
 std::string needs_value(std::string_view key, const std::vector<std::string>& values) {
   return fmt::format("needs {} = {}", key, alternatives(values));
+}
+
+std::vector<UnheededKey> unheeded_keys(const Config& config) {
+  const std::vector<std::string_view> changed = config.changed();
+  std::vector<UnheededKey> keys;
+  for (const auto& uses_of : {uses_of_models, uses_of_own_kinds, uses_of_data, uses_of_patches,
+                              uses_of_stack, uses_of_mixers, uses_of_training})
+    for (const KeyUse& use : uses_of(config)) {
+      const auto holds = [&](std::string_view key) {
+        return std::ranges::any_of(use.sections, [&](auto& name) { return is_within(key, name); });
+      };
+      for (const std::string_view key : changed)
+        if (!use.heeded && holds(key) && !is_for_another_choice(config, use, key))
+          keys.push_back({std::string(key), use.demand, use.choice});
+    }
+  return keys;
 }
 
 }  // namespace bochner

@@ -10,26 +10,23 @@ struct UnheededKey {
   std::string name, demand, other = {};
 };
 
-/// Keys and sections of keys that nothing heeds while `choice` is what it is; "" where no single
-/// key would change that.
-struct UnheededSections {
-  std::vector<std::string> names;
+/// Keys and sections of keys, whether anything heeds them while `choice` is what it is, and what
+/// they need otherwise; `choice` is "" where no single key would change that.
+struct KeyUse {
+  std::vector<std::string> sections;
+  bool heeded;
   std::string demand, choice = {};
+  /// Else a file may have keys for another choice than that of --set.
+  bool strict = false;
 };
 
-/// The changed keys within the sections, but for those that are no mistake: a file may have keys
-/// for another kind than the one that --set has chosen.
-std::vector<UnheededKey> changed_keys(const Config& config,
-                                      const std::vector<UnheededSections>& sections);
-
+/// Of keys that only some values of another key heed.
+KeyUse heeded_by(const Config& config, const std::string& choice,
+                 const std::vector<std::string>& values, std::vector<std::string> sections);
 /// "needs data.kind = \"bytes\" or \"texts\"".
 std::string needs_value(std::string_view key, const std::vector<std::string>& values);
 
-/// Keys or sections that only some values of another key heed: a row of a table.
-struct HeededBy {
-  const char* choice;
-  std::vector<std::string> values;
-  std::vector<std::string> sections;
-};
+/// In the order in which they are complained about.
+std::vector<UnheededKey> unheeded_keys(const Config& config);
 
 }  // namespace bochner

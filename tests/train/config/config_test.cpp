@@ -101,6 +101,7 @@ TEST_F(ConfigFile, PrintedConfigReadsBackEqual) {
   const std::string text =
       "data.files = [\"a b/*.txt\", 'quo\"te\\\\.txt', \"\\u00fc.txt\"]\n"
       "optim.lr = 0.1\noptim.epsilon = 1e-300\noptim.density_lr_factor = 0.30000000000000004\n"
+      "model.mixer.normalize = \"l2\"\n"
       "train.time = \"1.5h\"\ntrain.steps = \"2.5e\"\ntrain.checkpoint.every = 0\n"
       "optim.groups = [{match = \"*\"}, {match = \"a.*\", lr_factor = 2, weight_decay = 0}]\n"
       "train.seed = 9223372036854775807\n";

@@ -46,10 +46,12 @@ CsvOptions hourly() {
 class ForecastTaskTest : public testing::Test {
  protected:
   Config config(const std::vector<std::string>& sets = {}) const {
-    std::vector<std::string> all = {
-        "model.kind=forecaster", "data.kind=series",        "data.time_column=hour",
-        "data.time_format='%s'", "data.splits=[240,80,80]", "data.lookback=24",
-        "data.horizon=8",        "model.patch.length=6",    "model.patch.stride=3"};
+    std::vector<std::string> all = {"model.kind=forecaster",   "data.kind=series",
+                                    "data.time_column=hour",   "data.time_format='%s'",
+                                    "data.splits=[240,80,80]", "data.lookback=24",
+                                    "data.horizon=8"};
+    if (std::ranges::count(sets, "model.backbone=attention") > 0)
+      all.insert(all.end(), {"model.patch.length=6", "model.patch.stride=3"});
     all.insert(all.end(), sets.begin(), sets.end());
     return tiny_config(file_, all);
   }

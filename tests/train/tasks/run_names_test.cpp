@@ -83,9 +83,8 @@ TEST_F(RunNames, OfSeriesAndOfTheirCovariatesAreThoseOfTheirNumbers) {
   const std::string north = repeated("{0},north,none", 40) + repeated("{0},north,easter", 40),
                     south = repeated("{0},south,easter", 40) + repeated("{0},south,none", 40);
   write(header + north + south);
-  const Config config =
-      kept({"model.kind=forecaster", "data.kind=series", "data.series=shop", "data.known=holiday",
-            "data.lookback=8", "data.horizon=4", "model.patch.length=4"});
+  const Config config = kept({"model.kind=forecaster", "data.kind=series", "data.series=shop",
+                              "data.known=holiday", "data.lookback=8", "data.horizon=4"});
   EXPECT_THAT(config.text_list("data.names.series"), ElementsAre("north", "south"));
   EXPECT_THAT(config.text_list("data.names.levels"),
               ElementsAre("holiday", "none", "holiday", "easter"));
@@ -164,9 +163,9 @@ TEST_F(RunNames, AreInARunAndInItsForks) {
 TEST_F(RunNames, SeriesOfAForkMayBeOthers) {
   const std::string north = repeated("{},north", 40), south = repeated("{},south", 40);
   write("x,shop,y\n" + north + south);
-  const Config config = tiny_config(
-      file_, {"model.kind=forecaster", "data.kind=series", "data.series=shop", "data.lookback=8",
-              "data.horizon=4", "model.patch.length=4", "train.steps=1"});
+  const Config config =
+      tiny_config(file_, {"model.kind=forecaster", "data.kind=series", "data.series=shop",
+                          "data.lookback=8", "data.horizon=4", "train.steps=1"});
   train(config);
   const auto notes_of = [&](const char* name) {
     std::vector<std::string> notes;

@@ -25,8 +25,7 @@ struct FileKind {
 const FileKind kinds[] = {
     {"Series",
      "rows.csv",
-     {"model.kind=forecaster", "data.kind=series", "data.lookback=8", "data.horizon=4",
-      "model.patch.length=4", "model.patch.stride=2"}},
+     {"model.kind=forecaster", "data.kind=series", "data.lookback=8", "data.horizon=4"}},
     {"SeriesByRows",
      "rows.csv",
      {"model.kind=forecaster", "data.kind=series", "data.lookback=8", "data.horizon=4",
