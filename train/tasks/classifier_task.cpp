@@ -273,4 +273,13 @@ std::unique_ptr<Module> stand_in_classifier(const Config& config) {
       classifier_spec(config, {vocabulary, 2, side * side + 1}, {side, side, 1}));
 }
 
+ReadOptions text_options(const Config& config) {
+  CsvOptions csv =
+      only_columns(config, "", {config.text("data.text_column"), config.text("data.label_column")});
+  csv.texts = {config.text("data.text_column"), config.text("data.label_column")};
+  csv.labels = {config.text("data.label_column")};
+  csv.missing = "nan";
+  return {csv, ""};
+}
+
 }  // namespace bochner::inline BOCHNER_PRECISION

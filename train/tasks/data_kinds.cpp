@@ -11,7 +11,6 @@
 #include <bochner/train/tasks/stack_checks.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/tokenizers.hpp>
-#include <cmath>
 #include <utility>
 
 namespace bochner {
@@ -26,6 +25,8 @@ using MakeStandIn = std::unique_ptr<Module>(const Config& config);
 MakeStandIn stand_in_for_bytes, stand_in_classifier, stand_in_forecaster, stand_in_for_events,
     stand_in_for_event_tokens, stand_in_for_fields, stand_in_for_sensors, stand_in_process,
     stand_in_vae, stand_in_for_contrast;
+using TableOptions = ReadOptions(const Config& config);
+TableOptions event_options, sensor_options, regression_options, text_options;
 }  // namespace BOCHNER_PRECISION
 
 namespace {
@@ -143,6 +144,7 @@ struct DataKind {
   MakeStandIn* stand_in;   ///< of data.files, see make_stand_in(); null for what is generated
   const char* validation;  ///< the key that keeps examples for validation
   void (*check)(const Config&) = nullptr;
+  TableOptions* read = series_options;  ///< how its tables are read
 };
 
 std::vector<DataKind> data_kinds() {
@@ -154,32 +156,36 @@ std::vector<DataKind> data_kinds() {
       {"listops", "classifier", make_classifier_task, nullptr, examples, check_list_ops});
   kinds.push_back({"images", "classifier", make_classifier_task, stand_in_classifier, fraction});
   kinds.push_back({"shapes", "classifier", make_classifier_task, nullptr, examples});
-  kinds.push_back({"texts", "classifier", make_classifier_task, stand_in_classifier, fraction});
+  kinds.push_back({"texts", "classifier", make_classifier_task, stand_in_classifier, fraction,
+                   nullptr, text_options});
   kinds.push_back({"hawkes", "events", make_event_task, nullptr, examples});
-  kinds.push_back(
-      {"event_files", "events", make_event_task, stand_in_for_events, fraction, check_event_files});
+  kinds.push_back({"event_files", "events", make_event_task, stand_in_for_events, fraction,
+                   check_event_files, event_options});
   kinds.push_back({"hawkes", "lm", make_event_tokens_task, nullptr, examples});
   kinds.push_back({"event_files", "lm", make_event_tokens_task, stand_in_for_event_tokens, fraction,
-                   check_labels});
+                   check_labels, event_options});
   kinds.push_back({"event_files", "classifier", make_classifier_task, stand_in_classifier, fraction,
-                   check_labels});
+                   check_labels, event_options});
   for (const std::string& name : field_kinds())
     kinds.push_back({name, "field", make_field_task, nullptr, examples, check_field});
   kinds.push_back(
       {"field_files", "field", make_field_task, stand_in_for_fields, fraction, check_field});
-  kinds.push_back(
-      {"sensors", "field", make_sensor_task, stand_in_for_sensors, fraction, check_sensors});
-  kinds.push_back({"table", "gp", make_process_task, stand_in_process, fraction, check_table});
+  kinds.push_back({"sensors", "field", make_sensor_task, stand_in_for_sensors, fraction,
+                   check_sensors, sensor_options});
+  kinds.push_back({"table", "gp", make_process_task, stand_in_process, fraction, check_table,
+                   regression_options});
   kinds.push_back({"series", "forecaster", make_forecast_task, stand_in_forecaster, "data.splits",
                    check_series});
   kinds.push_back({"images", "vae", make_vae_task, stand_in_vae, fraction, check_latent});
   kinds.push_back({"shapes", "vae", make_vae_task, nullptr, examples, check_latent});
   kinds.push_back({"series", "vae", make_vae_task, stand_in_vae, "data.splits", check_latent});
   kinds.push_back({"bytes", "vae", make_vae_task, stand_in_vae, fraction, check_latent});
-  for (const auto& [name, validation] :
-       {std::pair("images", fraction), {"event_files", fraction}, {"series", "data.splits"}})
-    kinds.push_back({name, "contrastive", make_contrast_task, stand_in_for_contrast, validation,
-                     check_contrast});
+  kinds.push_back({"images", "contrastive", make_contrast_task, stand_in_for_contrast, fraction,
+                   check_contrast});
+  kinds.push_back({"event_files", "contrastive", make_contrast_task, stand_in_for_contrast,
+                   fraction, check_contrast, event_options});
+  kinds.push_back({"series", "contrastive", make_contrast_task, stand_in_for_contrast,
+                   "data.splits", check_contrast});
   kinds.push_back({"shapes", "contrastive", make_contrast_task, nullptr, examples, check_contrast});
   return kinds;
 }
@@ -200,64 +206,6 @@ DataKind kind_of(const Config& config) {
   });
   if (fits != kinds.end()) return *fits;
   return *std::ranges::find(kinds, config.text("data.kind"), &DataKind::name);
-}
-
-/// Only these columns, so that others may hold text; all where numbers choose them.
-CsvOptions only_columns(const Config& config, const std::string& time,
-                        const std::vector<std::string>& columns) {
-  CsvOptions csv;
-  csv.delimiter = config.text("data.delimiter");
-  csv.decimal = config.text("data.decimal");
-  csv.quote = config.text("data.quote");
-  csv.time_format = config.text("data.time_format");
-  if (!csv.time_format.empty()) csv.time = time;
-  for (const std::string& column : columns)
-    if (!column.empty()) csv.columns.push_back(column);
-  if (std::any_of(csv.columns.begin(), csv.columns.end(), parse_count)) csv.columns.clear();
-  csv.if_missing = "fill it in, or leave its row out";
-  return csv;
-}
-
-ReadOptions event_options(const Config& config) {
-  const EventColumns columns = event_columns(config);
-  std::vector<std::string> all{columns.time, columns.type, columns.sequence, columns.label};
-  all.insert(all.end(), columns.places.begin(), columns.places.end());
-  CsvOptions csv = only_columns(config, columns.time, all);
-  csv.texts = {columns.type, columns.sequence, columns.label};
-  csv.labels = {columns.sequence};
-  return {csv, ""};
-}
-
-/// Without columns of values, all of the table.
-ReadOptions sensor_options(const Config& config) {
-  const SensorColumns columns = sensor_columns(config);
-  std::vector<std::string> all{columns.time};
-  for (const auto* some : {&columns.places, &columns.values})
-    all.insert(all.end(), some->begin(), some->end());
-  if (columns.values.empty()) all.clear();
-  CsvOptions csv = only_columns(config, columns.time, all);
-  csv.missing = "nan";
-  return {csv, ""};
-}
-
-/// Without columns of inputs, all of the table.
-ReadOptions regression_options(const Config& config) {
-  const TableColumns columns = read_spec<TableSpec>(config, "data").columns;
-  std::vector<std::string> all = columns.inputs;
-  if (!all.empty()) all.push_back(columns.target);
-  CsvOptions csv = only_columns(config, config.text("data.time_column"), all);
-  if (columns.target.empty()) csv.columns.clear();
-  csv.missing = "nan";
-  return {csv, ""};
-}
-
-ReadOptions text_options(const Config& config) {
-  CsvOptions csv =
-      only_columns(config, "", {config.text("data.text_column"), config.text("data.label_column")});
-  csv.texts = {config.text("data.text_column"), config.text("data.label_column")};
-  csv.labels = {config.text("data.label_column")};
-  csv.missing = "nan";
-  return {csv, ""};
 }
 
 /// Whether the key keeps something.
@@ -326,13 +274,7 @@ SensorColumns sensor_columns(const Config& config) {
   return columns;
 }
 
-ReadOptions table_options(const Config& config) {
-  if (config.text("data.kind") == "sensors") return sensor_options(config);
-  if (config.text("data.kind") == "table") return regression_options(config);
-  if (config.text("data.kind") == "event_files") return event_options(config);
-  if (config.text("data.kind") == "texts") return text_options(config);
-  return series_options(config);
-}
+ReadOptions table_options(const Config& config) { return kind_of(config).read(config); }
 
 void check_data(const Config& config) {
   const DataKind kind = kind_of(config);

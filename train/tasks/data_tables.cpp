@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/glob.hpp>
+#include <bochner/data/files/text.hpp>
 #include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/data_tables.hpp>
 
@@ -17,6 +19,21 @@ void for_each_table(
       throw DataError(file.string() + ": " + error.what());
     }
   }
+}
+
+CsvOptions only_columns(const Config& config, const std::string& time,
+                        const std::vector<std::string>& columns) {
+  CsvOptions csv;
+  csv.delimiter = config.text("data.delimiter");
+  csv.decimal = config.text("data.decimal");
+  csv.quote = config.text("data.quote");
+  csv.time_format = config.text("data.time_format");
+  if (!csv.time_format.empty()) csv.time = time;
+  for (const std::string& column : columns)
+    if (!column.empty()) csv.columns.push_back(column);
+  if (std::any_of(csv.columns.begin(), csv.columns.end(), parse_count)) csv.columns.clear();
+  csv.if_missing = "fill it in, or leave its row out";
+  return csv;
 }
 
 }  // namespace bochner

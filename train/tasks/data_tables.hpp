@@ -1,7 +1,7 @@
 #pragma once
 /// The tables that data.files names.
 
-#include <bochner/data/formats/array.hpp>
+#include <bochner/data/formats/read_array.hpp>
 #include <bochner/train/config/config.hpp>
 #include <filesystem>
 #include <functional>
@@ -13,5 +13,10 @@ namespace bochner {
 void for_each_table(
     const Config& config,
     const std::function<void(const std::filesystem::path& file, NamedArray& table)>& take);
+
+/// Only these columns, so that others may hold text; all where numbers choose them. `time` is the
+/// one that data.time_format is for.
+CsvOptions only_columns(const Config& config, const std::string& time,
+                        const std::vector<std::string>& columns);
 
 }  // namespace bochner

@@ -54,4 +54,14 @@ std::vector<EventTable> windows_of(const std::vector<EventTable>& sequences, std
   return windows;
 }
 
+ReadOptions event_options(const Config& config) {
+  const EventColumns columns = event_columns(config);
+  std::vector<std::string> all{columns.time, columns.type, columns.sequence, columns.label};
+  all.insert(all.end(), columns.places.begin(), columns.places.end());
+  CsvOptions csv = only_columns(config, columns.time, all);
+  csv.texts = {columns.type, columns.sequence, columns.label};
+  csv.labels = {columns.sequence};
+  return {csv, ""};
+}
+
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -240,4 +240,15 @@ std::unique_ptr<Module> stand_in_process(const Config& config) {
   return std::make_unique<LearnedProcess>(spec);
 }
 
+/// Without columns of inputs, all of the table.
+ReadOptions regression_options(const Config& config) {
+  const TableColumns columns = read_spec<TableSpec>(config, "data").columns;
+  std::vector<std::string> all = columns.inputs;
+  if (!all.empty()) all.push_back(columns.target);
+  CsvOptions csv = only_columns(config, config.text("data.time_column"), all);
+  if (columns.target.empty()) csv.columns.clear();
+  csv.missing = "nan";
+  return {csv, ""};
+}
+
 }  // namespace bochner::inline BOCHNER_PRECISION

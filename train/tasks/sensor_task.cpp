@@ -256,4 +256,16 @@ std::unique_ptr<Module> stand_in_for_sensors(const Config& config) {
   return std::make_unique<SensorModel>(sensor_model_spec(config, table));
 }
 
+/// Without columns of values, all of the table.
+ReadOptions sensor_options(const Config& config) {
+  const SensorColumns columns = sensor_columns(config);
+  std::vector<std::string> all{columns.time};
+  for (const auto* some : {&columns.places, &columns.values})
+    all.insert(all.end(), some->begin(), some->end());
+  if (columns.values.empty()) all.clear();
+  CsvOptions csv = only_columns(config, columns.time, all);
+  csv.missing = "nan";
+  return {csv, ""};
+}
+
 }  // namespace bochner::inline BOCHNER_PRECISION
