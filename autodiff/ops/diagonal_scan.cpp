@@ -3,7 +3,6 @@
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/compute/row_lanes.hpp>
 #include <bochner/autodiff/ops/recurrence.hpp>
-#include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

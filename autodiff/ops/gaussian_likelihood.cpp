@@ -3,7 +3,6 @@
 #include <bochner/autodiff/compute/math.hpp>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/ops/gaussian_likelihood.hpp>
-#include <cmath>
 #include <numeric>
 
 namespace bochner::inline BOCHNER_PRECISION {

@@ -178,6 +178,50 @@ std::vector<std::size_t> columns_of_months(const CsvSample& sample, const CsvDia
   return columns;
 }
 
+CsvDialect said_dialect(const CsvOptions& options) {
+  CsvDialect said{.time_format = options.time_format};
+  if (options.quote != "auto")
+    said.quote = options.quote == "double" ? '"' : options.quote == "single" ? '\'' : '\0';
+  said.decimal_is_said = options.decimal != "auto";
+  if (said.decimal_is_said) said.decimal = options.decimal[0];
+  if (options.delimiter != "auto") said.delimiter = character_of(options.delimiter);
+  return said;
+}
+
+/// Sets those that are not said, of delimiter and quote, to what fits best: a sample so read.
+CsvSample find_delimiter(std::string_view text, const std::string& name, const CsvOptions& options,
+                         CsvDialect& best) {
+  double best_fit = -1;
+  CsvSample best_sample;
+  for (const char delimiter : delimiters) {
+    CsvDialect dialect = best;
+    if (options.delimiter == "auto") dialect.delimiter = delimiter;
+    if (options.quote == "auto") dialect.quote = quote_of(text, name, dialect.delimiter);
+    CsvSample sample = csv_sample(text, name, dialect.delimiter, dialect.quote);
+    const double fit = fit_of(sample, dialect);
+    if (fit > best_fit) {
+      best_fit = fit;
+      best_sample = std::move(sample);
+      best = dialect;
+    }
+    if (options.delimiter != "auto") break;
+  }
+  return best_sample;
+}
+
+/// Sets the format of times where there is one alone that they may have.
+void find_times(std::string_view text, const std::string& name, const CsvOptions& options,
+                const CsvSample& sample, CsvDialect& dialect) {
+  std::vector<std::string> formats = time_formats_in(sample, dialect);
+  if (formats.size() > 1)  // whether the day or the month comes first may be seen later
+    formats = time_formats_in(
+        csv_sample(text, name, dialect.delimiter, dialect.quote, std::string_view::npos), dialect);
+  if (std::ranges::count(formats, options.learned_format) > 0) formats = {options.learned_format};
+  if (formats.empty()) dialect.months = columns_of_months(sample, dialect);
+  if (!dialect.months.empty()) formats = {month_format};
+  if (formats.size() == 1) dialect.time_format = formats[0];
+}
+
 }  // namespace
 
 bool is_missing(std::string_view text) {
@@ -272,44 +316,17 @@ void require_dialect(const CsvOptions& options) {
 }
 
 CsvDialect csv_dialect(std::string_view text, const std::string& name, const CsvOptions& options) {
-  CsvDialect best{.time_format = options.time_format};
-  if (options.quote != "auto")
-    best.quote = options.quote == "double" ? '"' : options.quote == "single" ? '\'' : '\0';
-  best.decimal_is_said = options.decimal != "auto";
-  if (best.decimal_is_said) best.decimal = options.decimal[0];
-  if (options.delimiter != "auto") best.delimiter = character_of(options.delimiter);
+  CsvDialect dialect = said_dialect(options);
   if (options.delimiter != "auto" && options.decimal != "auto" && options.quote != "auto")
-    return best;
-  double best_fit = -1;
-  CsvSample best_sample;
-  for (const char delimiter : delimiters) {
-    CsvDialect dialect = best;
-    if (options.delimiter == "auto") dialect.delimiter = delimiter;
-    if (options.quote == "auto") dialect.quote = quote_of(text, name, dialect.delimiter);
-    CsvSample sample = csv_sample(text, name, dialect.delimiter, dialect.quote);
-    const double fit = fit_of(sample, dialect);
-    if (fit > best_fit) {
-      best_fit = fit;
-      best_sample = std::move(sample);
-      best = dialect;
-    }
-    if (options.delimiter != "auto") break;
-  }
+    return dialect;
+  const CsvSample sample = find_delimiter(text, name, options, dialect);
   if (options.decimal == "auto") {
-    const Decimals decimals = decimals_of(best_sample);
-    best.decimal = decimals == Decimals::comma ? ',' : '.';
-    best.points_may_group = decimals == Decimals::none && best.delimiter == ';';
+    const Decimals decimals = decimals_of(sample);
+    dialect.decimal = decimals == Decimals::comma ? ',' : '.';
+    dialect.points_may_group = decimals == Decimals::none && dialect.delimiter == ';';
   }
-  if (!options.time_format.empty()) return best;
-  std::vector<std::string> formats = time_formats_in(best_sample, best);
-  if (formats.size() > 1)  // whether the day or the month comes first may be seen later
-    formats = time_formats_in(
-        csv_sample(text, name, best.delimiter, best.quote, std::string_view::npos), best);
-  if (std::ranges::count(formats, options.learned_format) > 0) formats = {options.learned_format};
-  if (formats.empty()) best.months = columns_of_months(best_sample, best);
-  if (!best.months.empty()) formats = {month_format};
-  if (formats.size() == 1) best.time_format = formats[0];
-  return best;
+  if (options.time_format.empty()) find_times(text, name, options, sample, dialect);
+  return dialect;
 }
 
 std::string guess_words(const CsvDialect& dialect, const CsvOptions& options) {

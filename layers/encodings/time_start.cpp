@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <bochner/layers/encodings/time_start.hpp>
 #include <bochner/layers/spectral/initial.hpp>
-#include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

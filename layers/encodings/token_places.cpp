@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <bochner/autodiff/tensor.hpp>
 #include <bochner/layers/encodings/token_places.hpp>
 

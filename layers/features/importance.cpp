@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/layers/features/weights.hpp>
-#include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

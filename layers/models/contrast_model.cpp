@@ -3,7 +3,6 @@
 #include <bochner/layers/models/contrast_losses.hpp>
 #include <bochner/layers/models/contrast_model.hpp>
 #include <bochner/layers/probability/k_means.hpp>
-#include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
 

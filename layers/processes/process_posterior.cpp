@@ -29,17 +29,12 @@ void cross_covariances(const ProcessKernel& kernel, const std::vector<std::vecto
   });
 }
 
-void add_means(const std::vector<double>& cross, const std::vector<double>& alpha,
-               std::size_t begin, std::size_t count, ProcessPrediction& result) {
-  for (std::size_t i = 0; i < alpha.size(); ++i)
-    for (std::size_t c = 0; c < count; ++c)
-      result.mean[begin + c] += cross[i * count + c] * alpha[i];
-}
-
-class ExactPosterior : public ProcessPosterior {
+/// Given rows that were seen, by their covariance C: the mean of a new observation is k^T C^-1 y,
+/// and its variance is k^T C^-1 k less than before, with its covariances k with them.
+class KernelPosterior : public ProcessPosterior {
  public:
-  ExactPosterior(std::shared_ptr<const ProcessKernel> kernel, FactoredCovariance state)
-      : ProcessPosterior(kernel->inputs()), kernel_(std::move(kernel)), state_(std::move(state)) {}
+  explicit KernelPosterior(std::shared_ptr<const ProcessKernel> kernel)
+      : ProcessPosterior(kernel->inputs()), kernel_(std::move(kernel)) {}
 
  protected:
   double degrees() const override { return std::numeric_limits<double>::infinity(); }
@@ -49,46 +44,60 @@ class ExactPosterior : public ProcessPosterior {
     const std::size_t n = kernel_->size();
     std::vector<double> cross(n * count), variance(count);
     cross_covariances(*kernel_, inputs, begin, count, cross, variance);
-    add_means(cross, state_.alpha, begin, count, result);
-    solve_lower(n, state_.factor.data(), count, cross.data());
+    const std::vector<double>& weights = alpha();
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t c = 0; c < count; ++c)
-        variance[c] -= cross[i * count + c] * cross[i * count + c];
+        result.mean[begin + c] += cross[i * count + c] * weights[i];
+    take_explained(std::move(cross), variance);
     for (std::size_t c = 0; c < count; ++c)
       result.scale[begin + c] = std::sqrt(std::max(variance[c], kernel_->noise()));
   }
 
- private:
+  /// C^-1 y, (n)
+  virtual const std::vector<double>& alpha() const = 0;
+  /// Takes k^T C^-1 k from the variance of each of the new observations; (n, count) cross
+  virtual void take_explained(std::vector<double> cross, std::vector<double>& variance) const = 0;
+
   std::shared_ptr<const ProcessKernel> kernel_;
+};
+
+class ExactPosterior : public KernelPosterior {
+ public:
+  ExactPosterior(std::shared_ptr<const ProcessKernel> kernel, FactoredCovariance state)
+      : KernelPosterior(std::move(kernel)), state_(std::move(state)) {}
+
+ protected:
+  const std::vector<double>& alpha() const override { return state_.alpha; }
+
+  void take_explained(std::vector<double> cross, std::vector<double>& variance) const override {
+    const std::size_t count = variance.size();
+    solve_lower(kernel_->size(), state_.factor.data(), count, cross.data());
+    for (std::size_t i = 0; i < cross.size(); ++i) variance[i % count] -= cross[i] * cross[i];
+  }
+
+ private:
   FactoredCovariance state_;
 };
 
-class IterativePosterior : public ProcessPosterior {
+class IterativePosterior : public KernelPosterior {
  public:
   IterativePosterior(std::shared_ptr<const ProcessKernel> kernel, const std::vector<double>& y,
                      const IterativeSpec& spec)
-      : ProcessPosterior(kernel->inputs()),
-        kernel_(std::move(kernel)),
+      : KernelPosterior(std::move(kernel)),
         matrix_(*kernel_, spec),
         alpha_(matrix_.solve(y, 1).x) {}
 
  protected:
-  double degrees() const override { return std::numeric_limits<double>::infinity(); }
+  const std::vector<double>& alpha() const override { return alpha_; }
 
-  void predict_block(const std::vector<std::vector<double>>& inputs, std::size_t begin,
-                     std::size_t count, ProcessPrediction& result) const override {
-    std::vector<double> cross(kernel_->size() * count), variance(count);
-    cross_covariances(*kernel_, inputs, begin, count, cross, variance);
-    add_means(cross, alpha_, begin, count, result);
+  void take_explained(std::vector<double> cross, std::vector<double>& variance) const override {
+    const std::size_t count = variance.size();
     const std::vector<double> solved =
         or_say_singular(kernel_->noise(), "cg", [&] { return matrix_.solve(cross, count).x; });
     for (std::size_t i = 0; i < cross.size(); ++i) variance[i % count] -= cross[i] * solved[i];
-    for (std::size_t c = 0; c < count; ++c)
-      result.scale[begin + c] = std::sqrt(std::max(variance[c], kernel_->noise()));
   }
 
  private:
-  std::shared_ptr<const ProcessKernel> kernel_;
   IterativeCovariance matrix_;
   std::vector<double> alpha_;
 };

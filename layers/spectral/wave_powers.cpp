@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/layers/spectral/wave_powers.hpp>
 #include <cmath>

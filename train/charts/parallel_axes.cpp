@@ -4,7 +4,6 @@
 #include <bochner/train/charts/canvas.hpp>
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/charts/parallel_axes.hpp>
-#include <cmath>
 
 namespace bochner {
 namespace {

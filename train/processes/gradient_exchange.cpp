@@ -284,10 +284,4 @@ void GradientExchange::wait_until(const std::function<bool()>& condition) {
   cost_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-std::vector<std::size_t> GradientExchange::bucket_bytes() const {
-  std::vector<std::size_t> bytes;
-  for (const Bucket& bucket : buckets_) bytes.push_back(bucket.bytes());
-  return bytes;
-}
-
 }  // namespace bochner::inline BOCHNER_PRECISION

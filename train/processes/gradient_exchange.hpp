@@ -48,8 +48,6 @@ class GradientExchange {
   ShardResult finish();
 
   const ExchangeCost& cost() const { return cost_; }
-  /// Bytes of each message of a step, in the order in which they begin.
-  std::vector<std::size_t> bucket_bytes() const;
 
  private:
   /// Numbers of the gradients of all parameters in their order, one behind the other; then, for

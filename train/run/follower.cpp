@@ -5,7 +5,6 @@
 #include <bochner/train/run/tensorboard.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <chrono>
-#include <cmath>
 #include <fstream>
 
 namespace bochner {

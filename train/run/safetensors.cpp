@@ -89,25 +89,28 @@ Safetensors::Safetensors(ByteSpan file, std::string name) : name_(std::move(name
   std::vector<ByteSpan> parts;
   for (const auto& [key, value] : header.members()) {
     if (key == "__metadata__") continue;
-    const std::string* dtype = value["dtype"].text();
-    if (!dtype || (*dtype != "F32" && *dtype != "F64"))
-      throw DataError(name_, ": ", printable(key), " is not of type F32 or F64");
-    Entry entry{{}, *dtype == "F64", {}};
-    std::vector<std::uint64_t> dims;
-    for (const Json& size : value["shape"].items()) dims.push_back(whole(size));
-    entry.shape = Shape(dims.begin(), dims.end());
-    const Json::Items& offsets = value["data_offsets"].items();
-    const std::uint64_t first = offsets.size() == 2 ? whole(offsets[0]) : no_number,
-                        last = offsets.size() == 2 ? whole(offsets[1]) : no_number;
-    const auto bytes = checked_bytes(dims, entry.wide ? Dtype::f64 : Dtype::f32);
-    if (!bytes || first > last || last > data.size() || last - first != *bytes)
-      throw DataError(name_, ": ", printable(key),
-                      " lies outside of the file, or is not as large as its shape");
-    entry.bytes = data.subspan(first, *bytes);
+    const Entry& entry = tensors_[key] = entry_of(key, value, data);
     parts.push_back(entry.bytes);
-    tensors_[key] = entry;
   }
   require_no_gaps(name_, std::move(parts), data);
+}
+
+Safetensors::Entry Safetensors::entry_of(const std::string& key, const Json& value,
+                                         ByteSpan data) const {
+  const std::string* dtype = value["dtype"].text();
+  if (!dtype || (*dtype != "F32" && *dtype != "F64"))
+    throw DataError(name_, ": ", printable(key), " is not of type F32 or F64");
+  const bool wide = *dtype == "F64";
+  std::vector<std::uint64_t> dims;
+  for (const Json& size : value["shape"].items()) dims.push_back(whole(size));
+  const Json::Items& offsets = value["data_offsets"].items();
+  const std::uint64_t first = offsets.size() == 2 ? whole(offsets[0]) : no_number,
+                      last = offsets.size() == 2 ? whole(offsets[1]) : no_number;
+  const auto bytes = checked_bytes(dims, wide ? Dtype::f64 : Dtype::f32);
+  if (!bytes || first > last || last > data.size() || last - first != *bytes)
+    throw DataError(name_, ": ", printable(key),
+                    " lies outside of the file, or is not as large as its shape");
+  return {Shape(dims.begin(), dims.end()), wide, data.subspan(first, *bytes)};
 }
 
 std::string Safetensors::text(const std::string& key) const {

@@ -8,6 +8,10 @@
 #include <bochner/train/run/checkpoint_file.hpp>
 #include <map>
 
+namespace bochner {
+class Json;
+}
+
 namespace bochner::inline BOCHNER_PRECISION {
 
 /// Texts of the header, beside the tensors.
@@ -41,6 +45,9 @@ class Safetensors {
     bool wide;  ///< F64
     ByteSpan bytes;
   };
+  /// Of the tensor that a value of the header describes; data are all behind it.
+  Entry entry_of(const std::string& key, const Json& value, ByteSpan data) const;
+
   std::string name_;
   std::map<std::string, std::string> texts_;
   std::map<std::string, Entry> tensors_;

@@ -1,7 +1,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <bochner/data/files/text.hpp>
 #include <bochner/train/run/terminal.hpp>
 #include <cstdio>

@@ -4,7 +4,6 @@
 #include <bochner/data/files/text.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
 #include <bochner/train/tasks/forecast_requests.hpp>
-#include <cmath>
 #include <iterator>
 
 namespace bochner::inline BOCHNER_PRECISION {

@@ -142,6 +142,21 @@ bool is_utf16(std::string_view text) {
   return text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff");
 }
 
+void require_utf8(const std::string& name, const std::string& column, std::string_view text) {
+  if (!is_utf8(column))
+    throw DataError(name, ": the column name ", excerpt(column),
+                    " is not UTF-8, which configs are; convert the file: iconv -f ",
+                    is_utf16(text) ? "UTF-16" : "WINDOWS-1252", " -t UTF-8 FILE >NEW.csv");
+}
+
+/// Column i goes to its like.
+void sort_in(const ColumnSketch& column, std::size_t i, bool are_months, TableSketch& sketch) {
+  if (column.count == 0) return sketch.empty.push_back(i);
+  const bool numbers = column.are_numbers(), times = column.are_times() && (are_months || !numbers);
+  (times ? sketch.times : numbers ? sketch.numbers : sketch.words).push_back(i);
+  if (numbers && column.whole == column.count) sketch.whole_numbers.push_back(i);
+}
+
 }  // namespace
 
 TableSketch sketch_of(std::string_view text, const std::string& name, const CsvOptions& options) {
@@ -156,28 +171,15 @@ TableSketch sketch_of(std::string_view text, const std::string& name, const CsvO
   sketch.names =
       csv_column_names(sketch.has_header ? sample[0] : std::vector<std::string>(sample[0].size()));
   for (std::size_t i = 0; i < sample[0].size(); ++i) {
-    if (!is_utf8(sketch.names[i]))
-      throw DataError(name, ": the column name ", excerpt(sketch.names[i]),
-                      " is not UTF-8, which configs are; convert the file: iconv -f ",
-                      is_utf16(text) ? "UTF-16" : "WINDOWS-1252", " -t UTF-8 FILE >NEW.csv");
+    require_utf8(name, sketch.names[i], text);
     const ColumnSketch column(sample, i, sketch.has_header ? 1 : 0, dialect);
     column.require_one_kind(name, sketch.names[i], sample);
     columns.push_back(column);
     sketch.texts.push_back(column.texts.size());
-    const bool are_months = std::ranges::count(dialect.months, i) > 0;
-    if (sketch.has_header && is_index(sample, i)) {
+    if (sketch.has_header && is_index(sample, i))
       sketch.row_numbers.push_back(i);
-      continue;
-    }
-    if (column.count == 0)
-      sketch.empty.push_back(i);
     else
-      (column.are_times() && (are_months || !column.are_numbers()) ? sketch.times
-       : column.are_numbers()                                      ? sketch.numbers
-                                                                   : sketch.words)
-          .push_back(i);
-    if (column.count > 0 && column.are_numbers() && column.whole == column.count)
-      sketch.whole_numbers.push_back(i);
+      sort_in(column, i, std::ranges::count(dialect.months, i) > 0, sketch);
   }
   for (const std::size_t i : sketch.words)
     if (sketch.unread.empty())

@@ -82,7 +82,6 @@ TEST(GradientExchange, SendsOneMessageABucketAndEdge) {
   run_processes(2, [](Processes& processes) {
     Chain chain;
     GradientExchange exchange(chain.parameters(), 2, processes);
-    EXPECT_EQ(exchange.bucket_bytes().size(), 6u);
     for (int step = 1; step <= 3; ++step) {
       exchange.begin();
       Tape tape;
@@ -110,7 +109,6 @@ TEST(GradientExchange, IsAllThatAStepSends) {
       const std::size_t sent = transport.sent, counted = trainer.exchange().cost().messages;
       for (int step = 0; step < 3; ++step) trainer.step();
       EXPECT_EQ(transport.sent - sent, trainer.exchange().cost().messages - counted);
-      EXPECT_EQ(trainer.exchange().bucket_bytes().size(), 1u);
       EXPECT_LE(transport.sent - sent, 3 * 2u);
     });
 }
