@@ -3,8 +3,10 @@
 #include <bochner/autodiff/shape.hpp>
 #include <bochner/data/dataset.hpp>
 #include <bochner/data/files/errors.hpp>
+#include <bochner/data/former_split.hpp>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace bochner {
 namespace {
@@ -25,6 +27,16 @@ std::uint64_t shuffle_cell(const RandomFunction& random, std::uint64_t cell, std
   }
   return row * columns + column;
 }
+
+/// 7 % of 100 are 7.000000000000001: a product this near to a whole number stands for it.
+std::uint64_t rounded_up(double product) {
+  const double whole = std::round(product);
+  const bool is_whole =
+      std::fabs(product - whole) <= 4 * std::numeric_limits<double>::epsilon() * product;
+  return std::uint64_t(is_whole ? whole : std::ceil(product));
+}
+
+thread_local bool split_is_former = false, split_is_in_doubt = false;
 
 }  // namespace
 
@@ -49,12 +61,17 @@ std::uint64_t held_out(std::uint64_t n, double fraction) {
   require(fraction >= 0 && fraction < 1, "split", "data.validation = ", fraction,
           ": must be at least 0 and less than 1");
   if (n < 2 || fraction == 0) return 0;
-  // 7 % of 100 are 7.000000000000001: a product this near to a whole number stands for it.
-  const double held = double(n) * fraction, whole = std::round(held);
-  const bool is_whole =
-      std::fabs(held - whole) <= 4 * std::numeric_limits<double>::epsilon() * held;
-  return std::clamp<std::uint64_t>(std::uint64_t(is_whole ? whole : std::ceil(held)), 1, n - 1);
+  const auto within = [&](std::uint64_t held) { return std::clamp<std::uint64_t>(held, 1, n - 1); };
+  const std::uint64_t now = within(rounded_up(double(n) * fraction)),
+                      former = within(n - std::uint64_t(double(n) * (1 - fraction)));
+  split_is_in_doubt |= former != now;
+  return split_is_former ? former : now;
 }
+
+FormerSplit::FormerSplit() { split_is_former = true; }
+FormerSplit::~FormerSplit() { split_is_former = false; }
+
+bool take_doubt_of_split() { return std::exchange(split_is_in_doubt, false); }
 
 std::vector<std::size_t> held_out_from(const std::vector<std::size_t>& lengths, double fraction) {
   if (lengths.size() == 1) return {lengths[0] - std::size_t(held_out(lengths[0], fraction))};

@@ -90,6 +90,9 @@ class SeriesWindows : public Dataset {
   /// Whether windows go across irregular steps, or across more than a few that are longer than the
   /// others by no rule.
   bool crosses_pauses() const;
+  /// Whether they go across what opening hours, or other rules, leave out between rows of one step:
+  /// before numerics revision 18 such pauses were gaps.
+  bool crosses_slots() const;
   /// Of the training rows only.
   SeriesMoments moments() const;
   /// Of the covariates over those of all series. (C), (C)
