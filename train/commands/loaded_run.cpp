@@ -1,12 +1,15 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/text.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/laboratory/drawn_posteriors.hpp>
 #include <bochner/train/run/model_weights.hpp>
+#include <bochner/train/run/recognised_task.hpp>
 #include <bochner/train/run/run_directory.hpp>
 #include <bochner/train/run/trainer_state.hpp>
+#include <bochner/train/run/version.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <bochner/train/tasks/run_names.hpp>
@@ -25,24 +28,46 @@ CheckpointReader open_noted(FileStorage& storage, const std::string& reference) 
   return checkpoint;
 }
 
-/// Of data in memory, unless the user names others.
-bool are_other_data(const CheckpointReader& checkpoint, const Config& config, const Dataset& data) {
-  const auto is_of_data = [&](const ParameterRow& row) {
+/// Whether the user names other data, or reads them otherwise.
+bool sets_data(const Config& config) {
+  return std::ranges::any_of(config.table().rows(), [&](const ParameterRow& row) {
     return row.name.starts_with("data.") && config.is_set(row.name);
-  };
-  return !data.corpus() && std::ranges::none_of(config.table().rows(), is_of_data) &&
-         data.fingerprint() != checkpoint.state().data_fingerprint;
+  });
+}
+
+/// Of data in memory, unless the user names others.
+bool are_other_data(const CheckpointReader& checkpoint, const Config& config, const Task& task) {
+  return !task.data().corpus() && !sets_data(config) && !has_data_of(checkpoint, task);
 }
 
 /// The units of the data are those of the model only where nothing has changed.
 void require_units(const CheckpointReader& checkpoint, Task& task) {
-  if (!lacks_units(checkpoint, task.model()) ||
-      task.data().fingerprint() == checkpoint.state().data_fingerprint)
-    return;
+  if (!lacks_units(checkpoint, task.model()) || has_data_of(checkpoint, task)) return;
+  const std::string revisions = other_revision(checkpoint.state().numerics);
   throw DataError(
       checkpoint.path().string(),
       ": is of a program that kept no units of columns, and the data or data.validation "
-      "are not those that it was trained on; restore them, or train anew");
+      "are not those that it was trained on",
+      revisions.empty() ? "" : ", or this program reads them otherwise (" + revisions + ")",
+      "; restore them, or train anew");
+}
+
+/// Names that an older run lacks, from its own data. Where other ones were numbered without them,
+/// they are read again.
+void find_names(const CheckpointReader& checkpoint, Config& config, std::unique_ptr<Task>& task,
+                std::vector<std::string>& notes) {
+  const std::vector<std::string> missing = unnamed(config, task->names());
+  if (missing.empty()) return;
+  // Other data may be the same numbers under other names.
+  const auto own = sets_data(config) ? names_in_data_of(checkpoint) : std::nullopt;
+  if (own && *own != task->names()) {
+    recall_names(config, *own);
+    task = make_task_like(config, checkpoint.state().data_fingerprint);
+  } else if (own || has_data_of(checkpoint, *task)) {
+    recall_names(config, task->names());
+  } else {
+    notes.push_back(note_on_names(missing));
+  }
 }
 
 }  // namespace
@@ -76,14 +101,19 @@ std::unique_ptr<LanguageModel> load_language_model(const LoadedRun& run, bool li
   return model;
 }
 
-std::unique_ptr<Task> make_task_of(const CheckpointReader& checkpoint, const Config& config,
+std::unique_ptr<Task> make_task_of(const CheckpointReader& checkpoint, Config& config,
                                    bool tells_changes) {
-  auto task = make_task(config);
+  std::vector<std::string> notes;
+  if (const std::string note = note_on_revision(checkpoint); !note.empty()) notes.push_back(note);
+  auto task = make_task_like(config, checkpoint.state().data_fingerprint);
+  find_names(checkpoint, config, task, notes);
   require_learned(config, task->names());
   require_units(checkpoint, *task);
-  if (tells_changes && are_other_data(checkpoint, config, task->data()))
-    fmt::print(stderr, "note     the data are not those that the run was trained on: {}\n",
-               assignment(config, "data.files"));
+  if (are_other_data(checkpoint, config, *task))
+    notes.push_back("the data are not those that the run was trained on: " +
+                    assignment(config, "data.files"));
+  if (!tells_changes) return task;
+  for (const std::string& note : notes) fmt::print(stderr, "note     {}\n", note);
   return task;
 }
 

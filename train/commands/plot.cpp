@@ -11,6 +11,7 @@
 #include <bochner/train/laboratory/linear_parts.hpp>
 #include <bochner/train/laboratory/memory_page.hpp>
 #include <bochner/train/run/metrics.hpp>
+#include <bochner/train/run/recognised_task.hpp>
 #include <bochner/train/run/run_directory.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/storage/storage.hpp>
@@ -59,13 +60,14 @@ struct PlotOptions : ModelOptions {
 
 /// Writes RUN/report.html, one page with everything in it; or prints what has been learned.
 void plot_command(const PlotOptions& options) {
-  const auto [checkpoint, config] = load_run(options.run, options.sets);
+  auto [checkpoint, config] = load_run(options.run, options.sets);
   const Path directory = parse_run_reference(options.run).directory;
   PosixStorage storage;
   const Path metrics = directory / metrics_name;
   const MetricsLog log =
       read_metrics(storage.exists(metrics) ? read_file(storage, metrics) : "", metrics.string());
-  Specimen now(make_task_of(checkpoint, config)), start(make_task(config));
+  Specimen now(make_task_of(checkpoint, config)),
+      start(make_task_like(config, checkpoint.state().data_fingerprint));
   load_weights(checkpoint, config, now.task->model(), options);
   start.examine();
   now.examine();

@@ -214,8 +214,9 @@ NamedArray predict_texts(Task& task, const std::vector<std::string>& texts, std:
 
 /// What is expected of examples given their latent means, or (--latent) the latent variables.
 NamedArray predict_latent(const PredictOptions& options, const LoadedRun& run) {
-  const auto task = make_task_of(run.checkpoint, run.config);
-  load_weights(run.checkpoint, run.config, task->model(), options);
+  Config config = run.config;
+  const auto task = make_task_of(run.checkpoint, config);
+  load_weights(run.checkpoint, config, task->model(), options);
   auto& model = dynamic_cast<LatentTask&>(*task);
   if (run.config.text("data.kind") == "bytes") {
     const NamedTexts all = read_texts(options, run.config);
@@ -223,7 +224,7 @@ NamedArray predict_latent(const PredictOptions& options, const LoadedRun& run) {
                                        : model.predict_texts(all.texts, batch_size(run.config));
     return options.latent ? with_names(result, all.names) : result;
   }
-  const NamedArray table = read_table(run.config, task->input_columns(), only(options));
+  const NamedArray table = read_table(config, task->input_columns(), only(options));
   NamedArray result = options.latent ? model.latent(table) : model.predict(table);
   make_table_for(options.output, result);
   return result;
@@ -243,10 +244,11 @@ NamedArray predict(const PredictOptions& options, const LoadedRun& run, SharedWo
     result = predict_bytes(options, run, all, work.processes());
   } else {
     if (!texts && !work.leads()) return result;
-    const auto task = make_task_of(run.checkpoint, run.config, work.leads());
-    load_weights(run.checkpoint, run.config, task->model(), options);
+    Config config = run.config;
+    const auto task = make_task_of(run.checkpoint, config, work.leads());
+    load_weights(run.checkpoint, config, task->model(), options);
     const NamedArray table =
-        texts ? NamedArray() : read_table(run.config, task->input_columns(), only(options));
+        texts ? NamedArray() : read_table(config, task->input_columns(), only(options));
     result = mean_over_draws(options, run.config, task->model(), [&] {
       return texts ? predict_texts(*task, all.texts, batch_size(run.config), work.processes())
                    : task->predict(table);

@@ -101,7 +101,8 @@ void sample_prior(const SampleOptions& options, const LoadedRun& run) {
       run.config.text("model.kind"));
   demand(options.count <= most_of_prior, "--count {}: must be at most {}", options.count,
          most_of_prior);
-  const auto task = make_task_of(run.checkpoint, run.config);
+  Config config = run.config;
+  const auto task = make_task_of(run.checkpoint, config);
   load_model(run.checkpoint, task->model(), !options.live_weights);
   auto& latent = dynamic_cast<LatentTask&>(*task);
   NamedArray samples = latent.sample(options.count, options.continuation.seed);

@@ -12,8 +12,8 @@
 namespace bochner::inline BOCHNER_PRECISION {
 
 std::shared_ptr<Module> trained_module(const std::string& run) {
-  const LoadedRun loaded = load_run(run);
-  const Config& config = loaded.config;
+  LoadedRun loaded = load_run(run);
+  Config& config = loaded.config;
   if (config.text("model.kind") == "lm" && config.text("data.kind") == "bytes")
     return load_language_model(loaded, false);
   const std::shared_ptr<Task> task = make_task_of(loaded.checkpoint, config);

@@ -4,6 +4,7 @@
 #include <bochner/autodiff/joined.hpp>
 #include <bochner/optim/ema.hpp>
 #include <bochner/train/run/model_weights.hpp>
+#include <bochner/train/run/version.hpp>
 #include <bochner/train/tasks/learned_process.hpp>
 #include <ranges>
 
@@ -28,11 +29,13 @@ void require_complete(const CheckpointReader& checkpoint,
                       const std::vector<std::string>& left_out) {
   if (left_out.empty()) return;
   constexpr std::size_t shown = 4;
+  const std::string revisions = other_revision(checkpoint.state().numerics);
   throw DataError(
       checkpoint.path().string(),
       ": not of this model: ", joined(left_out | std::views::take(shown)),
       left_out.size() > shown ? fmt::format(" and {} more", left_out.size() - shown) : "",
-      "; use the program and the config that wrote it");
+      "; use the program", revisions.empty() ? "" : " (" + revisions + ")",
+      " and the config that wrote it");
 }
 
 std::string prefix_of_weights(const CheckpointReader& checkpoint, bool averaged) {

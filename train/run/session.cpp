@@ -4,16 +4,20 @@
 #include <algorithm>
 #include <bit>
 #include <bochner/data/files/text.hpp>
+#include <bochner/data/series_windows.hpp>
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/run/background_digest.hpp>
 #include <bochner/train/run/model_weights.hpp>
+#include <bochner/train/run/recognised_task.hpp>
 #include <bochner/train/run/run_metadata.hpp>
 #include <bochner/train/run/session.hpp>
 #include <bochner/train/run/signals.hpp>
+#include <bochner/train/run/version.hpp>
 #include <bochner/train/tasks/learned_process.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <bochner/train/tasks/run_names.hpp>
 #include <bochner/train/tasks/tokenizers.hpp>
+#include <cmath>
 #include <functional>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -27,6 +31,11 @@ void require_not_forked(const RunDirectory& run) {
                   " and ended before its first checkpoint; fork or import them again");
 }
 
+/// Names that a resume has found, which the next checkpoint has too.
+bool is_recalled(const Config& saved, const std::string& key) {
+  return key.starts_with("data.names.") && saved.text_list(key).empty();
+}
+
 /// What config.toml says and no resume has changed must be what the weights were trained with.
 void require_own_config(const CheckpointReader& checkpoint, const Config& file) {
   const Config saved = stored_config(checkpoint.config(), checkpoint.path().string());
@@ -34,7 +43,7 @@ void require_own_config(const CheckpointReader& checkpoint, const Config& file) 
   std::vector<std::string> edited;
   for (const ParameterRow& row : saved.table().rows())
     if (!row.traits.resume && file.table().find(row.name) &&
-        file.value(row.name) != saved.value(row.name))
+        file.value(row.name) != saved.value(row.name) && !is_recalled(saved, row.name))
       edited.push_back(fmt::format("{}, which was {}", assignment(file, row.name),
                                    format_value(saved.value(row.name))));
   if (edited.empty()) return;
@@ -61,6 +70,34 @@ void compare_numerics(const Path& run, const TrainerState& saved, const TrainerS
   if (strict)
     throw DataError(run.string(), ": ", difference, "; leave out --strict to go on all the same");
   notes.push_back(difference + "; bits may differ from the uninterrupted run");
+}
+
+/// Losses of an older program are of other windows where opening hours, or others, leave times out:
+/// there is nothing that new ones could be better than.
+void begin_best_anew(const Dataset& data, TrainerState& state, std::vector<std::string>& notes) {
+  constexpr int windows_across_pauses = 18;  // since this revision
+  const auto* windows = dynamic_cast<const SeriesWindows*>(&data);
+  if (revision_in(state.numerics) >= windows_across_pauses || state.best.empty() || !windows ||
+      !windows->crosses_slots())
+    return;
+  notes.push_back(fmt::format(
+      "windows go across the pauses between opening hours, which they did not then: validations "
+      "are of others, the best, {:.4f} at step {}, and train.stop.patience begin anew",
+      state.best.front().metric, state.best.front().step));
+  const TrainerState fresh;
+  state.best.clear();
+  state.improved_metric = fresh.improved_metric;
+  state.improved_step = fresh.improved_step;
+  state.validations_since_improvement = fresh.validations_since_improvement;
+}
+
+/// Older programs left out the steps that do not fill an epoch; what they have ended goes no
+/// further.
+bool was_done(const TrainerState& saved, const Period& steps, double steps_per_epoch) {
+  constexpr int whole_epochs = 18;  // since this revision at the latest
+  const double formerly = std::max(1.0, std::floor(steps_per_epoch));
+  return revision_in(saved.numerics) < whole_epochs && steps.unit == Period::Unit::epochs &&
+         saved.step == std::uint64_t(std::ceil(steps.count * formerly));
 }
 
 /// All that a trainer has; without its moments where the checkpoint holds none, as that of a
@@ -95,14 +132,15 @@ class WholeMoments {
 };
 
 /// Signals are heeded while a large text is encoded.
-std::unique_ptr<Task> task_of(const Config& config, const DataReading& reading) {
+std::unique_ptr<Task> task_of(const Config& config, const DataReading& reading,
+                              std::optional<std::uint64_t> fingerprint) {
   const auto look = [&] {
     if (reading.stopped && reading.stopped())
       throw StoppedError(
           "stopped while the text was encoded; nothing was trained, give the same command again");
   };
   prepare_encoded_text(config, {reading.tell, look});
-  return make_task(config);
+  return fingerprint ? make_task_like(config, *fingerprint) : make_task(config);
 }
 
 }  // namespace
@@ -111,9 +149,9 @@ Session::Session(Session&&) noexcept = default;
 Session::~Session() = default;
 
 Session::Session(const Config& config, Processes& processes, const DataReading& reading,
-                 const Config& words)
+                 const Config& words, std::optional<std::uint64_t> fingerprint)
     : config_(config),
-      task_(task_of(words, reading)),
+      task_(task_of(words, reading, fingerprint)),
       spec_(read_spec<TrainSpec>(config_, "train")),
       tokens_per_step_(spec_.examples_per_step() * task_->data().tokens_per_example()),
       steps_per_epoch_(double(task_->data().examples(Split::train)) /
@@ -166,7 +204,9 @@ Session Session::resume(FileStorage& storage, const Path& directory,
   require_resumable(before, config, directory.string());
   if (!checkpoint) require_not_forked(run);
   require_shards(config, processes);
-  Session session(config, processes, reading, with_own_tokenizer(config, directory));
+  std::optional<std::uint64_t> fingerprint;
+  if (checkpoint) fingerprint = checkpoint->state().data_fingerprint;
+  Session session(config, processes, reading, with_own_tokenizer(config, directory), fingerprint);
   session.run_ = std::move(run);
   session.path_ = directory;
   session.require_space();
@@ -181,7 +221,9 @@ Session Session::resume(FileStorage& storage, const Path& directory,
   const std::string damage = session.run_->metrics().rewind(
       state.metrics_bytes, {state.metrics_digests, state.metrics_lines}, state.metrics_waiting);
   if (!damage.empty()) notes.push_back(damage);
-  if (config != before) session.run_->replace_config(print_config(config));
+  // Of an older run, whose data are known to be the same.
+  recall_names(session.config_, session.task_->names());
+  if (session.config_ != before) session.run_->replace_config(print_config(session.config_));
   session.share(reading);
   return session;
 }
@@ -194,7 +236,14 @@ void Session::take_up(const CheckpointReader& checkpoint, bool strict,
                                                                         checkpoint, notes)));
   const TrainerState now = state();
   state() = checkpoint.state();
-  state().numerics = now.numerics;
+  if (was_done(state(), spec_.steps, steps_per_epoch_)) total_steps_ = state().step;
+  const bool is_done =
+      state().step >= total_steps_ ||
+      (spec_.patience > 0 && state().validations_since_improvement >= spec_.patience);
+  if (!is_done) {
+    begin_best_anew(task_->data(), state(), notes);
+    state().numerics = now.numerics;
+  }
   state().data_fingerprint = now.data_fingerprint;
   state().data_marks = now.data_marks;
 }

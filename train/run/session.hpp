@@ -97,10 +97,12 @@ class Session {
  private:
   /// Not bound to a directory yet. Large texts of words are encoded; `words` is the config that
   /// says where their model is.
+  /// Data are read so that they have the fingerprint, if a rule of older programs makes them so.
   Session(const Config& config, Processes& processes, const DataReading& reading,
-          const Config& words);
-  Session(const Config& config, Processes& processes, const DataReading& reading)
-      : Session(config, processes, reading, config) {}
+          const Config& words, std::optional<std::uint64_t> fingerprint = {});
+  Session(const Config& config, Processes& processes, const DataReading& reading,
+          std::optional<std::uint64_t> fingerprint = {})
+      : Session(config, processes, reading, config, fingerprint) {}
   /// Tells the other processes what the first one has, which they join.
   void share(const DataReading& reading);
   void share_all();
@@ -108,7 +110,8 @@ class Session {
   std::uint64_t data_fingerprint(const DataReading& reading) const;
   void make_directory(FileStorage& storage, const Path& directory, const std::string& command,
                       const std::string& parent, const DataReading& reading);
-  void take_over(const CheckpointReader& checkpoint, const ForkResets& resets,
+  /// `parent` is the config of the checkpoint.
+  void take_over(const CheckpointReader& checkpoint, const Config& parent, const ForkResets& resets,
                  std::vector<std::string>& notes);
   /// All of a checkpoint of the same run.
   void take_up(const CheckpointReader& checkpoint, bool strict, std::vector<std::string>& notes,

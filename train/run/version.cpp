@@ -6,7 +6,9 @@
 #include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/train/charts/format.hpp>
 #include <bochner/train/run/version.hpp>
+#include <charconv>
 #include <fstream>
+#include <string_view>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -39,6 +41,22 @@ std::string numerics_fingerprint() {
   return fmt::format("bochner {} {}, numerics {}, {}, {}, {}, glibc {}", BOCHNER_VERSION,
                      precision_name, numerics_revision, BOCHNER_BUILD_FLAGS, compiler_name(),
                      backend_name(), gnu_get_libc_version());
+}
+
+int revision_in(const std::string& numerics) {
+  constexpr std::string_view word = ", numerics ";
+  const std::size_t found = numerics.find(word);
+  int revision = 1;
+  if (found != numerics.npos)
+    std::from_chars(numerics.data() + found + word.size(), numerics.data() + numerics.size(),
+                    revision);
+  return revision;
+}
+
+std::string other_revision(const std::string& numerics) {
+  const int then = revision_in(numerics);
+  if (then == numerics_revision) return "";
+  return fmt::format("numerics {} then, {} now", then, numerics_revision);
 }
 
 std::string version_text() {

@@ -42,6 +42,12 @@ bool are_alike(const char* key, const Config& config, const Config& parent) {
          config.text_list("data.series") == parent.text_list("data.series");
 }
 
+/// Has names, and is neither chosen nor given.
+bool lacks_list(const Config& config, const KeptNames& kept, const LearnedNames& names) {
+  return !(names.*kept.list).empty() && config.text_list(kept.key).empty() &&
+         !are_chosen(config, kept.key);
+}
+
 }  // namespace
 
 LearnedNames learned_names(const Config& config) { return read_spec<LearnedNames>(config, "data"); }
@@ -55,6 +61,19 @@ void keep_names(Config& config, const LearnedNames& names) {
                       " is not UTF-8 and could not be read from the run again; convert the file");
     config.set(key, names.*list, config.location("data.files"));
   }
+}
+
+std::vector<std::string> unnamed(const Config& config, const LearnedNames& names) {
+  std::vector<std::string> keys;
+  for (const KeptNames& kept : kept_names)
+    if (lacks_list(config, kept, names)) keys.push_back(kept.key);
+  return keys;
+}
+
+void recall_names(Config& config, const LearnedNames& names) {
+  for (const KeptNames& kept : kept_names)
+    if (lacks_list(config, kept, names) && std::ranges::all_of(names.*kept.list, is_utf8))
+      config.set(kept.key, names.*kept.list, config.location("data.files"));
 }
 
 void inherit_names(Config& config, const Config& parent) {

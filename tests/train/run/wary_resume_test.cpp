@@ -7,6 +7,7 @@
 
 #include "faults/crashing_storage.hpp"
 #include "faults/older_checkpoint.hpp"
+#include "faults/rewritten_checkpoint.hpp"
 #include "faults/sample_run.hpp"
 #include "train/training_run.hpp"
 
@@ -51,16 +52,8 @@ struct LargeText : WaryRun {
     start_leg(storage, tiny_config(text, {"train.validate.every=0"}), 1, Ending::signal, 5);
   }
   void change_state(const std::function<void(TrainerState&)>& change) {
-    RunDirectory run = RunDirectory::open(storage, tiny_run);
-    const CheckpointReader before = run.load_step(5);
-    CheckpointContent content{before.config(), {}, before.state()};
-    std::vector<Tensor> tensors;
-    for (const StoredTensor& stored : before.tensors()) tensors.push_back(before.load(stored.name));
-    for (std::size_t i = 0; i < tensors.size(); ++i)
-      content.tensors.push_back({before.tensors()[i].name, tensors[i].shape(), tensors[i].data()});
-    change(content.state);
-    commit_file(storage, run.checkpoint_path(5),
-                [&](StoredFile& file) { write_checkpoint(file, content); });
+    faults::rewrite_checkpoint(storage, tiny_run, 5,
+                               [&](CheckpointContent& content) { change(content.state); });
   }
 };
 
