@@ -35,9 +35,9 @@ std::optional<LearnedNames> names_in_data_of(const CheckpointReader& checkpoint)
 
 std::string note_on_names(const std::vector<std::string>& keys) {
   return fmt::format(
-      "the run has kept no names, and the data that it learned have changed or are away: numbers "
-      "stand for what they do in these data; if it learned another order or format, give it: --set "
-      "'{} = [...]'",
+      "the run has kept no names, and the data that it learned have changed, are away or are read "
+      "otherwise: numbers stand for what they do in these data; if it learned another order or "
+      "format, give it: --set '{} = [...]'",
       fmt::join(keys, " = [...]' --set '"));
 }
 
