@@ -58,7 +58,8 @@ inline void describe(Keys& keys, TimeEncodingSpec& spec) {
       "training sequences, or a mixture where EM fits it to that (em)");
   keys("components", spec.density.components, between(1, 1024),
        "Gaussians of a mixture of frequencies");
-  keys("degrees", spec.density.degrees, above(0.5), "start of the degrees of freedom of student_t");
+  keys("degrees", spec.density.degrees, degrees_of_freedom(),
+       "start of the degrees of freedom of student_t");
   keys("knots", spec.density.knots, between(2, 1024), "bins of the monotone spline of flow");
   keys("redraw", spec.density.redraw, at_least(0),
        "steps between new base draws in training, 0 for never; validation keeps the first");

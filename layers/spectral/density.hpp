@@ -40,6 +40,9 @@ struct DensitySpec {
   std::string posterior = "none";  ///< of the parameters: "none", "mean_field" or "full"
   OwnSpecs own = {};               ///< of densities added to the registry
 };
+/// Of Student's t. Beyond, where it is a Gaussian to the last digit of floats, no quantile of chi^2
+/// converges.
+inline Bounds degrees_of_freedom() { return {{0.5, 1e9, true}}; }
 /// What stands beside it in configs is told by those who use it: m, draws, redraw, start and
 /// proposal.
 inline void describe(Keys& keys, DensitySpec& spec) {
@@ -54,9 +57,9 @@ inline void describe(Keys& keys, DensitySpec& spec) {
        "targets (gp)");
   keys("temperature", spec.temperature, at_least(0),
        "of the soft choice among the components of a mixture; 0 chooses hard");
-  keys("degrees", spec.degrees, above(0.5),
+  keys("degrees", spec.degrees, degrees_of_freedom(),
        "start of the degrees of freedom of student_t, twice the order of its Matern kernel");
-  keys("shape", spec.shape, above(0), "start of the shape of a gamma radius");
+  keys("shape", spec.shape, Bounds{{0, 1e8, true}}, "start of the shape of a gamma radius");
   keys("knots", spec.knots, between(2, 1024), "bins of the monotone splines of flow and radial");
   keys("layers", spec.layers, between(0, 64),
        "coupling layers of a flow, for dependence between coordinates");

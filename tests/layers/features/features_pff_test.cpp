@@ -126,6 +126,40 @@ double discrepancy(const BoxDiscrepancy& box, const std::vector<double>& xi) {
   return total;
 }
 
+double mean_over_box(double w, double b) { return box_discrepancy({w}, 1, 1, b).v[0]; }
+
+TEST(BoxWeights, KnowTheirClosedFormInLargeBoxes) {
+  for (const double w : {0.0, 0.7, -3.0, 500.0})
+    for (const double b : {9.5, 50.0, 1e8, 1e300}) {
+      const double whole = std::sqrt(std::numbers::pi / 2) * std::exp(-w * w / 2);
+      EXPECT_NEAR(mean_over_box(w, b) * b, whole, 1e-14) << w << " in " << b;
+    }
+}
+
+TEST(BoxWeights, KnowTheIntegralOfShortWaves) {
+  for (const double w : {101.0, -150.0, 999.0})
+    for (const double b : {1.1, 2.0, 5.0, 8.9}) {
+      const std::size_t n = 100000;  // of Gauss and Legendre's points of two per step
+      long double sum = 0;
+      for (std::size_t i = 0; i < n; ++i)
+        for (const double side : {-1, 1}) {
+          const double z = b * (double(i) + (1 + side / std::sqrt(3)) / 2) / double(n);
+          sum += std::exp(-z * z / 2) * std::cos(z * w) / double(2 * n);
+        }
+      EXPECT_NEAR(mean_over_box(w, b), double(sum), 1e-13) << w << " in " << b;
+    }
+  const double w = 2e9, b = 2;
+  EXPECT_NEAR(mean_over_box(w, b) * w * b, std::exp(-2) * std::sin(w * b), 1e-8);
+  EXPECT_NEAR(mean_over_box(1e9, 1e-9), std::sin(1), 1e-7);
+}
+
+TEST(BoxWeights, OfBoxesAsWideAsNumbersAreStillWeights) {
+  const std::vector<double> near{0, 1, 1e9}, line = box_weights(near, 3, 1, 1e300);
+  EXPECT_NEAR(line[1] / line[0], std::exp(-0.5), 1e-9);
+  EXPECT_EQ(line[2], 0);
+  EXPECT_EQ(box_weights(frequencies(4, 3, 1), 4, 3, 1e300), std::vector<double>(4, 0.25));
+}
+
 /// xi >= 0; slope 0 where xi > 0, not negative where xi = 0.
 TEST(BoxWeights, SatisfyTheConditionsOfTheirOptimum) {
   for (std::size_t d : {1, 3, 16}) {

@@ -192,6 +192,22 @@ TEST(Density, OfAnotherShapeIsRefused) {
   EXPECT_EQ(error_of_cut(5), made + "nothing");
 }
 
+/// Beyond them quantiles do not converge.
+TEST(Density, TakesAsManyDegreesAsItsQuantilesDo) {
+  for (const DensitySpec& spec : {DensitySpec{.kind = "student_t", .dim = 3, .degrees = 1e9},
+                                  DensitySpec{.kind = "gamma", .dim = 3, .shape = 1e8}}) {
+    const auto density = make_density(spec);
+    for (const double w : draws_of(*density, 0)) EXPECT_LT(std::abs(w), 10) << spec.kind;
+  }
+  const auto error_of = [](const DensitySpec& spec) {
+    return op_check::error_of([&] { make_density(spec); });
+  };
+  EXPECT_EQ(error_of({.kind = "student_t", .degrees = 1e12}),
+            "[density] degrees = 1000000000000: must be greater than 0.5 and at most 1000000000");
+  EXPECT_EQ(error_of({.kind = "gamma", .shape = 1e11}),
+            "[density] shape = 100000000000: must be greater than 0 and at most 100000000");
+}
+
 Tensor draws_at(SpectralDensity& density, bool training, std::uint64_t step) {
   Tape tape({.recording = false});
   tape.training = training, tape.step = step;
