@@ -10,9 +10,10 @@ namespace {
 /// The rows of x (.., D) that are no padding. Work is cut among them, so that padding moves no sum.
 struct RealRows {
   std::size_t count, D;
-  std::vector<std::size_t> places;  ///< empty: all rows
+  bool are_all;                     ///< there are no lengths
+  std::vector<std::size_t> places;  ///< of those that lengths leave
   Crossing* crossing = nullptr;     ///< shards that have the other rows of the batch
-  std::size_t operator[](std::size_t i) const { return places.empty() ? i : places[i]; }
+  std::size_t operator[](std::size_t i) const { return are_all ? i : places[i]; }
 
   /// `columns` sums over the rows; add(row, sums) adds those of one.
   template <class Add>
@@ -39,10 +40,10 @@ struct RealRows {
 };
 
 RealRows rows_of(const Var& x, const std::vector<std::size_t>& lengths) {
-  if (lengths.empty()) return {row_count(x.shape()), x.dim(-1), {}};
+  if (lengths.empty()) return {row_count(x.shape()), x.dim(-1), true, {}};
   require(x.rank() == 3 && lengths.size() == x.dim(0), "batch_norm",
           "lengths (B) are of x (B, T, D): ", lengths.size(), " lengths for x ", x.shape());
-  RealRows rows{0, x.dim(2), {}};
+  RealRows rows{0, x.dim(2), false, {}};
   for (std::size_t b = 0; b < lengths.size(); ++b) {
     require(lengths[b] <= x.dim(1), "batch_norm", "a length must be at most T = ", x.dim(1),
             ", not ", lengths[b]);
@@ -124,8 +125,8 @@ void batch_backward(const Var& x, const Var& gain, const Var& bias, const RealRo
   add_sums(bias, sums.data() + rows.D);
   rows.cross(sums);  // gain and bias are those of this shard, the means are of all
   if (!x.needs_gradient()) return;
-  Tensor dx = rows.places.empty() ? std::move(g) : zeros(x.shape());
-  const real* gradients = rows.places.empty() ? dx.data() : g.data();
+  Tensor dx = rows.are_all ? std::move(g) : zeros(x.shape());
+  const real* gradients = rows.are_all ? dx.data() : g.data();
   const double n = double(std::max<std::size_t>(1, tokens));
   values_backward(x.data(), gain.data(), rows, n, units, sums, gradients, dx.data());
   x.add_gradient(std::move(dx));

@@ -24,7 +24,8 @@ INSTANTIATE_TEST_SUITE_P(BatchNorm, OpTest,
                                                 {{3, 0}, {0}, {0}},
                                                 {{7, 301, 17}, {17}, {17}}}),
                                            row("Masked", {5, 2, 0, 7},
-                                               {{{4, 7, 3}, {3}, {3}}, {{4, 7, 0}, {0}, {0}}})),
+                                               {{{4, 7, 3}, {3}, {3}}, {{4, 7, 0}, {0}, {0}}}),
+                                           row("AllMasked", {0, 0}, {{{2, 3, 4}, {4}, {4}}})),
                          test_name);
 
 /// Channel by channel in double.
