@@ -82,6 +82,8 @@ EventTable table_of(const NamedArray& array, const Columns& columns, std::size_t
   const std::size_t n = rows.size();
   EventTable table{{{1, n}, {}}, Times(std::vector<std::size_t>{1, n}), std::move(rows)};
   if (columns.label) table.label = label_of(array, *columns.label, table.rows);
+  const auto found = array.merged.find(columns.time);
+  const std::vector<std::size_t>* merged = found == array.merged.end() ? nullptr : &found->second;
   for (std::size_t i = 0; i < n; ++i) {
     const std::size_t row = table.rows[i];
     const double time = array.values(row, columns.time), type = array.values(row, columns.type);
@@ -95,6 +97,8 @@ EventTable table_of(const NamedArray& array, const Columns& columns, std::size_t
       table.places.push_back(array.values(row, column));
       if (!std::isfinite(table.places.back())) refuse(row, "a coordinate is missing");
     }
+    const bool is_next = i > 0 && row == table.rows[i - 1] + 1;
+    if (is_next && merged && std::ranges::binary_search(*merged, row)) ++table.merged;
     table.times(0, i) = time;
     table.types.values.push_back(std::int32_t(type));
   }
@@ -184,6 +188,15 @@ std::vector<EventTable> event_tables(const NamedArray& array, std::size_t types,
   return tables;
 }
 
+std::string words_of_merged_times(const std::vector<EventTable>& sequences) {
+  std::size_t merged = 0;
+  for (const EventTable& events : sequences) merged += events.merged;
+  if (merged == 0) return "";
+  return "; " + format_number_of(merged, "event") +
+         " at the time of the one before, as double precision has no equal of theirs; give times "
+         "from a later origin";
+}
+
 EventFiles::EventFiles(std::vector<EventTable> sequences, const EventFilesSpec& spec)
     : sequences_(std::move(sequences)), spec_(spec), types_(spec.types) {
   require(!sequences_.empty() && spec.length >= 1, "event_files", "needs a sequence and an event");
@@ -262,7 +275,7 @@ std::string EventFiles::describe() const {
   std::size_t events = 0;
   for (const EventTable& sequence : sequences_) events += sequence.times.size();
   return in_words(format_number_of(sequences_.size(), "sequence"), ", ", events, " events of ",
-                  format_number_of(types_, "type"));
+                  format_number_of(types_, "type"), words_of_merged_times(sequences_));
 }
 
 }  // namespace bochner

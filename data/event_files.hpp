@@ -56,7 +56,10 @@ struct EventTable {
   std::vector<std::size_t> rows;    ///< of the table that they come from
   std::int32_t label = 0;           ///< where there is a column of labels
   std::vector<double> places = {};  ///< (events, d)
+  std::size_t merged = 0;           ///< events whose time, another in the table, became that before
 };
+/// What is to be known of the times of these sequences, behind their description; "" if nothing.
+std::string words_of_merged_times(const std::vector<EventTable>& sequences);
 
 /// The sequences of a table in the order of their first rows. If neither "time" and "type" are
 /// there nor other columns chosen, from the column of time stamps and the other one, else from the

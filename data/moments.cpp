@@ -10,6 +10,12 @@ namespace {
 
 constexpr double rounding = 1e-12;
 
+/// Large numbers that differ by one or so are counts, as long as doubles have them all.
+bool is_rounding(double change, double size) {
+  constexpr double exact = 9007199254740992;
+  return change <= rounding * size && (change < 0.5 || size > exact);
+}
+
 std::string in_three_digits(double number) {
   std::array<char, 32> text;
   std::snprintf(text.data(), text.size(), "%.3g", number);
@@ -21,7 +27,7 @@ std::string in_three_digits(double number) {
 Moments resolved(const Moments& moments, const std::string& column) {
   constexpr double least_steps = 10;
   const auto [mean, deviation] = moments;
-  if (deviation <= rounding * std::abs(mean)) return {mean, 0};
+  if (is_rounding(deviation, std::abs(mean))) return {mean, 0};
   if (deviation >= least_steps * double(std::numeric_limits<real>::epsilon()) * std::abs(mean))
     return moments;
   throw DataError(column, ": its numbers differ by some ", in_three_digits(deviation), " around ",
@@ -33,8 +39,9 @@ std::string coarse_steps(const double* x, std::size_t n, const std::string& colu
   constexpr double step_of_reals = double(std::numeric_limits<real>::epsilon()) / 2, few = 32;
   std::vector<double> steps;  // beside the values
   for (std::size_t i = 1; i < n; ++i) {
-    const double step = std::abs(x[i] - x[i - 1]) / std::max(std::abs(x[i]), std::abs(x[i - 1]));
-    if (step > rounding) steps.push_back(step);
+    const double change = std::abs(x[i] - x[i - 1]);
+    const double size = std::max(std::abs(x[i]), std::abs(x[i - 1]));
+    if (change > 0 && !is_rounding(change, size)) steps.push_back(change / size);
   }
   if (steps.empty()) return "";
   const auto usual = steps.begin() + std::ptrdiff_t(steps.size() * 3 / 4);

@@ -28,7 +28,11 @@ Moments moments_of(const Walk& walk) {
   if (least == most) return {least, 0};
   const double mean = sum / n;
   walk([&](double x) { squares += (x - mean) * (x - mean); });
-  return {mean, std::sqrt(squares / n)};
+  if (squares >= std::numeric_limits<double>::min()) return {mean, std::sqrt(squares / n)};
+  const double unit = std::max(most - mean, mean - least);  // whose square is too small a number
+  squares = 0;
+  walk([&](double x) { squares += (x - mean) / unit * ((x - mean) / unit); });
+  return {mean, unit * std::sqrt(squares / n)};
 }
 
 }  // namespace bochner

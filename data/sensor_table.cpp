@@ -5,6 +5,7 @@
 #include <bochner/data/files/text.hpp>
 #include <bochner/data/sensor_table.hpp>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <ranges>
 
@@ -38,6 +39,15 @@ double known_number(const NamedArray& array, std::size_t row, std::size_t column
   if (!std::isfinite(number))
     throw DataError("row ", row + 1, ": column ", column_name(array, column),
                     ": no time or coordinate may be missing");
+  return number;
+}
+
+/// NaN or infinite where it is missing.
+double value_at(const NamedArray& array, std::size_t row, std::size_t column) {
+  const double number = array.values(row, column);
+  if (std::isfinite(number) && std::abs(number) > double(std::numeric_limits<float>::max()))
+    throw DataError("row ", row + 1, ": column ", column_name(array, column), ": ",
+                    format_number(number), " is more than a model can take");
   return number;
 }
 
@@ -98,7 +108,7 @@ SensorTable sensor_table(const NamedArray& array, const SensorColumns& columns) 
   for (std::size_t row = 0; row < array.values.shape()[0]; ++row) {
     table.times.push_back(known_number(array, row, chosen.time));
     for (const std::size_t i : chosen.places) table.places.push_back(known_number(array, row, i));
-    for (const std::size_t i : chosen.values) table.values.push_back(array.values(row, i));
+    for (const std::size_t i : chosen.values) table.values.push_back(value_at(array, row, i));
     table.rows.push_back(row);
   }
   table.names.push_back(column_name(array, chosen.time));

@@ -11,13 +11,19 @@ namespace bochner {
 namespace {
 
 /// Sums of many squares stay finite.
-constexpr double largest_target = 1e140;
+constexpr double largest_number = 1e140;
 
 constexpr std::uint64_t order_of_held_out = ~std::uint64_t(0);  // an epoch that no run reaches
 
 void require_table(const NamedArray& array) {
   if (array.values.dimension() != 2 || array.values.shape()[0] == 0)
     throw DataError("needs a table, rows and columns of numbers");
+}
+
+void require_square(const NamedArray& array, std::size_t row, std::size_t column) {
+  if (std::abs(array.values(row, column)) > largest_number)
+    throw DataError("row ", row + 1, ": column ", excerpt(column_name(array, column)),
+                    " holds a number too large to be squared; scale the column");
 }
 
 std::vector<double> known_column(const NamedArray& array, std::size_t column) {
@@ -27,6 +33,7 @@ std::vector<double> known_column(const NamedArray& array, std::size_t column) {
     if (!std::isfinite(numbers.back()))
       throw DataError("row ", row + 1, ": column ", column_name(array, column),
                       ": no input may be missing");
+    require_square(array, row, column);
   }
   return numbers;
 }
@@ -104,11 +111,8 @@ RegressionTable regression_table(const NamedArray& array, const TableColumns& wa
   }
   table.target = column_name(array, target);
   for (std::size_t row = 0; row < array.values.shape()[0]; ++row) {
-    const double value = array.values(row, target);
-    if (std::abs(value) > largest_target)
-      throw DataError("row ", row + 1, ": column ", excerpt(table.target),
-                      " holds a number too large to be squared; scale the column");
-    table.observations.targets.push_back(value);
+    require_square(array, row, target);
+    table.observations.targets.push_back(array.values(row, target));
   }
   return table;
 }

@@ -25,6 +25,9 @@ struct NamedArray {
   /// east of it; else empty.
   std::vector<double> offsets = {};
   std::string time_format = "";  ///< of the stamps that were read, as parse_time() takes it
+  /// Of columns of long numbers or stamps: rows, ascending, whose text is another one than in the
+  /// row above and whose double is the same.
+  std::map<std::size_t, std::vector<std::size_t>> merged = {};
 };
 
 /// The name of a column, or its number from 1.

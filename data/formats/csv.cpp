@@ -34,6 +34,7 @@ struct Column {
   std::vector<double> offsets = {};              // of times, NaN where none is said
   std::optional<bool> has_names = std::nullopt;  // texts that are neither numbers nor missing
   SeenPoints points = {};
+  MergedRows merged = {};
 };
 
 /// One reading of a table.
@@ -182,6 +183,7 @@ class CsvTable {
       fail(column, field, "has no equal in double precision; store such numbers in two columns");
     if (value && column.kind == Column::Kind::number && dialect_.points_may_group)
       column.points.see(field, text);
+    if (value) column.merged.see(text, *value, rows_);
     if (value) return *value;
     const char group = dialect_.decimal == '.' ? ',' : '.';
     if (is_grouped(text, group)) fail(column, field, words_of_either(group));
@@ -302,6 +304,7 @@ class CsvTable {
       if (!names_.empty()) array.columns.push_back(names_[columns_[i].index]);
       if (columns_[i].kind == Column::Kind::time && i != array.time) array.more_times.push_back(i);
       if (!columns_[i].texts.empty()) array.texts[i] = columns_[i].texts;
+      if (!columns_[i].merged.rows().empty()) array.merged[i] = columns_[i].merged.rows();
     }
     return array;
   }
@@ -357,17 +360,18 @@ void write_csv(const NamedArray& array, const Sink& sink, char delimiter) {
     text += quoted_where_needed(array.columns[i], delimiter);
   }
   if (!text.empty()) text += '\n';
+  std::vector<bool> dates(width);
+  for (std::size_t i = 0; i < width; ++i) dates[i] = is_column_of_dates(array, i);
   for (std::size_t row = 0; row < values.shape(0); ++row) {
     for (std::size_t i = 0; i < width; ++i) {
       const double value = values.data()[row * width + i];
       if (i > 0) text += delimiter;
-      const bool is_time = array.time == i || std::ranges::count(array.more_times, i) > 0;
       if (const auto texts = array.texts.find(i); texts != array.texts.end() && !std::isnan(value))
         text += quoted_where_needed(texts->second.at(std::size_t(value)), delimiter);
-      else if (array.time == i && row < array.offsets.size())
+      else if (dates[i] && array.time == i && row < array.offsets.size())
         text += format_time(value, array.offsets[row]);
       else
-        text += is_time ? format_time(value) : format_number(value);
+        text += dates[i] ? format_time(value) : format_number(value);
     }
     text += '\n';
     if (text.size() < piece_size) continue;

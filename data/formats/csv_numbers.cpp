@@ -2,6 +2,7 @@
 #include <bochner/data/files/text.hpp>
 #include <bochner/data/formats/csv_dialect.hpp>
 #include <bochner/data/formats/csv_numbers.hpp>
+#include <bochner/data/formats/time_stamp.hpp>
 #include <cmath>
 #include <cstdio>
 
@@ -41,6 +42,42 @@ void SeenPoints::see(const CsvField& field, std::string_view text) {
     const auto digits = std::ranges::count_if(text, [](char c) { return c >= '0' && c <= '9'; });
     (digits <= 3 ? has_short : has_long) = true;
   }
+}
+
+namespace {
+
+/// Those behind the last point or comma, without zeros at the end; none of "1.5e3".
+std::string_view decimals_of(std::string_view text) {
+  const std::size_t mark = text.find_last_of(".,");
+  if (mark == text.npos || text.find_first_of("eE") != text.npos) return "";
+  const std::string_view behind = text.substr(mark + 1);
+  const std::string_view digits = behind.substr(0, behind.find_first_not_of("0123456789"));
+  return digits.substr(0, digits.find_last_not_of('0') + 1);
+}
+
+}  // namespace
+
+void MergedRows::see(std::string_view text, double number, std::size_t row) {
+  constexpr std::size_t exact = 16;  // characters, whose digits a double tells apart
+  if (text.size() <= exact) {
+    number_ = std::numeric_limits<double>::quiet_NaN();
+    return;
+  }
+  const std::string_view decimals = decimals_of(text);
+  if (number == number_ && decimals != decimals_) rows_.push_back(row);
+  decimals_ = decimals, number_ = number;
+}
+
+bool is_column_of_dates(const NamedArray& array, std::size_t column) {
+  const bool is_time = array.time == column || std::ranges::count(array.more_times, column) > 0;
+  const std::size_t width = array.values.dimension() == 1 ? 1 : array.values.shape(1);
+  for (std::size_t row = 0; is_time && row < array.values.shape(0); ++row) {
+    const double offset =
+        array.time == column && row < array.offsets.size() ? array.offsets[row] : 0;
+    const double time = array.values.data()[row * width + column] + offset;
+    if (std::isfinite(time) && !has_date(time)) return false;
+  }
+  return is_time;
 }
 
 }  // namespace bochner

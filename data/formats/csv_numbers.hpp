@@ -1,10 +1,14 @@
 #pragma once
-/// What the digits of a field say beyond the number that is read from them.
+/// What the digits of a field say beyond the number that is read from them, and which numbers are
+/// written as dates.
 
+#include <bochner/data/formats/array.hpp>
 #include <bochner/data/formats/csv_records.hpp>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace bochner {
 
@@ -25,5 +29,20 @@ struct SeenPoints {
   /// 1.043 beside 987, where 1043 is never written so; or all like 1.043 where that is `usual`.
   bool may_group(bool usual) const { return grouped && !has_long && (has_short || usual); }
 };
+
+/// Rows of a column whose decimals are others than those above, and whose doubles are the same.
+class MergedRows {
+ public:
+  void see(std::string_view text, double number, std::size_t row);
+  const std::vector<std::size_t>& rows() const { return rows_; }
+
+ private:
+  std::vector<std::size_t> rows_;
+  std::string decimals_;                                      // of the row above, where it is long
+  double number_ = std::numeric_limits<double>::quiet_NaN();  // as well
+};
+
+/// Whether a column is one of times that can all be written as dates: no file has some of each.
+bool is_column_of_dates(const NamedArray& array, std::size_t column);
 
 }  // namespace bochner

@@ -226,10 +226,13 @@ void require_time_format(std::string_view format) {
           ": %p says which half of the day and needs the hours of %I");
 }
 
-std::string format_time(double seconds) {
+bool has_date(double seconds) {
   const std::chrono::sys_days first = date_of(0, 1, 1), behind = date_of(10000, 1, 1);
-  if (!(seconds >= seconds_to(first) && seconds < seconds_to(behind)))
-    return format_number(seconds);
+  return seconds >= seconds_to(first) && seconds < seconds_to(behind);
+}
+
+std::string format_time(double seconds) {
+  if (!has_date(seconds)) return format_number(seconds);
   const double whole = std::floor(seconds), fraction = seconds - whole;
   const std::chrono::sys_seconds instant{std::chrono::seconds(std::int64_t(whole))};
   const auto day = std::chrono::floor<std::chrono::days>(instant);

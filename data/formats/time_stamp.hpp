@@ -24,6 +24,8 @@ std::optional<TimeStamp> parse_stamp(std::string_view text, std::string_view for
 /// Throws std::invalid_argument where the format has another directive, or %p without %I.
 void require_time_format(std::string_view format);
 
+/// Whether the time is in the years 0 to 9999, which dates have.
+bool has_date(double seconds);
 /// "2016-07-01 00:00:00", with as few decimals as say the same number again; the years 0 to 9999.
 /// Other numbers as they are.
 std::string format_time(double seconds);

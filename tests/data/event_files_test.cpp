@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bochner/data/event_files.hpp>
 #include <bochner/data/files/errors.hpp>
+#include <bochner/data/formats/csv.hpp>
 #include <cmath>
 #include <map>
 
@@ -228,6 +229,17 @@ TEST(EventTexts, AreThoseOfTheTraining) {
   TableShape of_numbers{2, {}};
   EXPECT_THAT(message_of<DataError>([&] { types_in(log_of({"in"}), of_numbers, true); }),
               testing::HasSubstr("types are texts here and numbers in the other data"));
+}
+
+/// Nanoseconds since 1970 are none in double precision.
+TEST(EventFiles, SayHowManyTimesFellTogether) {
+  const std::string day = "2023-01-01T00:00:00.00000000";
+  const std::string text = "time,type,who\n" + day + "0,0,1\n" + day + "1,1,1\n" + day + "2,0,2\n" +
+                           day + "3,1,2\n" + day + "3,1,2\n";
+  const NamedArray array = parse_csv(text, "events.csv", {});
+  const EventFiles files(event_tables(array, 2, {.sequence = "who"}), {4, 0, 1});
+  EXPECT_THAT(files.words(), testing::HasSubstr("of 2 types; 2 events at the time of the one "
+                                                "before, as double precision has no equal of"));
 }
 
 }  // namespace event_files_test

@@ -34,6 +34,27 @@ TEST(Moments, RoundingErrorsAreNoChange) {
   EXPECT_EQ(resolved(of({-1, 1}), "x").deviation, 1);
 }
 
+/// Whose squares are no numbers.
+TEST(Moments, OfDenormalNumbersAreThoseOfAllOthers) {
+  for (const double unit : {1e-170, 1e-310}) {
+    const auto [mean, deviation] = of({-unit, unit, 3 * unit, 5 * unit});
+    EXPECT_NEAR(mean / unit, 2, 1e-12);
+    EXPECT_NEAR(deviation / unit, std::sqrt(5.0), 1e-12);
+  }
+}
+
+TEST(Moments, LargeCountsAreNoConstants) {
+  for (const double size : {1e12, 1e15})
+    EXPECT_THAT(message_of<DataError>([&] {
+                  resolved(of({size, size + 2, size}), "x");
+                }),
+                testing::HasSubstr("too little for a model to tell them apart"));
+  const std::vector<double> counts{1e15, 1e15 + 2, 1e15 + 4, 1e15 + 6};
+  EXPECT_THAT(message_of<DataError>([&] { coarse_steps(counts.data(), 4, "x"); }),
+              testing::HasSubstr("of which a model sees nothing"));
+  EXPECT_EQ(resolved(of({1e20, std::nextafter(1e20, 0)}), "x").deviation, 0);
+}
+
 TEST(Moments, RefusesWhatAModelCannotTellApart) {
   const double step = double(std::numeric_limits<real>::epsilon());
   EXPECT_EQ(resolved({1, 11 * step}, "x").deviation, 11 * step);

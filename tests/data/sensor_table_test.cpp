@@ -41,6 +41,15 @@ TEST(SensorTable, TakesTheColumnsItIsTold) {
   EXPECT_THAT(dated.times, ElementsAre(86400));
 }
 
+TEST(SensorTable, RefusesWhatFloatsDoNotHold) {
+  const auto read = [](const std::string& value) {
+    const std::string text = "time,x,load\n1,1,2\n2,1," + value + "\n";
+    return message_or_none<DataError>([&] { sensor_table(array_of(text), {.places = {"x"}}); });
+  };
+  EXPECT_EQ(read("-1e60"), "row 2: column load: -1e+60 is more than a model can take");
+  EXPECT_EQ(read("3e38"), "");
+}
+
 /// However the columns of another table are ordered.
 TEST(SensorTable, FindsTheColumnsOfAnother) {
   const SensorColumns columns{.time = "1", .places = {"2", "3"}};

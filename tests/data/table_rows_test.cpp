@@ -62,6 +62,9 @@ TEST(RegressionTable, RefusesWhatItCannotRead) {
   EXPECT_THAT(
       error("a,b\n1,2\n2,1e300\n"),
       HasSubstr("row 2: column \"b\" holds a number too large to be squared; scale the column"));
+  EXPECT_THAT(
+      error("a,b\n1,2\n-1e200,1\n"),
+      HasSubstr("row 2: column \"a\" holds a number too large to be squared; scale the column"));
   EXPECT_THAT(message_of<DataError>([] { csv_of("a,b\n1,2\n1,x\n"); }), HasSubstr("t.csv:3:3"));
   EXPECT_THAT(message_of<DataError>([] { TableRows(table_of("a,b\n1,2\n3,NA\n"), {}); }),
               HasSubstr("column b: needs two known values or more to train on, not 1"));

@@ -258,5 +258,30 @@ TEST(Csv, NaAmongNamesIsOne) {
       std::isnan(parse("x,sky\n1,NA\n2,sun\n", {.texts = {"sky"}, .missing = "nan"}).values(0, 1)));
 }
 
+TEST(Csv, KnowsNeighboursThatDoublesDoNotTellApart) {
+  const auto merged = [](const std::string& column) { return parse("x,t\n" + column).merged; };
+  const std::map<std::size_t, std::vector<std::size_t>> second{{1, {1, 2}}};
+  EXPECT_EQ(merged("1,1700000000.000000001\n1,1700000000.000000002\n1,1700000000.00000001\n"),
+            second);
+  EXPECT_EQ(merged("1,2023-01-01T00:00:00.000000000\n1,2023-01-01T00:00:00.000000001\n"
+                   "1,2023-01-01T00:00:00.000000002\n"),
+            second);
+  for (const char* same :
+       {"1,1700000000.000000001\n1,1700000000.000000001\n", "1,0.10000000000000001\n1,0.1\n",
+        "1,1700000000.0000000\n1,1700000000.000000\n", "1,1700000000.000001\n1,1700000000.000002\n",
+        "1,2023-10-29T02:30:00+02:00\n1,2023-10-29T01:30:00+01:00\n"})
+    EXPECT_TRUE(merged(same).empty()) << same;
+}
+
+TEST(Csv, WritesNoDatesBesideNumbers) {
+  const NamedArray table{xt::xarray<double>{{86400, 1}, {253402300800, 2}}, {"day", "x"}, 0};
+  EXPECT_EQ(written(table), "day,x\n86400,1\n253402300800,2\n");
+  NamedArray east = table;
+  east.values(1, 0) = 253402300799, east.offsets = {3600, 3600};
+  EXPECT_EQ(written(east), "day,x\n86400,1\n253402300799,2\n");
+  east.offsets = {};
+  EXPECT_EQ(written(east), "day,x\n1970-01-02 00:00:00,1\n9999-12-31 23:59:59,2\n");
+}
+
 }  // namespace csv_test
 }  // namespace bochner
