@@ -231,11 +231,12 @@ void compress_command(const CompressOptions& options) {
          "compress: nothing to do; give --prune, --bits or --rank");
   demand(options.output.empty() || !options.prune || !options.rank,
          "compress --output: a pruned W of low rank is neither; leave out --prune or --rank");
-  const auto [checkpoint, config, task] = load_task(options);
+  const LoadedTask loaded = load_task(options);
+  const auto& [checkpoint, config, task] = loaded;
   if (!options.output.empty())
     require_resumable(stored_config(checkpoint.config(), checkpoint.path().string()), config,
                       options.run);
-  require_examples(config, task->data(), Split::validation);
+  require_validation(loaded, options);
   const TrainedProjection projection = projection_of(*task, options.run);
   Tensor& weight = projection.fused.weight().value();
   const std::size_t batch = read_spec<TrainSpec>(config, "train").validation_batch();

@@ -10,6 +10,7 @@
 #include <bochner/train/run/run_directory.hpp>
 #include <bochner/train/run/trainer_state.hpp>
 #include <bochner/train/run/version.hpp>
+#include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <bochner/train/tasks/run_names.hpp>
@@ -122,6 +123,12 @@ LoadedTask load_task(const ModelOptions& options) {
   auto task = make_task_of(checkpoint, config, options.tells_changes);
   load_weights(checkpoint, config, task->model(), options);
   return {std::move(checkpoint), std::move(config), std::move(task)};
+}
+
+void require_validation(const LoadedTask& loaded, const ModelOptions& options) {
+  const bool sets = std::ranges::any_of(
+      options.sets, [](const std::string& set) { return set.starts_with("data."); });
+  require_examples(loaded.config, loaded.task->data(), Split::validation, sets ? "" : options.run);
 }
 
 CheckpointReader open_run_or_file(const std::string& text) {

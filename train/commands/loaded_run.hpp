@@ -64,5 +64,8 @@ struct LoadedTask {
   std::unique_ptr<Task> task;
 };
 LoadedTask load_task(const ModelOptions& options);
+/// Throws ConfigError that names the run, or --set where it is about the data, where no examples
+/// are kept to validate on.
+void require_validation(const LoadedTask& loaded, const ModelOptions& options);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -26,8 +26,9 @@ void probe_command(const ProbeCommand& options) {
          "--draws 1: must be 0, exact, or at least 2, whose differences tell the error");
   demand(options.memory.length != 1, "--length 1: must be 0, for all tokens, or at least 2");
   if (!options.report.empty()) require_folder(options.report);
-  const auto [checkpoint, config, task] = load_task(options);
-  require_examples(config, task->data(), Split::validation);
+  const LoadedTask loaded = load_task(options);
+  const auto& [checkpoint, config, task] = loaded;
+  require_validation(loaded, options);
   MemoryOptions how = options.memory;
   how.probe.seed = options.seed;
   how.table_only = !options.json && options.report.empty();

@@ -34,6 +34,10 @@ constexpr double smallest_count = 1e-6;  // keeps the decimal form short
   throw std::invalid_argument(fmt::format("must be a period: {}", period_grammar));
 }
 
+[[noreturn]] void refuse_size() {
+  throw std::invalid_argument("must be at most 10^15 steps, epochs, tokens or seconds");
+}
+
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 Period make_period(double number, const Suffix& suffix) {
@@ -44,7 +48,8 @@ Period make_period(double number, const Suffix& suffix) {
     count = std::round(count);
   }
   if (count == 0) return {};
-  if (count < smallest_count || count > largest_count) refuse();
+  if (count > largest_count) refuse_size();
+  if (count < smallest_count) refuse();
   return {count, suffix.unit};
 }
 

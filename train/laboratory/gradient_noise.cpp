@@ -44,11 +44,15 @@ void add_gradients(SpectralGroup& group) {
 }  // namespace
 
 double signal_to_noise(const std::vector<double>& sums, double squares, double n) {
+  // Of this part of the square and below, what differs are the roundings of equal gradients.
+  constexpr double rounding = std::numeric_limits<double>::epsilon(),
+                   real_rounding = double(std::numeric_limits<real>::epsilon());
+  constexpr double least = 100 * std::max(rounding, real_rounding * real_rounding);
   double square = 0;  // of the mean
   for (const double sum : sums) square += sum / n * (sum / n);
   const double noise = (squares - n * square) / (n - 1);
   if (!std::isfinite(noise)) return std::numeric_limits<double>::quiet_NaN();
-  if (noise > 0) return std::sqrt(std::max(0.0, square - noise / n) / noise);
+  if (noise > least * square) return std::sqrt(std::max(0.0, square - noise / n) / noise);
   return square > 0 ? std::numeric_limits<double>::infinity() : 0;
 }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <bochner/autodiff/compute/philox.hpp>
 #include <bochner/autodiff/compute/special_functions.hpp>
 #include <bochner/train/laboratory/statistics.hpp>
@@ -20,6 +21,8 @@ double scatter_of(const std::vector<double>& numbers) {
 }
 
 double deviation_of(const std::vector<double>& numbers) {
+  const auto is_first = [&](double number) { return number == numbers.front(); };
+  if (std::ranges::all_of(numbers, is_first)) return 0;  // not what roundings make of it
   return std::sqrt(scatter_of(numbers) / double(numbers.size()));
 }
 

@@ -166,6 +166,13 @@ void Trainer::require_finite_update(double learning_rate) {
   }
 }
 
+namespace {
+
+/// A NaN has none that says anything.
+double without_sign(double number) { return std::isnan(number) ? std::abs(number) : number; }
+
+}  // namespace
+
 void Trainer::blame(double loss, double norm) {
   const std::string bad_gradient = first_bad_gradient(parameters_);
   optimizer_->zero_gradients();
@@ -181,12 +188,13 @@ void Trainer::blame(double loss, double norm) {
                                  : "the gradient of " + bad_gradient + " is not finite";
   throw DivergedError(
       fmt::format("step {}: {} is not finite: {}; nothing was changed. {}", state_.step + 1,
-                  std::isfinite(loss) ? fmt::format("the gradient norm {}", norm)
-                                      : fmt::format("the loss {}", loss),
+                  std::isfinite(loss) ? fmt::format("the gradient norm {}", without_sign(norm))
+                                      : fmt::format("the loss {}", without_sign(loss)),
                   cause,
                   state_.optimizer_steps > 0 ? "Lower optim.lr or set optim.clip"
                                              : "No step was made yet: look for numbers in the data "
-                                               "that are too large, and scale them"));
+                                               "that are too large and for keys of the config that "
+                                               "are far out, and change them"));
 }
 
 std::optional<Evaluation> Trainer::validate(const std::function<bool()>& should_stop) {

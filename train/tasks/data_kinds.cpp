@@ -106,7 +106,7 @@ void check_table(const Config& config) {
          "data.rows");
   for (const double quantile : config.number_list("model.gp.quantiles"))
     if (quantile <= 0 || quantile >= 1)
-      fail(config, "model.gp.quantiles", "must be between 0 and 1");
+      fail(config, "model.gp.quantiles", "must be between 0 and 1, which are none themselves");
   const std::string& start = config.text("model.gp.density.start");
   if ((start == "periodogram" || start == "em") &&
       config.text("model.gp.density.kind") != "mixture")

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <bochner/data/files/errors.hpp>
 #include <bochner/data/files/glob.hpp>
 #include <bochner/data/formats/stored_array.hpp>
@@ -13,6 +14,14 @@ Images images_of(const std::vector<std::string>& files) {
   return read_images(expand_files(files, std::filesystem::current_path()));
 }
 
+void require_classes(const Config& config, const Images& images) {
+  if (config.text("model.kind") != "classifier") return;
+  const auto differs = [&](std::uint8_t label) { return label != images.labels[0]; };
+  if (images.size() > 0 && std::ranges::none_of(images.labels, differs))
+    throw DataError("data.files: all images have the label ", int(images.labels[0]),
+                    "; a classifier needs two of them");
+}
+
 std::unique_ptr<LabelledSequences> images_in_files(const Config& config, bool class_token) {
   const auto data = read_spec<DataSpec>(config, "data");
   const auto spec = read_spec<ImagesSpec>(config, "data");
@@ -22,6 +31,7 @@ std::unique_ptr<LabelledSequences> images_in_files(const Config& config, bool cl
     train -= held_out(train, data.validation);
   else
     append_images(images, images_of(spec.validation_files), "data.validation_files");
+  require_classes(config, images);
   if (spec.grey) images = to_grey(images);
   return std::make_unique<ImageSequences>(std::move(images), train, config.count("train.seed"),
                                           class_token);

@@ -46,6 +46,9 @@ TEST(GradientToNoise, IsTheRootOfSignalOverNoise) {
 TEST(GradientToNoise, IsNoZeroWhereItCannotBeMeasured) {
   EXPECT_EQ(signal_to_noise({2, 0}, 2, 2), std::numeric_limits<double>::infinity());  // 1, 1
   EXPECT_EQ(signal_to_noise({0, 0}, 0, 2), 0);
+  const double x = 1 + double(std::numeric_limits<real>::epsilon()) / 2;  // 1 with a rounding
+  EXPECT_EQ(signal_to_noise({1 + x}, 1 + x * x, 2), std::numeric_limits<double>::infinity());
+  EXPECT_NEAR(signal_to_noise({2.0001}, 1 + 1.0001 * 1.0001, 2), 1.00005e4 * std::sqrt(2.0), 1);
   EXPECT_EQ(signal_to_noise({0}, 2, 2), 0);  // 1, -1
   const double infinite = std::numeric_limits<double>::infinity();
   EXPECT_TRUE(std::isnan(signal_to_noise({infinite}, infinite, 2)));

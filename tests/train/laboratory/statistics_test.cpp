@@ -19,5 +19,11 @@ TEST(Quantiles, HaveWhatIsNoNumberBehindAllNumbers) {
   EXPECT_EQ(median(many), 50);
 }
 
+TEST(Deviation, OfEqualNumbersIsNothing) {
+  EXPECT_EQ(deviation_of(std::vector<double>(49, 0.1)), 0);
+  EXPECT_NEAR(deviation_of({1, 3}), 1, 1e-15);
+  EXPECT_TRUE(std::isnan(deviation_of({1, nan})));
+}
+
 }  // namespace statistics_test
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -154,7 +154,8 @@ TEST_F(ProcessTaskTest, TakesSeveralInputsAndDates) {
 
 TEST_F(ProcessTaskTest, SaysWhatDoesNotFit) {
   EXPECT_THAT(error_of({"train.batch=2"}), HasSubstr("train.batch = 2: must be 1 with data.rows"));
-  EXPECT_THAT(error_of({"model.gp.quantiles=[0.5, 1]"}), HasSubstr("must be between 0 and 1"));
+  EXPECT_THAT(error_of({"model.gp.quantiles=[0.5, 1]"}),
+              HasSubstr("must be between 0 and 1, which are none themselves"));
   EXPECT_THAT(error_of({"model.gp.density.start=periodogram"}),
               HasSubstr("needs model.gp.density.kind = \"mixture\""));
   EXPECT_THAT(error_of({"model.gp.density.start=em"}),

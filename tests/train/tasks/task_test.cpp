@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bochner/data/files/errors.hpp>
 #include <bochner/train/charts/page.hpp>
 #include <bochner/train/run/whole_evaluation.hpp>
 #include <bochner/train/storage/json.hpp>
@@ -387,6 +388,9 @@ TEST(ClassifierTask, TakesImagesOfFiles) {
   with_more.push_back("data.validation_files=[\"" + (more.path() / "*").string() + "\"]");
   EXPECT_EQ(make_task(generated(with_more))->data().words(),
             "images, 2 x 3 grey, 10 classes  ·  20 examples to train, 1 to validate");
+  folder.write("b-labels", idx_file({20}, std::string(20, '\3')));
+  EXPECT_EQ(message_of<DataError>([&] { make_task(generated(sets)); }),
+            "data.files: all images have the label 3; a classifier needs two of them");
 }
 
 }  // namespace task_test
