@@ -15,7 +15,7 @@ namespace {
 
 /// Raised where a change to the code changes bits of runs that there are already, so that resume
 /// says so; no checkpoint before 2 has one.
-constexpr int numerics_revision = 18;
+constexpr int numerics_revision = 19;
 
 }  // namespace
 
