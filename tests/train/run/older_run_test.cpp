@@ -291,10 +291,9 @@ TEST_F(OlderRun, MeasuresItsBestAnewWhereWindowsGoAcrossPauses) {
       text += fmt::format("2024-02-{:02} {:02}:{:02},{}\n", day, slot / 2, slot % 2 * 30,
                           (day * 7 + slot * slot) % 13);
   const auto recipe = [&](const std::string& table) {
-    return tiny_config(
-        write("series.csv", table),
-        {"model.kind=forecaster", "data.kind=series", "data.lookback=6", "data.horizon=2",
-         "model.patch.length=2", "train.steps=4", "train.validate.every=2"});
+    return tiny_config(write("series.csv", table),
+                       {"model.kind=forecaster", "data.kind=series", "data.lookback=6",
+                        "data.horizon=2", "train.steps=4", "train.validate.every=2"});
   };
   train(recipe(text));
   {
