@@ -27,19 +27,6 @@ std::vector<std::size_t> split_borders(const std::vector<double>& splits, std::s
   return borders;
 }
 
-/// Nine of ten gaps are alike within 1 %.
-bool is_mostly_one_step(const std::vector<double>& times) {
-  std::vector<double> gaps;
-  for (std::size_t row = 1; row < times.size(); ++row) gaps.push_back(times[row] - times[row - 1]);
-  if (gaps.empty()) return false;
-  const auto middle = gaps.begin() + std::ptrdiff_t(gaps.size() / 2);
-  std::ranges::nth_element(gaps, middle);
-  const double median = *middle;
-  const auto alike = std::ranges::count_if(
-      gaps, [&](double gap) { return std::fabs(gap - median) <= 0.01 * median; });
-  return std::size_t(alike) * 10 >= gaps.size() * 9;
-}
-
 /// The columns of a matrix that are kept. (n, rows) -> (n, kept)
 xt::xarray<double> kept_columns(const xt::xarray<double>& matrix,
                                 const std::vector<std::size_t>& kept) {
@@ -222,7 +209,7 @@ bool SeriesWindows::crosses_slots() const {
   if (spec_.pause == 0 || spec_.stamps || spec_.drop > 0) return false;
   return std::ranges::any_of(parts_, [](const Part& part) {
     const TimeStep step = part.series.time_step();
-    return step.has_pauses() && !step.counts_dates() && is_mostly_one_step(part.series.times);
+    return step.has_pauses() && !step.counts_dates() && have_one_step(part.series.times);
   });
 }
 

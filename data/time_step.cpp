@@ -59,6 +59,13 @@ std::vector<double> differences(const std::vector<double>& numbers) {
   return steps;
 }
 
+/// Nine of ten of them, within 1 %.
+bool are_mostly(const std::vector<double>& steps, double step) {
+  const auto alike = std::ranges::count_if(
+      steps, [&](double each) { return std::abs(each - step) <= 0.01 * step; });
+  return double(alike) >= 0.9 * double(steps.size());
+}
+
 bool are_of_calendar(const std::vector<double>& times) {
   return times.size() >= 3 && is_date(times.front()) && is_date(times.back());
 }
@@ -142,9 +149,7 @@ bool TimeStep::is_business_daily(const std::vector<double>& times) {
 void TimeStep::set_seconds(const std::vector<double>& times) {
   const std::vector<double> steps = differences(times);
   step_ = median(steps);
-  const auto alike = std::ranges::count_if(
-      steps, [&](double each) { return std::abs(each - step_) <= 0.01 * step_; });
-  is_regular_ = double(alike) >= 0.9 * double(steps.size());
+  is_regular_ = are_mostly(steps, step_);
   if (!are_of_calendar(times)) return;
   const std::vector<double> rows = rows_of_days(times);
   const double full = quantile_of(rows, 0.9);  // some days have gaps
@@ -201,6 +206,11 @@ std::string TimeStep::words() const {
     if (step_ >= seconds && std::fmod(step_, seconds) == 0)
       return format_number_of(std::size_t(step_ / seconds), name);
   return format_number(step_) + " s";
+}
+
+bool have_one_step(const std::vector<double>& times) {
+  const std::vector<double> steps = differences(times);
+  return !steps.empty() && are_mostly(steps, median(steps));
 }
 
 }  // namespace bochner

@@ -29,7 +29,7 @@ class TrainingLoop {
     while (true) {
       session_.require_same_data();
       if (validation_is_due() && !validate()) return stop(interruption());
-      if (has_stopped_improving()) return stop(StopReason::no_improvement);
+      if (session_.has_stopped_improving()) return stop(StopReason::no_improvement);
       if (state_.step >= session_.total_steps()) return stop(StopReason::finished);
       if (state_.step >= until_) return stop(StopReason::until);
       if (is_alone() || !is_agreed_) agree();
@@ -105,10 +105,6 @@ class TrainingLoop {
 
   /// A run that stopped before its validation finds a new best at the step that is saved already.
   bool has_news() const { return state_.step > saved_step_ || new_best_; }
-
-  bool has_stopped_improving() const {
-    return spec_.patience > 0 && state_.validations_since_improvement >= spec_.patience;
-  }
 
   void train_one_step() {
     const auto began = Clock::now();

@@ -24,4 +24,5 @@ std::string note_on_names(const std::vector<std::string>& keys);
 
 /// What to say where another revision wrote the checkpoint; "" where none did.
 std::string note_on_revision(const CheckpointReader& checkpoint);
+
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -237,10 +237,7 @@ void Session::take_up(const CheckpointReader& checkpoint, bool strict,
   const TrainerState now = state();
   state() = checkpoint.state();
   if (was_done(state(), spec_.steps, steps_per_epoch_)) total_steps_ = state().step;
-  const bool is_done =
-      state().step >= total_steps_ ||
-      (spec_.patience > 0 && state().validations_since_improvement >= spec_.patience);
-  if (!is_done) {
+  if (state().step < total_steps_ && !has_stopped_improving()) {
     begin_best_anew(task_->data(), state(), notes);
     state().numerics = now.numerics;
   }

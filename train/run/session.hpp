@@ -67,6 +67,10 @@ class Session {
   RunDirectory& run() { return *run_; }
   TrainerState& state() { return trainer_->state(); }
   std::uint64_t total_steps() const { return total_steps_; }
+  /// Whether train.stop.patience is at its end.
+  bool has_stopped_improving() const {
+    return spec_.patience > 0 && trainer_->state().validations_since_improvement >= spec_.patience;
+  }
   std::uint64_t tokens_per_step() const { return tokens_per_step_; }
   /// The keys of train.*.
   const TrainSpec& spec() const { return spec_; }
