@@ -213,13 +213,14 @@ def random_batch(vocabulary, length, batch, classes, events):
     return tokens, torch.randint(classes, (batch,)) if classes else torch.randint(vocabulary, (batch, length))
 
 
-def vector_bits():
-    """Of the vectors in compiled code; none where PyTorch is older than 2.5 and does not say."""
+def compiled_for():
+    """The bits of the vectors in compiled code and what the compiler's -march is; none where PyTorch does not say."""
+    from torch._inductor import config
     try:
         from torch._inductor.cpu_vec_isa import pick_vec_isa
     except ImportError:
-        return None
-    return pick_vec_isa().bit_width()
+        return {}
+    return {"vector_bits": pick_vec_isa().bit_width(), "march": getattr(config.cpp, "march", None)}
 
 
 def main():
@@ -242,26 +243,29 @@ def main():
 
     def train():
         optimizer.zero_grad(set_to_none=True)
-        loss_of(*batch).backward()
+        loss = loss_of(*batch)
+        loss.backward()
         optimizer.step()
+        return loss
 
     @torch.inference_mode()
     def predict():
-        loss_of(*batch)
+        return loss_of(*batch)
+
+    step = predict if chosen.predict else train
 
     def milliseconds_of_a_step():
         start = time.perf_counter()
-        predict() if chosen.predict else train()
+        step()
         return 1e3 * (time.perf_counter() - start)
 
     def answer(**values):
         print(json.dumps(values), flush=True)
 
-    for _ in range(3):
-        milliseconds_of_a_step()
+    losses = [step().item() for _ in range(3)]
     answer(model=chosen.model, params=sum(p.numel() for p in model.parameters()), torch=torch.__version__,
            backend=torch.backends.mkl.is_available() and "MKL" or "own", isa=torch.backends.cpu.get_cpu_capability(),
-           vector_bits=vector_bits() if chosen.compile else None)
+           loss=losses[-1], **(compiled_for() if chosen.compile else {}))
     for line in sys.stdin:
         times = [milliseconds_of_a_step() for _ in range(int(line))]
         answer(step_ms=times, rss_mb=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)

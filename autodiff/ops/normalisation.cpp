@@ -68,10 +68,11 @@ auto hat_of_input(const Var& x, const RowStatistics& statistics) {
 /// Whether xhat = (y - bias) / gain loses no more than a few bits. Then the input need not be kept,
 /// and the output is there anyway: the next op has it.
 bool output_tells_hat(const Var& gain, const Var& bias) {
-  for (std::size_t j = 0; j < gain.size(); ++j) {
-    if (std::abs(gain.data()[j]) < (1 + std::abs(bias.data()[j])) / 16) return false;
-  }
-  return true;
+  const real *gains = gain.data(), *biases = bias.data();
+  std::size_t too_small = 0;
+  for (std::size_t j = 0, D = gain.size(); j < D; ++j)
+    too_small += std::abs(gains[j]) < (1 + std::abs(biases[j])) / 16;
+  return too_small == 0;
 }
 
 Var record_layer_norm(const Var& x, const RowNorm& norm, RowStatistics statistics, Tensor y) {
