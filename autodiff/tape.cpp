@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
-#include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/tape.hpp>
+#include <bochner/base/numeric/parallel.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -139,25 +139,25 @@ ParameterSet set_of(const std::vector<NamedParameter>& parameters) {
   return set;
 }
 
-void KeptValues::add(std::span<const NamedParameter> parameters) {
+void WeightCache::add(std::span<const NamedParameter> parameters) {
   const std::lock_guard lock(mutex_);
   for (const NamedParameter& named : parameters) addresses_.insert(&named.parameter->value());
 }
 
-std::shared_ptr<const void> KeptValues::find(const Key& key) const {
+std::shared_ptr<const void> WeightCache::find(const Key& key) const {
   const std::lock_guard lock(mutex_);
   const auto found = values_.find(key);
   return found == values_.end() ? nullptr : found->second;
 }
 
-std::shared_ptr<const void> KeptValues::keep(const Key& key, std::shared_ptr<const void> value) {
+std::shared_ptr<const void> WeightCache::keep(const Key& key, std::shared_ptr<const void> value) {
   const std::lock_guard lock(mutex_);
   const std::shared_ptr<const void>& kept = values_.emplace(key, std::move(value)).first->second;
   addresses_.insert(kept.get());
   return kept;
 }
 
-bool KeptValues::holds(const Tensor& value) const {
+bool WeightCache::holds(const Tensor& value) const {
   const std::lock_guard lock(mutex_);
   return addresses_.contains(&value);
 }

@@ -6,8 +6,8 @@
 /// sorting, used once.
 
 #include <atomic>
-#include <bochner/autodiff/compute/philox.hpp>
 #include <bochner/autodiff/tensor.hpp>
+#include <bochner/base/numeric/philox.hpp>
 #include <functional>
 #include <initializer_list>
 #include <map>
@@ -219,7 +219,7 @@ struct TapeObserver {
 
 /// Values that follow from parameters alone, for passes without gradients between which no
 /// parameter changes: the tokens of texts, one after the other. Several threads may ask.
-class KeptValues {
+class WeightCache {
  public:
   /// Parameters that live as long as this does.
   void add(std::span<const NamedParameter> parameters);
@@ -249,16 +249,17 @@ class KeptValues {
 
 /// How a pass is run, and which random numbers it draws.
 struct PassOptions {
-  bool training = false;      ///< dropout on
-  bool recording = true;      ///< gradients wanted
-  bool check_finite = false;  ///< test each value and gradient: slow, for finding the op to blame
-  bool holding = false;       ///< without recording, keep parameters awaited for a later pass
-  std::uint64_t seed = 0;     ///< of the random numbers of this pass
+  bool training = false;  ///< dropout on
+  bool recording = true;  ///< gradients wanted
+  bool check_finite =
+      false;  ///< test each value and gradient: slow, for finding the op to throw_diverged
+  bool holding = false;    ///< without recording, keep parameters awaited for a later pass
+  std::uint64_t seed = 0;  ///< of the random numbers of this pass
   std::uint64_t step = 0;  ///< training step: with `seed` it fixes every random number of the pass
   std::uint64_t random_uses = 0;  ///< ops of this pass that have drawn so far
   double share = 1;               ///< of this pass in the gradient of a step, see add_loss()
   TapeObserver* observer = nullptr;
-  KeptValues* kept = nullptr;             ///< without recording: of the passes before
+  WeightCache* kept = nullptr;            ///< without recording: of the passes before
   const ParameterSet* visited = nullptr;  ///< refuse all others: they are neither trained nor saved
 };
 

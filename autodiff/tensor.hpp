@@ -1,9 +1,9 @@
 #pragma once
 /// Tensor: arrays of `real` in row-major order.
 
-#include <bochner/autodiff/pool.hpp>
 #include <bochner/autodiff/real.hpp>
-#include <bochner/autodiff/shape.hpp>
+#include <bochner/base/pool.hpp>
+#include <bochner/base/shape.hpp>
 #include <xtensor/xarray.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {

@@ -4,11 +4,11 @@
 
 #include <benchmark/benchmark.h>
 
-#include <bochner/autodiff/compute/parallel.hpp>
-#include <bochner/autodiff/ops/long_convolution.hpp>
+#include <bochner/autodiff/ops/recurrence/long_convolution.hpp>
 #include <bochner/autodiff/ops/sequence.hpp>
+#include <bochner/base/numeric/parallel.hpp>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 constexpr std::size_t tokens = 16384, channels = 64;
@@ -58,4 +58,4 @@ BENCHMARK_CAPTURE(convolve, taps, short_convolution)->Apply(short_sizes);
 BENCHMARK_CAPTURE(convolve, direct_taps, direct)->Apply(short_sizes);
 
 }  // namespace
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -9,7 +9,7 @@
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 constexpr std::size_t tokens = 8192;
@@ -116,4 +116,4 @@ BOCHNER_REDUCTION(all_ordered, ordered_product, ordered_rows, ordered_squares);
 BOCHNER_REDUCTION(all_free, free_product, free_rows, free_sum_of_squares);
 
 }  // namespace
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -4,11 +4,11 @@
 #include <benchmark/benchmark.h>
 
 #include <bochner/autodiff/compute/fft.hpp>
-#include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/base/numeric/parallel.hpp>
 #include <cmath>
 #include <vector>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 void report(benchmark::State& state, double operations) {
@@ -63,4 +63,4 @@ BENCHMARK(transform)->Arg(1000)->Arg(1500)->Arg(1920)->Arg(3000)->Arg(10007);
 BENCHMARK(transform_rows)->RangeMultiplier(4)->Range(1024, 16384);
 
 }  // namespace
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

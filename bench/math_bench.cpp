@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 constexpr std::size_t count = 2048;
@@ -80,4 +80,4 @@ BENCHMARK(measure_gemm)
     ->Args({1024, 1024, 1024});
 
 }  // namespace
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -7,12 +7,12 @@
 #if defined(__AMX_BF16__) && defined(__AVX512F__) && !defined(BOCHNER_DOUBLE)
 #include <immintrin.h>
 
-#include <bochner/autodiff/compute/matrix_units.hpp>
+#include <bochner/autodiff/compute/amx.hpp>
 #include <bochner/autodiff/compute/register_tiles.hpp>
 #include <thread>
 #include <vector>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 void on_all_threads(benchmark::internal::Benchmark* bench) {
@@ -29,7 +29,7 @@ void count_flop(benchmark::State& state, double flop) {
 /// Four products of tiles of bfloat16 an iteration, and `beside()` after each.
 template <class Beside>
 void multiply_tiles(benchmark::State& state, const Beside& beside) {
-  if (!has_matrix_units()) return state.SkipWithError("no matrix units");
+  if (!has_amx()) return state.SkipWithError("no matrix units");
   const MatrixUnitsInUse in_use;
   const std::vector<real> numbers(4096, real(0.7));
   for (auto _ : state) {
@@ -74,8 +74,8 @@ void multiply_in_vectors(benchmark::State& state) {
 }
 BENCHMARK(multiply_in_vectors)->Apply(on_all_threads);
 
-void multiply_in_matrix_units(benchmark::State& state) {
-  if (!has_matrix_units()) return state.SkipWithError("no matrix units");
+void multiply_by_amx(benchmark::State& state) {
+  if (!has_amx()) return state.SkipWithError("no matrix units");
   Product of;
   pack_right(of.N, of.K, {of.b.data(), of.N}, of.packed.data());
   for (auto _ : state) {
@@ -84,8 +84,8 @@ void multiply_in_matrix_units(benchmark::State& state) {
   }
   count_flop(state, 2.0 * of.M * of.N * of.K);
 }
-BENCHMARK(multiply_in_matrix_units)->Apply(on_all_threads);
+BENCHMARK(multiply_by_amx)->Apply(on_all_threads);
 
 }  // namespace
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner
 #endif

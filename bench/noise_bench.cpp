@@ -3,11 +3,11 @@
 
 #include <benchmark/benchmark.h>
 
-#include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/base/numeric/parallel.hpp>
 #include <bochner/bochner.hpp>
 #include <cmath>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 constexpr std::size_t vocabulary = 10000, texts = 64, length = 64;
@@ -60,4 +60,4 @@ BENCHMARK_CAPTURE(step, sampled_softmax, "sampled_softmax")->ArgsProduct({{64, 1
 BENCHMARK_CAPTURE(step, nce, "nce")->ArgsProduct({{64, 128}, {512, 1024}});
 
 }  // namespace
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

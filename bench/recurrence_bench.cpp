@@ -3,10 +3,10 @@
 
 #include <benchmark/benchmark.h>
 
-#include <bochner/autodiff/compute/parallel.hpp>
-#include <bochner/autodiff/ops/recurrence.hpp>
+#include <bochner/autodiff/ops/recurrence/recurrence.hpp>
+#include <bochner/base/numeric/parallel.hpp>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 constexpr std::size_t B = 16, T = 2048;
@@ -96,4 +96,4 @@ BENCHMARK(space)
     ->UseRealTime();
 
 }  // namespace
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

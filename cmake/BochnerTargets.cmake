@@ -1,18 +1,19 @@
 # bochner_libraries(NAME): the library NAME, the command as a library NAME_cli, and the program NAME, in float for
-# NAME = bochner and in double for NAME = bochner64, where the command only checks gradients. What does not depend on
-# the precision is bochner_common.
+# NAME = bochner and in double for NAME = bochner64, where the command only checks gradients. base/, data/files/ and
+# data/formats/ are compiled once, as bochner_common; autodiff/, layers/ and optim/ once for each precision; the rest of
+# data/ and train/ in float.
 
 set(bochner_processor -march=${BOCHNER_ARCH})
 if(BOCHNER_TUNE)
   list(APPEND bochner_processor -mtune=${BOCHNER_TUNE})
 endif()
 # Behind these stand large libraries where no time is spent.
-foreach(source autodiff/compute/openblas.cpp autodiff/compute/special_functions.cpp train/commands/command_line.cpp
+foreach(source base/numeric/openblas.cpp base/numeric/special_functions.cpp train/commands/command_line.cpp
                train/config/config_toml.cpp train/storage/json.cpp)
   set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/${source} PROPERTIES COMPILE_OPTIONS -O1)
 endforeach()
 # They include the C interface of BLAS, which xtensor-blas declares in its own way.
-set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/autodiff/compute/cholesky.cpp
+set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/base/numeric/cholesky.cpp
                             ${CMAKE_CURRENT_SOURCE_DIR}/autodiff/compute/gemm.cpp
                             PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 
@@ -21,7 +22,7 @@ set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/train/commands/first_ins
                             PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 
 # Only the types of MPI are taken from its header; the library is loaded under mpirun.
-set(mpi_source ${CMAKE_CURRENT_SOURCE_DIR}/train/processes/mpi.cpp)
+set(mpi_source ${CMAKE_CURRENT_SOURCE_DIR}/train/distributed/mpi.cpp)
 set_source_files_properties(${mpi_source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 if(BOCHNER_MPI)
   if(NOT BOCHNER_MPI_HEADERS)
@@ -33,7 +34,7 @@ if(BOCHNER_MPI)
 endif()
 
 # Behind it stands another library, which may be missing.
-set(pieces_source ${CMAKE_CURRENT_SOURCE_DIR}/data/sentence_pieces.cpp)
+set(pieces_source ${CMAKE_CURRENT_SOURCE_DIR}/data/text/sentence_pieces.cpp)
 set_source_files_properties(${pieces_source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 if(BOCHNER_SENTENCEPIECE)
   set_source_files_properties(${pieces_source} PROPERTIES COMPILE_DEFINITIONS BOCHNER_SENTENCEPIECE)
@@ -121,29 +122,20 @@ function(bochner_library target export_name)
   bochner_compile_options(${target})
 endfunction()
 
-# bochner_sources(PRECISE PLAIN FOLDER...): the sources below the folders, those in the namespace of the precision
-# apart from those that name nothing of it and are compiled once.
-function(bochner_sources precise plain)
-  set(both)
+# bochner_sources(OUTPUT FOLDER...): the sources below the folders.
+function(bochner_sources output)
+  set(sources)
   foreach(folder ${ARGN})
     file(GLOB_RECURSE found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
-    list(APPEND both ${found})
+    list(APPEND sources ${found})
   endforeach()
-  set(of_precision)
-  foreach(source ${both})
-    file(STRINGS ${source} lines REGEX BOCHNER_PRECISION LIMIT_COUNT 1)
-    if(lines)
-      list(APPEND of_precision ${source})
-    endif()
-  endforeach()
-  list(REMOVE_ITEM both ${of_precision} ${PROJECT_SOURCE_DIR}/train/main.cpp)
-  set(${precise} ${of_precision} PARENT_SCOPE)
-  set(${plain} ${both} PARENT_SCOPE)
+  set(${output} ${sources} PARENT_SCOPE)
 endfunction()
 
 # The Python of exported models as texts of the program, one raw string each.
 function(bochner_torch_sources output)
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/train/torch/*.py)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/train/export/torch/*.py)
+  list(SORT sources COMPARE FILE_BASENAME)
   set(torch_sources)
   foreach(source ${sources})
     get_filename_component(name ${source} NAME_WE)
@@ -155,36 +147,33 @@ function(bochner_torch_sources output)
 endfunction()
 
 set(double_cli_sources commands/double_cli.cpp commands/command_line.cpp commands/first_instruction.cpp
-                       commands/gradcheck.cpp config/nearest.cpp laboratory/kernel_sample.cpp
-                       laboratory/layer_checks.cpp run/signals.cpp run/version.cpp charts/format.cpp storage/json.cpp)
+                       commands/gradcheck.cpp config/nearest.cpp run/instruments/kernel_sample.cpp
+                       studies/layer_checks.cpp run/signals.cpp run/version.cpp storage/json.cpp)
 
 function(bochner_common_library)
-  bochner_sources(precise plain autodiff layers optim data)
-  bochner_library(bochner_common common ${plain})
+  bochner_sources(sources base data/files data/formats)
+  bochner_library(bochner_common common ${sources})
   bochner_precompile(bochner_common bochner_common)
-  target_link_libraries(bochner_common PUBLIC xtensor TBB::tbb
+  target_link_libraries(bochner_common PUBLIC xtensor TBB::tbb fmt::fmt
                         PRIVATE LAPACK::LAPACK xxhash::xxhash ZLIB::ZLIB
                         $<BUILD_INTERFACE:xtensor-blas> $<BUILD_INTERFACE:Boost::headers>)
-  if(BOCHNER_SENTENCEPIECE)
-    target_link_libraries(bochner_common PRIVATE SentencePiece::SentencePiece)
-  endif()
 endfunction()
 
 function(bochner_libraries name)
   string(REPLACE bochner cli cli_name ${name})
   if(name STREQUAL bochner64)
-    bochner_sources(precise plain autodiff layers optim)
+    bochner_sources(sources autodiff layers optim)
     # The check of gradients is what double serves for.
     list(TRANSFORM double_cli_sources PREPEND ${PROJECT_SOURCE_DIR}/train/ OUTPUT_VARIABLE cli_sources)
   else()
-    bochner_sources(precise plain autodiff layers optim data)
-    bochner_sources(cli_precise cli_plain train)
-    set(cli_sources ${cli_precise} ${cli_plain})
-    list(REMOVE_ITEM cli_sources ${PROJECT_SOURCE_DIR}/train/commands/double_cli.cpp)
+    bochner_sources(sources autodiff layers optim data)
+    list(FILTER sources EXCLUDE REGEX "/data/(files|formats)/") # of bochner_common
+    bochner_sources(cli_sources train)
+    list(REMOVE_ITEM cli_sources ${PROJECT_SOURCE_DIR}/train/commands/double_cli.cpp ${PROJECT_SOURCE_DIR}/train/main.cpp)
     bochner_torch_sources(${PROJECT_BINARY_DIR}/torch_sources.cpp)
     list(APPEND cli_sources ${PROJECT_BINARY_DIR}/torch_sources.cpp)
   endif()
-  bochner_library(${name} ${name} ${precise})
+  bochner_library(${name} ${name} ${sources})
   if(name STREQUAL bochner64)
     target_compile_definitions(${name} PUBLIC BOCHNER_DOUBLE=1)
   endif()
@@ -193,6 +182,9 @@ function(bochner_libraries name)
   target_link_libraries(${name} PUBLIC bochner_common
                         PRIVATE DNNL::dnnl $<LINK_ONLY:OpenMP::OpenMP_CXX> LAPACK::LAPACK
                         $<BUILD_INTERFACE:xtensor-blas> $<BUILD_INTERFACE:Boost::headers>)
+  if(name STREQUAL bochner AND BOCHNER_SENTENCEPIECE)
+    target_link_libraries(bochner PRIVATE SentencePiece::SentencePiece)
+  endif()
 
   bochner_library(${name}_cli ${cli_name} ${cli_sources})
   bochner_precompile(${name}_cli bochner_cli <fmt/format.h>)

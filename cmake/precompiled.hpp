@@ -1,7 +1,7 @@
 // What nearly every source includes and the compiler should read once, whatever the precision.
 #include <algorithm>
-#include <bochner/autodiff/keys.hpp>
-#include <bochner/autodiff/shape.hpp>
+#include <bochner/base/keys.hpp>
+#include <bochner/base/shape.hpp>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>

@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <bochner/autodiff/ceil_div.hpp>
-#include <bochner/autodiff/shape.hpp>
+#include <bochner/base/ceil_div.hpp>
+#include <bochner/base/errors.hpp>
+#include <bochner/base/shape.hpp>
 #include <bochner/data/dataset.hpp>
-#include <bochner/data/files/errors.hpp>
 #include <bochner/data/former_split.hpp>
 #include <cmath>
 #include <limits>

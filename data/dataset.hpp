@@ -1,8 +1,8 @@
 #pragma once
 /// Dataset: numbered examples in splits, and what every source of them tells about itself.
 
-#include <bochner/autodiff/compute/philox.hpp>
-#include <bochner/autodiff/keys.hpp>
+#include <bochner/base/keys.hpp>
+#include <bochner/base/numeric/philox.hpp>
 
 namespace bochner {
 

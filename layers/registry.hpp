@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <any>
-#include <bochner/autodiff/joined.hpp>
-#include <bochner/autodiff/keys.hpp>
-#include <bochner/autodiff/shape.hpp>
+#include <bochner/base/join.hpp>
+#include <bochner/base/keys.hpp>
+#include <bochner/base/shape.hpp>
 #include <functional>
 #include <map>
 #include <memory>

@@ -2,8 +2,8 @@
 /// One parallel loop over the elements of many tensors: no launch per tensor, equal chunks.
 
 #include <algorithm>
-#include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/tape.hpp>
+#include <bochner/base/numeric/parallel.hpp>
 #include <vector>
 
 namespace bochner::inline BOCHNER_PRECISION {

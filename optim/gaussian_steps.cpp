@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <bochner/autodiff/compute/cholesky.hpp>
+#include <bochner/base/numeric/cholesky.hpp>
 #include <bochner/optim/gaussian_steps.hpp>
 #include <bochner/optim/natural_gradient.hpp>
 #include <bochner/optim/optimizer.hpp>

@@ -1,6 +1,6 @@
 #pragma once
-#include <bochner/autodiff/keys.hpp>
 #include <bochner/autodiff/tape.hpp>
+#include <bochner/base/keys.hpp>
 #include <string>
 #include <vector>
 

@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <bochner/autodiff/wildcard.hpp>
+#include <bochner/base/wildcard.hpp>
 #include <bochner/optim/optimizer.hpp>
 #include <cmath>
 

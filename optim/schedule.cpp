@@ -1,10 +1,10 @@
 #include <algorithm>
-#include <bochner/autodiff/shape.hpp>
+#include <bochner/base/shape.hpp>
 #include <bochner/optim/schedule.hpp>
 #include <cmath>
 #include <numbers>
 
-namespace bochner {
+namespace bochner::inline BOCHNER_PRECISION {
 
 std::vector<std::string> schedule_kinds() {
   return {"constant", "cosine", "linear", "inverse_sqrt", "wsd"};
@@ -43,4 +43,4 @@ double learning_rate(const Schedule& schedule, double peak, std::uint64_t step,
   return floor + (peak - floor) * double(total_steps - step) / double(total_steps - start);
 }
 
-}  // namespace bochner
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,9 +1,10 @@
 #pragma once
 /// The learning rate as a function of the step: nothing to save, nothing to restore.
 
-#include <bochner/autodiff/keys.hpp>
+#include <bochner/autodiff/real.hpp>
+#include <bochner/base/keys.hpp>
 
-namespace bochner {
+namespace bochner::inline BOCHNER_PRECISION {
 
 enum class ScheduleKind { constant, cosine, linear, inverse_sqrt, wsd };
 /// In the order of the enumeration.
@@ -40,4 +41,4 @@ inline void describe(Keys& keys, Schedule& schedule) {
 double learning_rate(const Schedule& schedule, double peak, std::uint64_t step,
                      std::uint64_t total_steps);
 
-}  // namespace bochner
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,9 +1,9 @@
 #pragma once
 /// Scratch memory in pieces, whose size is counted by the code that takes them.
 
-#include <bochner/autodiff/ceil_div.hpp>
 #include <bochner/autodiff/real.hpp>
-#include <bochner/autodiff/redzone.hpp>
+#include <bochner/base/ceil_div.hpp>
+#include <bochner/base/redzone.hpp>
 #include <cstddef>
 
 namespace bochner::inline BOCHNER_PRECISION {

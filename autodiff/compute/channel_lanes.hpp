@@ -3,9 +3,9 @@
 /// what runs along time is done for that many channels by plain vector instructions.
 
 #include <algorithm>
-#include <bochner/autodiff/ceil_div.hpp>
 #include <bochner/autodiff/compute/row_lanes.hpp>
-#include <bochner/autodiff/shape.hpp>
+#include <bochner/base/ceil_div.hpp>
+#include <bochner/base/shape.hpp>
 #include <cstring>
 #include <vector>
 

@@ -2,7 +2,7 @@
 #include <bochner/autodiff/compute/channel_lanes.hpp>
 #include <bochner/autodiff/compute/convolution_stream.hpp>
 #include <bochner/autodiff/compute/fft.hpp>
-#include <bochner/autodiff/compute/spectra.hpp>
+#include <bochner/autodiff/compute/spectrum_products.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

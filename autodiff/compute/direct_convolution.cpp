@@ -1,5 +1,5 @@
 #include <bochner/autodiff/compute/convolution.hpp>
-#include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/base/numeric/parallel.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/fft.hpp>
-#include <bochner/autodiff/compute/fft_size.hpp>
-#include <bochner/autodiff/compute/parallel.hpp>
-#include <bochner/autodiff/shape.hpp>
+#include <bochner/base/numeric/fft_size.hpp>
+#include <bochner/base/numeric/parallel.hpp>
+#include <bochner/base/shape.hpp>
 #include <cmath>
 #include <cstdint>
 #include <list>

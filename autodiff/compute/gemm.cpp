@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bochner/autodiff/compute/amx.hpp>
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/autodiff/compute/lanes.hpp>
-#include <bochner/autodiff/compute/matrix_units.hpp>
 #include <bochner/autodiff/compute/products.hpp>
 #include <climits>
 #include <csignal>
@@ -171,7 +171,7 @@ void gemm(std::size_t M, std::size_t N, std::size_t K, const Operand& a, const O
   if (M == 1 && (a.ld == 1 || !a_flips) && !b_flips && (beta == 0 || !is_small))
     return vector_product(N, K, a.data, b.data, b.ld, beta, c);
   if (is_small) return small_product(M, N, K, a, b, beta, c, ldc);
-  if (is_matrix_unit_product(M, N, K)) return matrix_unit_product(M, N, K, a, b, beta, c, ldc);
+  if (is_amx_product(M, N, K)) return amx_product(M, N, K, a, b, beta, c, ldc);
   if (is_panel_product(M, N)) return panel_product(M, N, K, a, b, beta, c, ldc);
   library_product(M, N, K, a, b, beta, c, ldc);
 }

@@ -2,8 +2,8 @@
 /// The one door to matrix products, one thread per call: tiles of our own, or matrix units, for
 /// what they are faster at; else oneDNN for float and OpenBLAS for double.
 
-#include <bochner/autodiff/compute/openblas.hpp>
 #include <bochner/autodiff/real.hpp>
+#include <bochner/base/numeric/openblas.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 

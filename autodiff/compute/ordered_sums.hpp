@@ -2,9 +2,9 @@
 /// Sums whose order is a function of the size only, in chunks of rows; broadcasting undone in one
 /// place.
 
-#include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/compute/row_sums.hpp>
 #include <bochner/autodiff/tensor.hpp>
+#include <bochner/base/numeric/parallel.hpp>
 #include <vector>
 
 namespace bochner::inline BOCHNER_PRECISION {

@@ -1,4 +1,4 @@
-#include <bochner/autodiff/compute/matrix_units.hpp>
+#include <bochner/autodiff/compute/amx.hpp>
 #include <bochner/autodiff/compute/packed_factor.hpp>
 #include <bochner/autodiff/compute/register_tiles.hpp>
 #include <limits>
@@ -24,7 +24,7 @@ PackedFactor::Form PackedFactor::form_of(std::size_t rows, std::size_t N, std::s
                                          bool in_own_tiles, Uses uses) {
   const bool again = uses == Uses::again;
   if (!in_own_tiles || K == 0 || !(again || is_worth_packing(rows, N, K))) return Form::whole;
-  return is_matrix_unit_product(again ? N : rows, N, K) ? Form::parts : Form::panels;
+  return is_amx_product(again ? N : rows, N, K) ? Form::parts : Form::panels;
 }
 
 PackedFactor::PackedFactor(std::size_t rows, std::size_t N, std::size_t K, const Operand& b,

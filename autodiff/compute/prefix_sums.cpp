@@ -1,6 +1,6 @@
 #include <bochner/autodiff/compute/convolution.hpp>
-#include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/compute/prefix_sums.hpp>
+#include <bochner/base/numeric/parallel.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

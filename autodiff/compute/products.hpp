@@ -2,8 +2,8 @@
 /// Sums of many products into few targets: what gradients of shared factors are made of.
 
 #include <bochner/autodiff/compute/gemm.hpp>
-#include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/tensor.hpp>
+#include <bochner/base/numeric/parallel.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 

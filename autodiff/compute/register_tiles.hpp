@@ -4,10 +4,10 @@
 /// in panels, whatever the other rows and columns are.
 
 #include <algorithm>
-#include <bochner/autodiff/ceil_div.hpp>
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/autodiff/compute/lanes.hpp>
 #include <bochner/autodiff/compute/prefetch.hpp>
+#include <bochner/base/ceil_div.hpp>
 #include <span>
 
 namespace bochner::inline BOCHNER_PRECISION {

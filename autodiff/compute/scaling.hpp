@@ -1,6 +1,6 @@
 #pragma once
-#include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/real.hpp>
+#include <bochner/base/numeric/parallel.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 

@@ -1,8 +1,8 @@
 #include <bochner/autodiff/compute/convolution.hpp>
 #include <bochner/autodiff/compute/fft.hpp>
-#include <bochner/autodiff/compute/fft_size.hpp>
-#include <bochner/autodiff/compute/parallel.hpp>
-#include <bochner/autodiff/compute/spectra.hpp>
+#include <bochner/autodiff/compute/spectrum_products.hpp>
+#include <bochner/base/numeric/fft_size.hpp>
+#include <bochner/base/numeric/parallel.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

@@ -2,8 +2,8 @@
 /// The recurrence of linear attention with decays: a matrix that every token fades, writes to and
 /// reads.
 
-#include <bochner/autodiff/ceil_div.hpp>
 #include <bochner/autodiff/compute/lanes.hpp>
+#include <bochner/base/ceil_div.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 

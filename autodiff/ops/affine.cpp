@@ -32,7 +32,7 @@ Affine make_affine(const Shape& result, const Var& w) {
 /// Weights that few rows are multiplied by, as the pass before this one has packed them, if there
 /// may be one; else null.
 std::shared_ptr<const PackedFactor> kept_factor(const Affine& a, const Var& w) {
-  KeptValues* kept = w.tape() && !w.tape()->recording ? w.tape()->kept : nullptr;
+  WeightCache* kept = w.tape() && !w.tape()->recording ? w.tape()->kept : nullptr;
   if (!kept || !a.has_few_rows() || !kept->holds(w.value())) return nullptr;
   return kept->of<PackedFactor>(&w.value(), 0, [&] {
     return std::make_shared<const PackedFactor>(a.rows, a.E, a.D, Operand{w.data(), a.E}, true,

@@ -1,7 +1,7 @@
-#include <bochner/autodiff/compute/parallel.hpp>
-#include <bochner/autodiff/crossing.hpp>
+#include <bochner/autodiff/cross_shard_reduction.hpp>
 #include <bochner/autodiff/ops/gradient_sums.hpp>
 #include <bochner/autodiff/ops/normalisation.hpp>
+#include <bochner/base/numeric/parallel.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -10,9 +10,9 @@ namespace {
 /// The rows of x (.., D) that are no padding. Work is cut among them, so that padding moves no sum.
 struct RealRows {
   std::size_t count, D;
-  bool are_all;                     ///< there are no lengths
-  std::vector<std::size_t> places;  ///< of those that lengths leave
-  Crossing* crossing = nullptr;     ///< shards that have the other rows of the batch
+  bool are_all;                             ///< there are no lengths
+  std::vector<std::size_t> places;          ///< of those that lengths leave
+  CrossShardReduction* crossing = nullptr;  ///< shards that have the other rows of the batch
   std::size_t operator[](std::size_t i) const { return are_all ? i : places[i]; }
 
   /// `columns` sums over the rows; add(row, sums) adds those of one.
@@ -25,7 +25,7 @@ struct RealRows {
   }
   /// Of all shards, in place of sums of this one.
   void cross(std::vector<double>& sums) const {
-    if (crossing) crossing->add_up(sums);
+    if (crossing) crossing->all_reduce(sums);
   }
   std::size_t count_of_batch() const {
     std::vector<double> sum = {double(count)};
@@ -141,7 +141,7 @@ Var batch_norm(const Var& x, const Var& gain, const Var& bias,
           "batch_norm", "gain and bias must be (D) for x (.., D): x ", x.shape(), ", gain ",
           gain.shape(), ", bias ", bias.shape());
   RealRows rows = rows_of(x, lengths);
-  if (const Tape* tape = gain.tape()) rows.crossing = crossing_of(*tape);
+  if (const Tape* tape = gain.tape()) rows.crossing = cross_shard_reduction_of(*tape);
   BatchMoments moments = moments_of(x.data(), rows);
   ChannelUnits units(moments, epsilon);
   Tensor y = unwritten(x.shape(), lengths.empty());

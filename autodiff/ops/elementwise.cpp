@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/math.hpp>
-#include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/ops/broadcast.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/base/numeric/parallel.hpp>
 #include <cmath>
 #include <numbers>
 

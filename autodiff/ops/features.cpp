@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
-#include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/features.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/base/numeric/parallel.hpp>
 #include <cmath>
 #include <numbers>
 

@@ -1,8 +1,8 @@
-#include <bochner/autodiff/compute/parallel.hpp>
-#include <bochner/autodiff/compute/special_functions.hpp>
 #include <bochner/autodiff/compute/spline_bin.hpp>
 #include <bochner/autodiff/ops/broadcast.hpp>
 #include <bochner/autodiff/ops/learned_quantiles.hpp>
+#include <bochner/base/numeric/parallel.hpp>
+#include <bochner/base/numeric/special_functions.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

@@ -1,7 +1,7 @@
 #include <bochner/autodiff/compute/gemm.hpp>
-#include <bochner/autodiff/compute/openblas.hpp>
 #include <bochner/autodiff/compute/products.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
+#include <bochner/base/numeric/openblas.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

@@ -1,5 +1,5 @@
-#include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/ops/loss.hpp>
+#include <bochner/base/numeric/parallel.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {

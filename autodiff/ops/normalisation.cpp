@@ -1,8 +1,8 @@
 #include <bochner/autodiff/compute/ordered_sums.hpp>
-#include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/compute/prefetch.hpp>
 #include <bochner/autodiff/ops/gradient_sums.hpp>
 #include <bochner/autodiff/ops/row_norm.hpp>
+#include <bochner/base/numeric/parallel.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {

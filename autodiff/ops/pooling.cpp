@@ -1,6 +1,6 @@
-#include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/ops/conv.hpp>
 #include <bochner/autodiff/ops/sliding_window.hpp>
+#include <bochner/base/numeric/parallel.hpp>
 #include <cstdint>
 #include <memory>
 

@@ -1,8 +1,8 @@
 #include <bochner/autodiff/compute/ordered_sums.hpp>
-#include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/compute/permute.hpp>
 #include <bochner/autodiff/ops/broadcast.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>
+#include <bochner/base/numeric/parallel.hpp>
 #include <cmath>
 #include <limits>
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
-#include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/ops/sequence.hpp>
+#include <bochner/base/numeric/parallel.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {

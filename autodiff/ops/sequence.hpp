@@ -21,8 +21,8 @@ Var softmax_attention(const Var& q, const Var& k, const Var& v, const Var& rate,
 /// of a larger sum: a mean of values (d) and behind it the logarithm of its weights' sum, (d + 1).
 /// Logits are q . k / sqrt(d) + rate (window - lag), `rate` (H) as above: relative to a token that
 /// has just left the window. q, k, v (B, T, H, d) -> (B, T, H, d + 1).
-Var near_attention(const Var& q, const Var& k, const Var& v, const Var& rate, std::size_t window,
-                   const std::vector<std::size_t>& lengths = {});
+Var local_attention(const Var& q, const Var& k, const Var& v, const Var& rate, std::size_t window,
+                    const std::vector<std::size_t>& lengths = {});
 
 struct LinearAttentionOptions {
   bool causal = true;
@@ -43,7 +43,7 @@ struct LinearAttentionOptions {
 /// axis; exp(-(rate_(j+1) + .. + rate_i)) for `rate` (B, T, H), steps of irregular time or gates;
 /// 1 where it is left out. A rate needs causal attention.
 /// `beside` (B, T, H, d + 1), of causal attention with positive features: what each token sees
-/// besides, a mean (d) and the logarithm of its weights' sum; see near_attention().
+/// besides, a mean (d) and the logarithm of its weights' sum; see local_attention().
 /// q, k (B, T, H, F) features, v (B, T, H, d) -> (B, T, H, d). O(T F d) in chunks with a running
 /// state (F, d), Katharopoulos et al. 2020 in chunked form.
 Var linear_attention(const Features& q, const Features& k, const Var& v, const Var& rate,

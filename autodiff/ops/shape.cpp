@@ -1,9 +1,9 @@
 #include <algorithm>
-#include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/compute/permute.hpp>
 #include <bochner/autodiff/ops/broadcast.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/base/numeric/parallel.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

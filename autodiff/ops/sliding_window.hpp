@@ -1,7 +1,7 @@
 #pragma once
 /// Windows that slide over two axes: which positions each sees.
 
-#include <bochner/autodiff/shape.hpp>
+#include <bochner/base/shape.hpp>
 
 namespace bochner {
 

@@ -1,7 +1,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <bochner/data/files/errors.hpp>
+#include <bochner/base/errors.hpp>
 #include <bochner/data/files/file_list.hpp>
 
 namespace bochner {

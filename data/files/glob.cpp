@@ -1,5 +1,5 @@
-#include <bochner/autodiff/wildcard.hpp>
-#include <bochner/data/files/errors.hpp>
+#include <bochner/base/errors.hpp>
+#include <bochner/base/wildcard.hpp>
 #include <bochner/data/files/folder.hpp>
 #include <bochner/data/files/glob.hpp>
 #include <set>

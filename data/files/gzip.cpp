@@ -1,7 +1,7 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <bochner/data/files/errors.hpp>
+#include <bochner/base/errors.hpp>
 #include <bochner/data/files/gzip.hpp>
 #include <memory>
 #include <new>

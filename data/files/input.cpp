@@ -1,6 +1,6 @@
 #include <unistd.h>
 
-#include <bochner/data/files/errors.hpp>
+#include <bochner/base/errors.hpp>
 #include <bochner/data/files/input.hpp>
 #include <cerrno>
 #include <system_error>

@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <bochner/data/files/errors.hpp>
+#include <bochner/base/errors.hpp>
+#include <bochner/base/text.hpp>
 #include <bochner/data/files/regular_file.hpp>
-#include <bochner/data/files/text.hpp>
 #include <cerrno>
 #include <string>
 #include <system_error>

@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <bochner/autodiff/joined.hpp>
-#include <bochner/data/files/errors.hpp>
-#include <bochner/data/files/text.hpp>
+#include <bochner/base/errors.hpp>
+#include <bochner/base/join.hpp>
+#include <bochner/base/text.hpp>
 #include <bochner/data/formats/array.hpp>
 #include <bochner/data/formats/columns.hpp>
 #include <cmath>

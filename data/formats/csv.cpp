@@ -1,9 +1,9 @@
 #include <algorithm>
-#include <bochner/autodiff/joined.hpp>
-#include <bochner/autodiff/shape.hpp>
-#include <bochner/data/files/errors.hpp>
+#include <bochner/base/errors.hpp>
+#include <bochner/base/join.hpp>
+#include <bochner/base/shape.hpp>
+#include <bochner/base/text.hpp>
 #include <bochner/data/files/input.hpp>
-#include <bochner/data/files/text.hpp>
 #include <bochner/data/formats/columns.hpp>
 #include <bochner/data/formats/csv.hpp>
 #include <bochner/data/formats/csv_dialect.hpp>

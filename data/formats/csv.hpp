@@ -1,7 +1,7 @@
 #pragma once
 /// Tables of numbers as comma-separated text (RFC 4180).
 
-#include <bochner/autodiff/keys.hpp>
+#include <bochner/base/keys.hpp>
 #include <bochner/data/formats/array.hpp>
 #include <filesystem>
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
-#include <bochner/autodiff/shape.hpp>
-#include <bochner/data/files/text.hpp>
+#include <bochner/base/shape.hpp>
+#include <bochner/base/text.hpp>
 #include <bochner/data/formats/csv_dialect.hpp>
 #include <bochner/data/formats/csv_records.hpp>
 #include <bochner/data/formats/time_stamp.hpp>

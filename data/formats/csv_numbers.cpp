@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <bochner/data/files/text.hpp>
+#include <bochner/base/text.hpp>
 #include <bochner/data/formats/csv_dialect.hpp>
 #include <bochner/data/formats/csv_numbers.hpp>
 #include <bochner/data/formats/time_stamp.hpp>

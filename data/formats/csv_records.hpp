@@ -1,7 +1,7 @@
 #pragma once
 /// Records of a text: fields between delimiters, in lines.
 
-#include <bochner/data/files/errors.hpp>
+#include <bochner/base/errors.hpp>
 #include <deque>
 #include <string>
 #include <string_view>

@@ -1,4 +1,4 @@
-#include <bochner/data/files/errors.hpp>
+#include <bochner/base/errors.hpp>
 #include <bochner/data/formats/idx.hpp>
 #include <utility>
 

@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <bochner/data/files/errors.hpp>
+#include <bochner/base/errors.hpp>
+#include <bochner/base/text.hpp>
 #include <bochner/data/files/input.hpp>
-#include <bochner/data/files/text.hpp>
 #include <bochner/data/formats/npy.hpp>
 #include <cmath>
 #include <limits>

@@ -1,7 +1,7 @@
 #include <bit>
-#include <bochner/data/files/errors.hpp>
-#include <bochner/data/files/text.hpp>
-#include <bochner/data/files/utf8.hpp>
+#include <bochner/base/errors.hpp>
+#include <bochner/base/text.hpp>
+#include <bochner/base/utf8.hpp>
 #include <bochner/data/formats/piece_model.hpp>
 #include <cmath>
 #include <cstring>

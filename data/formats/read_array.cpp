@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <bochner/data/files/errors.hpp>
-#include <bochner/data/files/text.hpp>
+#include <bochner/base/errors.hpp>
+#include <bochner/base/text.hpp>
 #include <bochner/data/formats/columns.hpp>
 #include <bochner/data/formats/idx.hpp>
 #include <bochner/data/formats/images.hpp>

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <bit>
-#include <bochner/autodiff/joined.hpp>
-#include <bochner/autodiff/shape.hpp>
-#include <bochner/data/files/errors.hpp>
-#include <bochner/data/files/text.hpp>
+#include <bochner/base/errors.hpp>
+#include <bochner/base/join.hpp>
+#include <bochner/base/shape.hpp>
+#include <bochner/base/text.hpp>
 #include <bochner/data/formats/stored_array.hpp>
 #include <cmath>
 #include <cstring>

@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <bochner/autodiff/shape.hpp>
-#include <bochner/data/files/text.hpp>
+#include <bochner/base/shape.hpp>
+#include <bochner/base/text.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
 #include <chrono>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include <bochner/autodiff/ops/delta_rule.hpp>
+#include <bochner/autodiff/ops/attention/delta_rule.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>
 #include <bochner/layers/attention/feature_heads.hpp>

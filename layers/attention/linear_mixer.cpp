@@ -4,8 +4,8 @@
 #include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/layers/attention/channel_attention.hpp>
 #include <bochner/layers/attention/feature_heads.hpp>
+#include <bochner/layers/attention/kv_cache.hpp>
 #include <bochner/layers/attention/projections.hpp>
-#include <bochner/layers/attention/seen_tokens.hpp>
 #include <bochner/layers/attention/time_kernel.hpp>
 #include <bochner/layers/attention/warm_start.hpp>
 #include <bochner/layers/mixers/mixer_demands.hpp>
@@ -21,7 +21,7 @@ struct LinearState : MixerState {
   /// Made at the first token, when the number of features is known.
   std::optional<LinearAttentionState> sums;
   ChannelState channels;  ///< of rates per channel, in place of the sums
-  SeenTokens window;
+  KvCache window;
   std::deque<Tensor> features;  ///< of keys in the window (B, 1, H, F)
 };
 
@@ -154,7 +154,7 @@ class LinearMixer : public AttentionMixer {
   Var with_window(Tape& tape, const Heads& heads, const Var& rate, const Layout& layout) {
     time_kernel_.require_window(layout.regular(), "linear_attention");
     const std::size_t T = heads.v.dim(1), d = heads.v.dim(3);
-    const Var near = near_attention(heads.q, heads.k, heads.v, rate, window_, layout.lengths);
+    const Var near = local_attention(heads.q, heads.k, heads.v, rate, window_, layout.lengths);
     const Var means = slice(near, 3, 0, d);
     if (T <= window_) return means;
     const auto older = [&](const Var& x) { return slice(x, 1, 0, T - window_); };

@@ -1,8 +1,8 @@
 #include <bochner/autodiff/ops/sequence.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/layers/attention/feature_heads.hpp>
+#include <bochner/layers/attention/kv_cache.hpp>
 #include <bochner/layers/attention/projections.hpp>
-#include <bochner/layers/attention/seen_tokens.hpp>
 #include <bochner/layers/attention/time_kernel.hpp>
 #include <bochner/layers/mixers/mixer_demands.hpp>
 #include <bochner/layers/mixers/mixers.hpp>
@@ -11,7 +11,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 struct SoftmaxState : MixerState {
-  SeenTokens seen;  ///< all of them, or those in the window
+  KvCache seen;  ///< all of them, or those in the window
 };
 
 MixerTraits softmax_traits(const MixerSpec&) {
@@ -69,7 +69,7 @@ class SoftmaxMixer : public AttentionMixer {
     show_attention(tape, *this, {q, k, rate, Var(), Var(), causal_, layout.lengths, window_});
     if (window_ == 0) return softmax_attention(q, k, v, rate, causal_, layout.lengths);
     time_kernel_.require_window(layout.regular(), "softmax");
-    return slice(near_attention(q, k, v, rate, window_, layout.lengths), 3, 0, q.dim(3));
+    return slice(local_attention(q, k, v, rate, window_, layout.lengths), 3, 0, q.dim(3));
   }
 
   bool causal_;

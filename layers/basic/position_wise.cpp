@@ -1,4 +1,4 @@
-#include <bochner/autodiff/crossing.hpp>
+#include <bochner/autodiff/cross_shard_reduction.hpp>
 #include <bochner/autodiff/ops/broadcast.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/feed_forward.hpp>
@@ -115,11 +115,11 @@ BatchNorm::BatchNorm(std::size_t width, double momentum)
 
 Var BatchNorm::forward(Tape& tape, const Var& x, const std::vector<std::size_t>& lengths) {
   if (tape.training) {
-    const Crossing* crossing = crossing_of(tape);
-    const bool remembers = !crossing || crossing->remembers();
+    const CrossShardReduction* crossing = cross_shard_reduction_of(tape);
+    const bool updates_running_stats = !crossing || crossing->updates_running_stats();
     return batch_norm(x, tape(gain_), tape(bias_), lengths,
-                      [this, remembers](const BatchMoments& moments) {
-                        if (remembers) learn(moments);
+                      [this, updates_running_stats](const BatchMoments& moments) {
+                        if (updates_running_stats) learn(moments);
                       });
   }
   Tensor rstd = uninitialized(variance_.shape());

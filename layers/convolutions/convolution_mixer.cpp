@@ -1,5 +1,5 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
-#include <bochner/autodiff/ops/long_convolution.hpp>
+#include <bochner/autodiff/ops/recurrence/long_convolution.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/layers/convolutions/convolution_mixer.hpp>
 #include <bochner/layers/mixers/mixer_demands.hpp>

@@ -1,5 +1,5 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
-#include <bochner/autodiff/ops/long_convolution.hpp>
+#include <bochner/autodiff/ops/recurrence/long_convolution.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/layers/convolutions/filter.hpp>
 #include <cmath>

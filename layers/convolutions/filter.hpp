@@ -1,7 +1,7 @@
 #pragma once
 /// Filters: the kernels of long convolutions, as functions of few parameters or one by one.
 
-#include <bochner/layers/linear_response.hpp>
+#include <bochner/layers/impulse_response.hpp>
 #include <bochner/layers/registry.hpp>
 #include <bochner/layers/spectral/density.hpp>
 #include <limits>
@@ -104,13 +104,13 @@ class Filter : public Module {
   virtual Var at(Tape& tape, const Lags& lags) = 0;
   /// Lags from there on weigh nothing.
   virtual std::size_t limit() const { return std::numeric_limits<std::size_t>::max(); }
-  /// Of the density that it is the Fourier transform of, see LinearResponse.
+  /// Of the density that it is the Fourier transform of, see ImpulseResponse.
   virtual Tensor drawn_frequencies() { return zeros({0}); }
 };
 
 /// Kernels to the past, and to the future where a mixer is not causal, and the weight of the token
 /// itself beside them, which starts normally with deviation 1.
-class TwoSidedFilter : public Module, public LinearResponse {
+class TwoSidedFilter : public Module, public ImpulseResponse {
  public:
   TwoSidedFilter(const FilterSpec& spec, bool causal);
   /// What long_convolution() takes: all lags that T tokens have. `kernel` (L, channels)

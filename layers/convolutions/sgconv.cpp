@@ -1,7 +1,7 @@
 #include <bit>
 #include <bochner/autodiff/compute/prefix_sums.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
-#include <bochner/autodiff/ops/long_convolution.hpp>
+#include <bochner/autodiff/ops/recurrence/long_convolution.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/layers/convolutions/convolution_mixer.hpp>
 #include <bochner/layers/mixers/mixers.hpp>
@@ -20,7 +20,7 @@ struct SgConvState : MixerState {
 /// divided by its norm at the start. Behind it stands glu(W gelu(.) + b). Li et al., "What makes
 /// convolutional models great on long sequence modeling?" (SGConv), 2023, with kernel_dim 1; prefix
 /// sums in place of transforms.
-class SgConvMixer : public ConvolutionMixer, public LinearResponse {
+class SgConvMixer : public ConvolutionMixer, public ImpulseResponse {
  public:
   explicit SgConvMixer(const MixerSpec& spec)
       : ConvolutionMixer(spec),

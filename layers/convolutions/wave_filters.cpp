@@ -1,8 +1,8 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
-#include <bochner/autodiff/ops/long_convolution.hpp>
+#include <bochner/autodiff/ops/recurrence/long_convolution.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/layers/convolutions/filter.hpp>
-#include <bochner/layers/recurrences/spectrum.hpp>
+#include <bochner/layers/recurrences/eigenvalues.hpp>
 #include <cmath>
 #include <numbers>
 
@@ -39,8 +39,8 @@ class ExponentialFilter : public Filter {
     const Steps steps = steps_of(tape(log_decay_), tape(frequency_), tape(log_step_));
     const ComplexPair output = {tape(output_re_), tape(output_im_)};
     const ComplexPair weight = output * steps.held_gain();
-    return damped_waves(-steps.z.re, steps.z.im, 2 * weight.re, -2 * weight.im, lags.count,
-                        lags.descending);
+    return exponential_kernels(-steps.z.re, steps.z.im, 2 * weight.re, -2 * weight.im, lags.count,
+                               lags.descending);
   }
 
   std::size_t limit() const override { return limit_; }
@@ -93,9 +93,9 @@ class SpectralFilter : public Filter {
     const Var frequency = frequencies(tape);
     const Shape& shape = frequency.shape();
     const Var amplitude = tape(amplitude_) * (1 / double(draws_));
-    return damped_waves(broadcast_to(exp(tape(log_rate_)), shape), frequency,
-                        broadcast_to(amplitude, shape), tape.constant(zeros(shape)), lags.count,
-                        lags.descending);
+    return exponential_kernels(broadcast_to(exp(tape(log_rate_)), shape), frequency,
+                               broadcast_to(amplitude, shape), tape.constant(zeros(shape)),
+                               lags.count, lags.descending);
   }
 
   std::size_t limit() const override { return limit_; }

@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <bochner/autodiff/compute/conjugate_gradients.hpp>
-#include <bochner/autodiff/compute/openblas.hpp>
-#include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/base/numeric/conjugate_gradients.hpp>
+#include <bochner/base/numeric/openblas.hpp>
+#include <bochner/base/numeric/parallel.hpp>
 #include <bochner/layers/encodings/fused_compression.hpp>
 #include <cmath>
 #include <numeric>

@@ -1,5 +1,5 @@
 #pragma once
-#include <bochner/autodiff/ops/harmonics.hpp>
+#include <bochner/autodiff/ops/fourier/fourier_features.hpp>
 #include <bochner/layers/module.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {

@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <bochner/autodiff/compute/waves_on_grid.hpp>
-#include <bochner/autodiff/joined.hpp>
+#include <bochner/autodiff/compute/nufft.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/base/join.hpp>
 #include <bochner/layers/encodings/space_fourier.hpp>
 #include <cmath>
 #include <numbers>
@@ -112,7 +112,7 @@ Tensor FourierEncoding::grid_product(const GridAxes& axes, const Tensor& w) cons
   std::vector<RegularAxis> regular;
   for (const auto& axis : axes) regular.push_back(regular_axis(axis));
   const Tensor amplitudes = w * real(std::sqrt(2 / double(w.shape()[0])));
-  return waves_on_grid(regular, frequencies(), amplitudes);
+  return nufft(regular, frequencies(), amplitudes);
 }
 
 void FourierEncoding::visit(Visitor& visitor) {

@@ -1,7 +1,7 @@
 #pragma once
 /// Encodings of continuous time Phi(t), whose inner products are time kernels K(t, s).
 
-#include <bochner/autodiff/times.hpp>
+#include <bochner/base/time_array.hpp>
 #include <bochner/layers/registry.hpp>
 #include <bochner/layers/spectral/density.hpp>
 

@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <bochner/autodiff/compute/quantile.hpp>
+#include <bochner/base/numeric/quantile.hpp>
 #include <bochner/layers/encodings/time_scale.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {

@@ -1,5 +1,5 @@
 #pragma once
-#include <bochner/autodiff/times.hpp>
+#include <bochner/base/time_array.hpp>
 #include <bochner/layers/module.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {

@@ -2,8 +2,8 @@
 /// Where the tokens of a sequence stand: coordinates for a SpaceTimeEncoding in place of the number
 /// of a token.
 
-#include <bochner/autodiff/ops/harmonics.hpp>
-#include <bochner/autodiff/shape.hpp>
+#include <bochner/autodiff/ops/fourier/fourier_features.hpp>
+#include <bochner/base/shape.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 

@@ -1,11 +1,11 @@
 #include <algorithm>
-#include <bochner/autodiff/compute/openblas.hpp>
+#include <bochner/base/numeric/openblas.hpp>
 #include <bochner/layers/features/box_weights.hpp>
 #include <cmath>
 #include <complex>
 #include <numbers>
 
-namespace bochner {
+namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 /// 0 of infinite x: the box may be as wide as numbers are.
@@ -136,4 +136,4 @@ std::vector<double> box_weights(const std::vector<double>& frequencies, std::siz
   return weights;
 }
 
-}  // namespace bochner
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -2,10 +2,11 @@
 /// Optimal fixed weights of random features. Avron et al., "Quasi-Monte Carlo feature maps", 2016;
 /// Chen et al., "DiJiang", 2024.
 
+#include <bochner/autodiff/real.hpp>
 #include <cstddef>
 #include <vector>
 
-namespace bochner {
+namespace bochner::inline BOCHNER_PRECISION {
 
 /// The box discrepancy of weights xi (m): the squared error of sum_j xi_j exp(i w_j . z), or of
 /// cosines alone where w_j and -w_j stand for each other (`even`), against exp(-|z|^2 / 2),
@@ -27,4 +28,4 @@ std::vector<double> nonnegative_quadratic(const std::vector<double>& H,
 std::vector<double> box_weights(const std::vector<double>& frequencies, std::size_t m,
                                 std::size_t d, double b, bool even = false);
 
-}  // namespace bochner
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-namespace bochner {
+namespace bochner::inline BOCHNER_PRECISION {
 
 namespace {
 
@@ -144,4 +144,4 @@ double optimal_second_moment(double x, double y, double r) {
   return std::exp(2 * g * std::pow(x + y, 2) / r - x * x - y * y) * g / std::sqrt(r);
 }
 
-}  // namespace bochner
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,13 +1,14 @@
 #pragma once
 /// Closed forms of estimators of SM(x, y) = exp(x . y), for one draw w ~ N(0, I).
 
+#include <bochner/autodiff/real.hpp>
 #include <bochner/layers/spectral/closed_forms.hpp>
 #include <complex>
 #include <functional>
 #include <span>
 #include <vector>
 
-namespace bochner {
+namespace bochner::inline BOCHNER_PRECISION {
 
 /// Two vectors, each divided by d^(1/4): what softmax-like estimators see of a query and a key.
 struct ScaledPair {
@@ -61,4 +62,4 @@ double optimal_log_rho(double d, double phi);
 /// E f(w, x)^2 f(w, y)^2 of these features for one coordinate (x, y) and 1 - 8A = r.
 double optimal_second_moment(double x, double y, double r);
 
-}  // namespace bochner
+}  // namespace bochner::inline BOCHNER_PRECISION

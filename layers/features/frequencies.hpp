@@ -3,7 +3,7 @@
 
 #include <bochner/layers/features/feature_map.hpp>
 #include <bochner/layers/features/projection.hpp>
-#include <bochner/layers/spectral/proposal.hpp>
+#include <bochner/layers/spectral/importance_proposal.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 

@@ -1,8 +1,8 @@
 #include <bit>
-#include <bochner/autodiff/ceil_div.hpp>
-#include <bochner/autodiff/compute/philox.hpp>
-#include <bochner/autodiff/compute/special_functions.hpp>
 #include <bochner/autodiff/ops.hpp>
+#include <bochner/base/ceil_div.hpp>
+#include <bochner/base/numeric/philox.hpp>
+#include <bochner/base/numeric/special_functions.hpp>
 #include <bochner/layers/features/projection.hpp>
 #include <bochner/layers/spectral/base_draws.hpp>
 #include <bochner/layers/spectral/closed_forms.hpp>

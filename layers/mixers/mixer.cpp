@@ -43,7 +43,7 @@ Var of_each(std::size_t B, const Var& x) {
   return reshape(broadcast_to(reshape(x, one), each), all);
 }
 
-void show_attention(const Tape& tape, const Mixer& mixer, const Attended& what) {
+void show_attention(const Tape& tape, const Mixer& mixer, const AttentionInputs& what) {
   if (auto* observer = dynamic_cast<AttentionObserver*>(tape.observer))
     observer->attended(mixer, what);
 }

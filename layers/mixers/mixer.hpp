@@ -1,7 +1,7 @@
 #pragma once
 /// Mixers: layers that move information along a sequence. (B, T, D) -> (B, T, D)
 
-#include <bochner/autodiff/times.hpp>
+#include <bochner/base/time_array.hpp>
 #include <bochner/layers/basic/position_wise.hpp>
 #include <bochner/layers/module.hpp>
 #include <stdexcept>
@@ -59,7 +59,7 @@ void require_mixed(const Var& mixed, const Var& x);
 /// What attention compares: queries and keys (B, T, H, d) as they enter the softmax or the feature
 /// map, and the time kernel's rate, its mean over channels where each has one, rotation and turns
 /// as TimeKernel has them.
-struct Attended {
+struct AttentionInputs {
   Var q, k, rate, rotation, turns;
   bool causal;
   std::vector<std::size_t> lengths = {};  ///< as in Layout: what lies behind is padding
@@ -67,9 +67,9 @@ struct Attended {
 };
 /// An observer of a tape that wants to see that.
 struct AttentionObserver : TapeObserver {
-  virtual void attended(const Mixer& mixer, const Attended& what) = 0;
+  virtual void attended(const Mixer& mixer, const AttentionInputs& what) = 0;
 };
 /// Called by every mixer that attends.
-void show_attention(const Tape& tape, const Mixer& mixer, const Attended& what);
+void show_attention(const Tape& tape, const Mixer& mixer, const AttentionInputs& what);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

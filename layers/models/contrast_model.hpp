@@ -1,7 +1,7 @@
 #pragma once
 /// Contrastive learning of embeddings: an encoder, a projection, and prototypes.
 
-#include <bochner/layers/basic/units.hpp>
+#include <bochner/layers/basic/standardization.hpp>
 #include <bochner/layers/models/sequence_encoder.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {

@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <bochner/autodiff/compute/special_functions.hpp>
 #include <bochner/autodiff/ops.hpp>
+#include <bochner/base/numeric/special_functions.hpp>
 #include <bochner/layers/models/event_model.hpp>
 #include <bochner/layers/models/placed_tokens.hpp>
 #include <cmath>

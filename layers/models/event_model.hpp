@@ -1,6 +1,6 @@
 #pragma once
-#include <bochner/autodiff/keys.hpp>
-#include <bochner/autodiff/times.hpp>
+#include <bochner/base/keys.hpp>
+#include <bochner/base/time_array.hpp>
 #include <bochner/layers/basic/position_wise.hpp>
 #include <bochner/layers/encodings/place_scale.hpp>
 #include <bochner/layers/encodings/positions.hpp>

@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <bochner/autodiff/joined.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/loss.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/base/join.hpp>
 #include <bochner/layers/models/field_model.hpp>
 #include <bochner/layers/models/placed_tokens.hpp>
 

@@ -1,6 +1,6 @@
 #pragma once
 #include <bochner/layers/basic/position_wise.hpp>
-#include <bochner/layers/basic/units.hpp>
+#include <bochner/layers/basic/standardization.hpp>
 #include <bochner/layers/encodings/space_time.hpp>
 #include <bochner/layers/models/block.hpp>
 #include <optional>

@@ -1,5 +1,5 @@
 #pragma once
-#include <bochner/layers/basic/units.hpp>
+#include <bochner/layers/basic/standardization.hpp>
 #include <bochner/layers/encodings/time_scale.hpp>
 #include <bochner/layers/models/row_effects.hpp>
 #include <bochner/layers/models/time_input.hpp>

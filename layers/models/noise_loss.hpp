@@ -1,8 +1,8 @@
 #pragma once
 /// Training of large vocabularies by the targets and some classes drawn as noise.
 
-#include <bochner/autodiff/keys.hpp>
-#include <bochner/autodiff/ops/noise.hpp>
+#include <bochner/autodiff/ops/sampled_softmax.hpp>
+#include <bochner/base/keys.hpp>
 #include <bochner/layers/module.hpp>
 #include <string>
 #include <vector>

@@ -1,7 +1,7 @@
 #pragma once
 /// How the times of tokens enter a model: below its blocks, and what the blocks see of them.
 
-#include <bochner/autodiff/times.hpp>
+#include <bochner/base/time_array.hpp>
 #include <bochner/layers/basic/position_wise.hpp>
 #include <bochner/layers/encodings/time_encoding.hpp>
 #include <bochner/layers/models/block.hpp>

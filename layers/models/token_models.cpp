@@ -1,9 +1,9 @@
 #include <algorithm>
-#include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
 #include <bochner/autodiff/ops/loss.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/base/numeric/parallel.hpp>
 #include <bochner/layers/models/token_models.hpp>
 #include <utility>
 
@@ -188,7 +188,7 @@ void LanguageModel::begin(State& state, std::size_t sequences) {
 }
 
 Tensor LanguageModel::step_group(const std::vector<std::int32_t>& tokens, Trunk::State& state,
-                                 KeptValues& kept, double time) {
+                                 WeightCache& kept, double time) {
   Tape tape({.recording = false});
   tape.kept = &kept;
   Tensor logits = head_.forward(tape, trunk_.step(tape, tokens, state, time)).value();

@@ -103,7 +103,7 @@ class LanguageModel : public Module {
   struct State {
     std::size_t position = 0, sequences = 0;
     std::vector<Trunk::State> groups = {};  ///< of sequences that one thread steps
-    std::unique_ptr<KeptValues> kept = std::make_unique<KeptValues>();
+    std::unique_ptr<WeightCache> kept = std::make_unique<WeightCache>();
     const LanguageModel* model = nullptr;  ///< whose past it is, from the first token on
   };
   State start() const;
@@ -122,7 +122,7 @@ class LanguageModel : public Module {
   void require_tokens(const std::vector<std::int32_t>& tokens) const;
   void begin(State& state, std::size_t sequences);
   /// Logits (b, V) of the b sequences of a group.
-  Tensor step_group(const std::vector<std::int32_t>& tokens, Trunk::State& state, KeptValues& kept,
+  Tensor step_group(const std::vector<std::int32_t>& tokens, Trunk::State& state, WeightCache& kept,
                     double time);
 
   Trunk trunk_;

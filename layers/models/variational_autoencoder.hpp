@@ -1,7 +1,7 @@
 #pragma once
-#include <bochner/autodiff/shape.hpp>
+#include <bochner/base/shape.hpp>
 #include <bochner/layers/basic/position_wise.hpp>
-#include <bochner/layers/basic/units.hpp>
+#include <bochner/layers/basic/standardization.hpp>
 #include <bochner/layers/encodings/positions.hpp>
 #include <bochner/layers/models/block.hpp>
 #include <bochner/layers/probability/normal_rows.hpp>

@@ -1,8 +1,8 @@
-#include <bochner/autodiff/compute/cholesky.hpp>
+#include <bochner/base/numeric/cholesky.hpp>
 #include <bochner/layers/probability/conjugate.hpp>
 #include <numeric>
 
-namespace bochner {
+namespace bochner::inline BOCHNER_PRECISION {
 
 BetaBernoulli BetaBernoulli::seen(std::size_t successes, std::size_t failures) const {
   return {{prior.a + double(successes), prior.b + double(failures)}};
@@ -76,4 +76,4 @@ double NormalWishart::log_integral() const {
          double(d) / 2 * std::log(strength);
 }
 
-}  // namespace bochner
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -3,9 +3,10 @@
 /// Bishop, "Pattern recognition and machine learning", 2006, sections 2.1 to 2.3; Gelman et al.,
 /// "Bayesian data analysis", 2013, chapter 3.
 
+#include <bochner/autodiff/real.hpp>
 #include <bochner/layers/probability/distributions.hpp>
 
-namespace bochner {
+namespace bochner::inline BOCHNER_PRECISION {
 
 /// Of the probability of a success.
 struct BetaBernoulli {
@@ -56,4 +57,4 @@ struct NormalWishart {
   void move(const double* row, double sign);
 };
 
-}  // namespace bochner
+}  // namespace bochner::inline BOCHNER_PRECISION

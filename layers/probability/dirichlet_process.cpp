@@ -1,11 +1,11 @@
-#include <bochner/autodiff/compute/cholesky.hpp>
-#include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/base/numeric/cholesky.hpp>
+#include <bochner/base/numeric/parallel.hpp>
 #include <bochner/layers/probability/dirichlet_process.hpp>
 #include <bochner/layers/probability/seen_entries.hpp>
 #include <map>
 #include <numeric>
 
-namespace bochner {
+namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 /// One of the weights exp(logs), which need not sum to 1, by a uniform number.
@@ -250,4 +250,4 @@ std::size_t count_components(GibbsSampler& sampler, std::size_t sweeps, double l
   return most == seen.end() ? 0 : most->first;
 }
 
-}  // namespace bochner
+}  // namespace bochner::inline BOCHNER_PRECISION

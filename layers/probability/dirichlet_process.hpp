@@ -1,10 +1,11 @@
 #pragma once
 /// Mixtures of Gaussians that choose how many they are: Dirichlet processes by Gibbs sampling.
 
+#include <bochner/autodiff/real.hpp>
 #include <bochner/layers/probability/conjugate.hpp>
 #include <memory>
 
-namespace bochner {
+namespace bochner::inline BOCHNER_PRECISION {
 
 /// Shares by sticks broken at beta ~ Beta(1, concentration), mean and precision of each component
 /// from the base.
@@ -45,4 +46,4 @@ std::unique_ptr<GibbsSampler> stick_breaking(const DirichletProcess& process,
 /// sweeps.
 std::size_t count_components(GibbsSampler& sampler, std::size_t sweeps, double least_share);
 
-}  // namespace bochner
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,13 +1,13 @@
-#include <bochner/autodiff/compute/cholesky.hpp>
 #include <bochner/autodiff/compute/math.hpp>
-#include <bochner/autodiff/compute/special_functions.hpp>
+#include <bochner/base/numeric/cholesky.hpp>
+#include <bochner/base/numeric/special_functions.hpp>
 #include <bochner/layers/probability/distributions.hpp>
 #include <bochner/layers/spectral/closed_forms.hpp>
 #include <limits>
 #include <numbers>
 #include <numeric>
 
-namespace bochner {
+namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 double log_beta(double a, double b) { return std::lgamma(a) + std::lgamma(b) - std::lgamma(a + b); }
@@ -226,4 +226,4 @@ double divergence(const WishartDistribution& p, const WishartDistribution& q) {
          p.degrees / 2 * (trace - double(d));
 }
 
-}  // namespace bochner
+}  // namespace bochner::inline BOCHNER_PRECISION

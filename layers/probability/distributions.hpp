@@ -4,11 +4,12 @@
 /// "Pattern recognition and machine learning", 2006, appendix B.
 
 #include <algorithm>
-#include <bochner/autodiff/compute/philox.hpp>
+#include <bochner/autodiff/real.hpp>
+#include <bochner/base/numeric/philox.hpp>
 #include <cmath>
 #include <vector>
 
-namespace bochner {
+namespace bochner::inline BOCHNER_PRECISION {
 
 /// N(mean, deviation^2).
 struct NormalDistribution {
@@ -109,4 +110,4 @@ Estimate estimated_divergence(const P& p, const Q& q, Draws draws, std::size_t c
 /// ln Gamma_d(x), the multivariate gamma function.
 double log_multivariate_gamma(std::size_t d, double x);
 
-}  // namespace bochner
+}  // namespace bochner::inline BOCHNER_PRECISION

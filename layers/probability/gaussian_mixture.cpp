@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <bochner/autodiff/compute/openblas.hpp>
-#include <bochner/autodiff/compute/parallel.hpp>
-#include <bochner/autodiff/shape.hpp>
+#include <bochner/base/numeric/openblas.hpp>
+#include <bochner/base/numeric/parallel.hpp>
+#include <bochner/base/shape.hpp>
 #include <bochner/layers/probability/gaussian_mixture.hpp>
 #include <bochner/layers/probability/k_means.hpp>
 #include <bochner/layers/probability/seen_entries.hpp>
@@ -9,7 +9,7 @@
 #include <limits>
 #include <numeric>
 
-namespace bochner {
+namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 constexpr double never = -std::numeric_limits<double>::infinity();
@@ -219,4 +219,4 @@ std::vector<double> loadings(const GaussianComponent& component, std::size_t fac
   return w;
 }
 
-}  // namespace bochner
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -2,11 +2,12 @@
 /// Gaussian mixtures, probabilistic PCA and mixtures of it, learned by expectation maximisation
 /// from rows with missing entries, in double.
 
+#include <bochner/autodiff/real.hpp>
 #include <cstddef>
 #include <optional>
 #include <vector>
 
-namespace bochner {
+namespace bochner::inline BOCHNER_PRECISION {
 
 /// Rows of d numbers, each counted so many times; NaN where an entry is missing.
 struct WeightedRows {
@@ -65,4 +66,4 @@ std::vector<double> log_densities(const GaussianMixture& mixture, const Weighted
 /// PCA's loadings. (d, d) -> (d, factors)
 std::vector<double> loadings(const GaussianComponent& component, std::size_t factors);
 
-}  // namespace bochner
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,12 +1,12 @@
 #include <algorithm>
-#include <bochner/autodiff/compute/parallel.hpp>
-#include <bochner/autodiff/shape.hpp>
+#include <bochner/base/numeric/parallel.hpp>
+#include <bochner/base/shape.hpp>
 #include <bochner/layers/probability/k_means.hpp>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
-namespace bochner {
+namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 constexpr std::size_t points_a_task = 256;
@@ -210,4 +210,4 @@ std::vector<double> concentrations(const Clusters& clusters, double mean) {
   return phi;
 }
 
-}  // namespace bochner
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,11 +1,12 @@
 #pragma once
 /// k-means of many points into many clusters, and how concentrated they are.
 
-#include <bochner/autodiff/compute/philox.hpp>
+#include <bochner/autodiff/real.hpp>
+#include <bochner/base/numeric/philox.hpp>
 #include <cstddef>
 #include <vector>
 
-namespace bochner {
+namespace bochner::inline BOCHNER_PRECISION {
 
 /// K centres (K, d) of points (n, d), the nearest of each point (n) and the squared distance to it
 /// (n), and the sum of these distances after each round: it never rises.
@@ -50,4 +51,4 @@ std::vector<std::size_t> nearest_centres(const std::vector<double>& points,
 /// percentiles and lone points as in their code. -> (K)
 std::vector<double> concentrations(const Clusters& clusters, double mean);
 
-}  // namespace bochner
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,10 +1,10 @@
-#include <bochner/autodiff/compute/cholesky.hpp>
+#include <bochner/base/numeric/cholesky.hpp>
 #include <bochner/layers/probability/seen_entries.hpp>
 #include <bochner/layers/spectral/closed_forms.hpp>
 #include <cmath>
 #include <map>
 
-namespace bochner {
+namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 /// Of a matrix (d, d). -> (rows, columns)
@@ -82,4 +82,4 @@ void SeenGaussian::add_missing_covariance(double weight, double* squares) const 
       squares[entries_.missing[i] * d + entries_.missing[j]] += weight * missing_[i * m + j];
 }
 
-}  // namespace bochner
+}  // namespace bochner::inline BOCHNER_PRECISION

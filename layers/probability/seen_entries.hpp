@@ -1,9 +1,10 @@
 #pragma once
 /// Gaussians of which some coordinates are seen.
 
+#include <bochner/autodiff/real.hpp>
 #include <bochner/layers/probability/gaussian_mixture.hpp>
 
-namespace bochner {
+namespace bochner::inline BOCHNER_PRECISION {
 
 /// The rows that lack the same entries.
 struct SeenEntries {
@@ -33,4 +34,4 @@ class SeenGaussian {
   double log_scale_ = 0;
 };
 
-}  // namespace bochner
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,6 +1,6 @@
-#include <bochner/autodiff/ops/recurrence.hpp>
+#include <bochner/autodiff/ops/recurrence/recurrence.hpp>
 #include <bochner/layers/recurrences/diagonal_system.hpp>
-#include <bochner/layers/recurrences/spectrum.hpp>
+#include <bochner/layers/recurrences/eigenvalues.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {

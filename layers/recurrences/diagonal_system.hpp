@@ -1,5 +1,5 @@
 #pragma once
-#include <bochner/layers/linear_response.hpp>
+#include <bochner/layers/impulse_response.hpp>
 #include <bochner/layers/mixers/mixer.hpp>
 #include <bochner/layers/recurrences/ssm_spec.hpp>
 
@@ -8,7 +8,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 /// A linear system with diagonal states: what a form of mixer "ssm" is. Both directions are systems
 /// whose answers are summed, of the token itself too. Its response is that to the past: of each
 /// channel, or of each state where channels share them.
-class DiagonalSystem : public Module, public LinearResponse {
+class DiagonalSystem : public Module, public ImpulseResponse {
  public:
   /// (B, T, D) -> (B, T, D)
   virtual Var forward(Tape& tape, const Var& u, const Layout& layout) = 0;

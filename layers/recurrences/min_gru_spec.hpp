@@ -1,7 +1,7 @@
 #pragma once
 /// The keys of mixer "min_gru".
 
-#include <bochner/autodiff/keys.hpp>
+#include <bochner/base/keys.hpp>
 #include <string>
 
 namespace bochner {

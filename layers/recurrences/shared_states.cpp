@@ -1,7 +1,7 @@
 #include <bochner/autodiff/ops/linalg.hpp>
-#include <bochner/autodiff/ops/recurrence.hpp>
+#include <bochner/autodiff/ops/recurrence/recurrence.hpp>
 #include <bochner/layers/recurrences/diagonal_system.hpp>
-#include <bochner/layers/recurrences/spectrum.hpp>
+#include <bochner/layers/recurrences/eigenvalues.hpp>
 #include <cmath>
 #include <complex>
 

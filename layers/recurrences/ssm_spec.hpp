@@ -1,7 +1,7 @@
 #pragma once
 /// The keys of mixer "ssm".
 
-#include <bochner/autodiff/keys.hpp>
+#include <bochner/base/keys.hpp>
 #include <cstddef>
 #include <numbers>
 #include <string>

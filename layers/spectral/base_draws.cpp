@@ -1,7 +1,7 @@
-#include <bochner/autodiff/compute/low_discrepancy.hpp>
-#include <bochner/autodiff/compute/special_functions.hpp>
-#include <bochner/autodiff/joined.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
+#include <bochner/base/join.hpp>
+#include <bochner/base/numeric/low_discrepancy.hpp>
+#include <bochner/base/numeric/special_functions.hpp>
 #include <bochner/layers/spectral/base_draws.hpp>
 #include <bochner/layers/spectral/closed_forms.hpp>
 

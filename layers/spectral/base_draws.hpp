@@ -1,8 +1,8 @@
 #pragma once
 /// Base draws: the standard normal points that a density bends into its frequencies.
 
-#include <bochner/autodiff/compute/philox.hpp>
 #include <bochner/autodiff/tensor.hpp>
+#include <bochner/base/numeric/philox.hpp>
 #include <string>
 #include <vector>
 

@@ -1,7 +1,7 @@
-#include <bochner/autodiff/compute/special_functions.hpp>
+#include <bochner/base/numeric/special_functions.hpp>
 #include <bochner/layers/spectral/closed_forms.hpp>
 
-namespace bochner {
+namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 constexpr double large_order = 50;
@@ -97,4 +97,4 @@ std::vector<WeightedPoint> chi_quadrature(std::size_t d) {
   return points;
 }
 
-}  // namespace bochner
+}  // namespace bochner::inline BOCHNER_PRECISION

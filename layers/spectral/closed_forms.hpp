@@ -7,7 +7,7 @@
 #include <numbers>
 #include <vector>
 
-namespace bochner {
+namespace bochner::inline BOCHNER_PRECISION {
 
 template <class Number>
 double squared_length(const Number* x, std::size_t d) {
@@ -59,4 +59,4 @@ std::vector<WeightedPoint> normal_quadrature();
 /// The same of chi_d, the length of a standard normal vector.
 std::vector<WeightedPoint> chi_quadrature(std::size_t d);
 
-}  // namespace bochner
+}  // namespace bochner::inline BOCHNER_PRECISION

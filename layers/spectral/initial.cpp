@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <bochner/autodiff/compute/parallel.hpp>
-#include <bochner/autodiff/compute/quantile.hpp>
+#include <bochner/base/numeric/parallel.hpp>
+#include <bochner/base/numeric/quantile.hpp>
 #include <bochner/layers/spectral/initial.hpp>
 #include <cmath>
 #include <complex>

@@ -1,8 +1,8 @@
 #pragma once
 /// Where densities start: scales and frequencies taken from data.
 
-#include <bochner/autodiff/compute/philox.hpp>
 #include <bochner/autodiff/tensor.hpp>
+#include <bochner/base/numeric/philox.hpp>
 #include <vector>
 
 namespace bochner::inline BOCHNER_PRECISION {

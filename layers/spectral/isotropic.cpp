@@ -1,5 +1,5 @@
-#include <bochner/autodiff/compute/special_functions.hpp>
 #include <bochner/autodiff/ops.hpp>
+#include <bochner/base/numeric/special_functions.hpp>
 #include <bochner/layers/spectral/densities.hpp>
 #include <bochner/layers/spectral/learned_spline.hpp>
 #include <bochner/layers/spectral/log_densities.hpp>

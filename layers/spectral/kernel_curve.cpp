@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <array>
-#include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/compute/softmax.hpp>
+#include <bochner/base/numeric/parallel.hpp>
 #include <bochner/layers/spectral/closed_forms.hpp>
 #include <bochner/layers/spectral/kernel_curve.hpp>
 #include <cmath>
 
-namespace bochner {
+namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 /// The shape c(t) of a kernel of unit scale, t >= 0, c(0) = 1.
@@ -242,4 +242,4 @@ std::unique_ptr<KernelCurve> cosine_curve(std::vector<double> frequencies) {
   return std::make_unique<CosineCurve>(std::move(frequencies));
 }
 
-}  // namespace bochner
+}  // namespace bochner::inline BOCHNER_PRECISION

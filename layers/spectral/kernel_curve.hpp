@@ -2,11 +2,12 @@
 /// k(lag) of densities of one dimension, in double, with its slopes by their parameters: what a
 /// Gaussian process learns through. Parameters are plain numbers here.
 
+#include <bochner/autodiff/real.hpp>
 #include <cstddef>
 #include <memory>
 #include <vector>
 
-namespace bochner {
+namespace bochner::inline BOCHNER_PRECISION {
 
 /// k(0) = 1.
 class KernelCurve {
@@ -39,4 +40,4 @@ std::unique_ptr<KernelCurve> mixture_curve(std::vector<double> mean, std::vector
 /// The mean of cos(frequency lag). Parameters: the frequencies.
 std::unique_ptr<KernelCurve> cosine_curve(std::vector<double> frequencies);
 
-}  // namespace bochner
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,7 +1,7 @@
 #include <bochner/autodiff/tensor.hpp>
 #include <bochner/layers/spectral/base_draws.hpp>
+#include <bochner/layers/spectral/importance_proposal.hpp>
 #include <bochner/layers/spectral/monte_carlo.hpp>
-#include <bochner/layers/spectral/proposal.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {

@@ -1,8 +1,8 @@
 #pragma once
-/// What is believed of parameters besides their values: a normal prior around where they start, and
-/// a normal posterior around where they are.
+/// What is extrapolated of parameters besides their values: a normal prior around where they start,
+/// and a normal posterior around where they are.
 
-#include <bochner/autodiff/compute/philox.hpp>
+#include <bochner/base/numeric/philox.hpp>
 #include <bochner/layers/module.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {

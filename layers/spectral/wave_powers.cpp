@@ -1,8 +1,8 @@
-#include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/base/numeric/parallel.hpp>
 #include <bochner/layers/spectral/wave_powers.hpp>
 #include <cmath>
 
-namespace bochner {
+namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 constexpr std::size_t frequencies_per_task = 64;  // that turn on from one exact phase
@@ -55,4 +55,4 @@ std::vector<double> wave_powers(const std::vector<double>& x, const std::vector<
   return powers;
 }
 
-}  // namespace bochner
+}  // namespace bochner::inline BOCHNER_PRECISION

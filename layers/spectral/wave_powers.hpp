@@ -1,10 +1,11 @@
 #pragma once
 /// The periodogram of numbers at irregular places.
 
+#include <bochner/autodiff/real.hpp>
 #include <cstddef>
 #include <vector>
 
-namespace bochner {
+namespace bochner::inline BOCHNER_PRECISION {
 
 /// For the frequencies step, 2 step, .., count step the squares of y (n) that a wave of this
 /// frequency, cosine and sine by least squares at the places x (n), explains: the periodogram of
@@ -14,4 +15,4 @@ namespace bochner {
 std::vector<double> wave_powers(const std::vector<double>& x, const std::vector<double>& y,
                                 double step, std::size_t count);
 
-}  // namespace bochner
+}  // namespace bochner::inline BOCHNER_PRECISION

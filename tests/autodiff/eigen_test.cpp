@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <bochner/autodiff/compute/openblas.hpp>
+#include <bochner/base/numeric/openblas.hpp>
 #include <cmath>
 
 namespace bochner {

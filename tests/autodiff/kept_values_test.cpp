@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/base/numeric/parallel.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace kept_values_test {
@@ -10,7 +10,7 @@ namespace kept_values_test {
 /// recorded.
 TEST(KeptValues, AreComputedByTheFirstPassWithoutGradients) {
   Parameter weight(Tensor{1, 2});
-  KeptValues values;
+  WeightCache values;
   std::size_t computed = 0;
   const auto pass = [&](bool recording) {
     Tape tape;
@@ -36,7 +36,7 @@ TEST(KeptValues, AreComputedByTheFirstPassWithoutGradients) {
 
 /// Values of one owner differ by their details.
 TEST(KeptValues, AreToldApart) {
-  KeptValues values;
+  WeightCache values;
   const auto value = [](real x) {
     return [x] { return std::make_shared<const Tensor>(Tensor{x}); };
   };
@@ -49,7 +49,7 @@ TEST(KeptValues, AreToldApart) {
 
 TEST(KeptValues, HoldTheParametersThatAreAdded) {
   Parameter weight(Tensor{1, 2}), other(Tensor{1, 2});
-  KeptValues values;
+  WeightCache values;
   values.add(std::vector<NamedParameter>{{"weight", &weight}});
   EXPECT_TRUE(values.holds(weight.value()));
   EXPECT_FALSE(values.holds(other.value()));
@@ -57,7 +57,7 @@ TEST(KeptValues, HoldTheParametersThatAreAdded) {
 
 /// All that ask at the same time are given the same value, whichever was computed.
 TEST(KeptValues, AreTheSameForAllThreads) {
-  KeptValues values;
+  WeightCache values;
   std::vector<std::shared_ptr<const Tensor>> found(64);
   parallel_tasks(found.size(), [&](std::size_t i) {
     found[i] = values.of<Tensor>(&values, double(i % 4), [i] {

@@ -1,8 +1,8 @@
 #pragma once
 /// Operands of products.
 
-#include <bochner/autodiff/compute/philox.hpp>
 #include <bochner/autodiff/real.hpp>
+#include <bochner/base/numeric/philox.hpp>
 #include <vector>
 
 namespace bochner::inline BOCHNER_PRECISION {

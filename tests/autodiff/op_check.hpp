@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <autodiff/same_bits.hpp>
-#include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/gradcheck.hpp>
+#include <bochner/base/numeric/parallel.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace op_check {

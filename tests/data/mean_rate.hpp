@@ -1,6 +1,6 @@
 #pragma once
 
-#include <bochner/data/event_sequences.hpp>
+#include <bochner/data/events/event_sequences.hpp>
 #include <cmath>
 
 namespace bochner {

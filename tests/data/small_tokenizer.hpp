@@ -1,8 +1,8 @@
 #pragma once
 /// Models of words that are learned in a moment.
 
-#include <bochner/data/tokenizer.hpp>
-#include <bochner/data/windows.hpp>
+#include <bochner/data/text/token_windows.hpp>
+#include <bochner/data/text/tokenizer.hpp>
 
 #include "data/temporary_folder.hpp"
 

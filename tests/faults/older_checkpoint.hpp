@@ -2,7 +2,7 @@
 /// Checkpoints as older versions of this program wrote them.
 
 #include <bochner/data/files/digest.hpp>
-#include <bochner/train/run/checkpoint_file.hpp>
+#include <bochner/train/run/checkpoint/checkpoint_file.hpp>
 #include <cstring>
 #include <string>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <bochner/autodiff/compute/philox.hpp>
+#include <bochner/base/numeric/philox.hpp>
 #include <string>
 #include <vector>
 

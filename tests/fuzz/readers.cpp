@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <bochner/autodiff/ceil_div.hpp>
-#include <bochner/data/files/errors.hpp>
+#include <bochner/base/ceil_div.hpp>
+#include <bochner/base/errors.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

@@ -1,14 +1,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <bochner/data/encoded_text.hpp>
-#include <bochner/data/event_files.hpp>
-#include <bochner/data/field_files.hpp>
+#include <bochner/base/errors.hpp>
+#include <bochner/data/events/event_files.hpp>
+#include <bochner/data/fields/field_files.hpp>
 #include <bochner/data/files/digest.hpp>
-#include <bochner/data/files/errors.hpp>
 #include <bochner/data/formats/csv.hpp>
+#include <bochner/data/text/encoded_text.hpp>
 #include <bochner/layers/module.hpp>
-#include <bochner/train/run/safetensors.hpp>
+#include <bochner/train/run/checkpoint/safetensors.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <cstring>
 

@@ -1,6 +1,6 @@
 #include "fuzz/targets.hpp"
 
-#include <bochner/data/files/errors.hpp>
+#include <bochner/base/errors.hpp>
 #include <bochner/data/formats/idx.hpp>
 #include <bochner/data/formats/images.hpp>
 #include <bochner/data/formats/npz.hpp>

@@ -3,7 +3,7 @@
     python3 tests/golden/gp_likelihood.py > tests/golden/gp_likelihood.inc   # needs scikit-learn, gpytorch
 
 Rows and parameters are small binary fractions, so that float and double begin with the same problem;
-tests/layers/processes/golden_process_test.cpp spells the rows out again. Gradients are by the
+tests/layers/gaussian_processes/golden_process_test.cpp spells the rows out again. Gradients are by the
 logarithms that a GaussianProcess learns: of the scale of the frequencies, which is one over the
 length, of variances, and of the deviation of the noise. scikit-learn has gradients by the logarithms of
 lengths and variances.

@@ -1,5 +1,5 @@
 """Statistics of ListOps by the recipe of the Long Range Arena (Tay et al. 2021), written anew: the numbers of
-tests/data/list_ops_test.cpp. Needs nothing but Python; takes a minute."""
+tests/data/text/list_ops_test.cpp. Needs nothing but Python; takes a minute."""
 
 import random
 from statistics import median

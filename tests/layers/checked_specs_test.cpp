@@ -1,11 +1,11 @@
 /// Users of the library are refused what configs are refused.
 
 #include <bochner/layers/convolutions/filter.hpp>
+#include <bochner/layers/gaussian_processes/gaussian_process.hpp>
 #include <bochner/layers/mixers/mixers.hpp>
 #include <bochner/layers/models/contrast_model.hpp>
 #include <bochner/layers/models/token_models.hpp>
 #include <bochner/layers/models/variational_autoencoder.hpp>
-#include <bochner/layers/processes/gaussian_process.hpp>
 
 #include "autodiff/op_check.hpp"
 

@@ -1,5 +1,5 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
-#include <bochner/layers/basic/units.hpp>
+#include <bochner/layers/basic/standardization.hpp>
 
 #include "layers/layer_check.hpp"
 

@@ -1,4 +1,4 @@
-#include <bochner/layers/basic/units.hpp>
+#include <bochner/layers/basic/standardization.hpp>
 
 #include "layers/layer_check.hpp"
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/base/numeric/parallel.hpp>
 #include <bochner/optim/clip.hpp>
 #include <limits>
 

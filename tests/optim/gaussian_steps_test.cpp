@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <bochner/autodiff/compute/cholesky.hpp>
+#include <bochner/base/numeric/cholesky.hpp>
 #include <bochner/layers/spectral/parameter_posterior.hpp>
 #include <bochner/optim/optimizer.hpp>
 #include <cmath>

@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bochner/autodiff/compute/parallel.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>
+#include <bochner/base/numeric/parallel.hpp>
 #include <bochner/optim/optimizer.hpp>
 #include <map>
 

@@ -1,8 +1,8 @@
 #pragma once
 /// Parameters with given values and gradients, for tests.
 
-#include <bochner/autodiff/compute/philox.hpp>
 #include <bochner/autodiff/tape.hpp>
+#include <bochner/base/numeric/philox.hpp>
 #include <deque>
 #include <string>
 #include <vector>

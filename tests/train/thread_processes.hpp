@@ -2,8 +2,8 @@
 /// Processes of a run as threads of one program: the same messages, without MPI.
 
 #include <array>
-#include <bochner/autodiff/shape.hpp>
-#include <bochner/train/processes/processes.hpp>
+#include <bochner/base/shape.hpp>
+#include <bochner/train/distributed/processes.hpp>
 #include <deque>
 #include <exception>
 #include <functional>

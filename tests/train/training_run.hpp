@@ -1,7 +1,7 @@
 #pragma once
 /// Runs of tiny models, in this process, that can be stopped or killed after any step.
 
-#include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/base/numeric/parallel.hpp>
 #include <bochner/train/run/loop.hpp>
 #include <bochner/train/tasks/mixer_checks.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>

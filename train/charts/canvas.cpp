@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bochner/base/format.hpp>
 #include <bochner/train/charts/canvas.hpp>
 #include <bochner/train/charts/date_ticks.hpp>
-#include <bochner/train/charts/format.hpp>
 #include <bochner/train/charts/page.hpp>
 #include <cmath>
 

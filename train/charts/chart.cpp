@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bochner/autodiff/ceil_div.hpp>
+#include <bochner/base/ceil_div.hpp>
+#include <bochner/base/format.hpp>
 #include <bochner/train/charts/canvas.hpp>
-#include <bochner/train/charts/format.hpp>
 #include <cmath>
 
 namespace bochner {

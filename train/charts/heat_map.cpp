@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bochner/base/format.hpp>
 #include <bochner/data/files/gzip.hpp>
 #include <bochner/train/charts/canvas.hpp>
-#include <bochner/train/charts/format.hpp>
 #include <cmath>
 #include <span>
 #include <utility>

@@ -2,8 +2,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bochner/base/format.hpp>
 #include <bochner/train/charts/canvas.hpp>
-#include <bochner/train/charts/format.hpp>
 #include <bochner/train/charts/page.hpp>
 #include <ranges>
 

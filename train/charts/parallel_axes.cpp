@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bochner/base/format.hpp>
 #include <bochner/train/charts/canvas.hpp>
-#include <bochner/train/charts/format.hpp>
 #include <bochner/train/charts/parallel_axes.hpp>
 
 namespace bochner {

@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
+#include <bochner/base/format.hpp>
+#include <bochner/base/text.hpp>
 #include <bochner/data/files/digest.hpp>
-#include <bochner/data/files/text.hpp>
-#include <bochner/train/charts/format.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/storage/json.hpp>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 struct InspectOptions {
@@ -78,4 +78,4 @@ void add_inspect(const Command& program) {
   command.flag("--json", &options.json, "print JSON");
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -1,14 +1,14 @@
 #include <sys/resource.h>
 
-#include <bochner/autodiff/joined.hpp>
-#include <bochner/data/files/errors.hpp>
-#include <bochner/data/files/text.hpp>
+#include <bochner/base/errors.hpp>
+#include <bochner/base/join.hpp>
+#include <bochner/base/text.hpp>
 #include <bochner/train/commands/cli.hpp>
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/commands/first_instruction.hpp>
 #include <bochner/train/commands/shared_work.hpp>
 #include <bochner/train/config/config.hpp>
-#include <bochner/train/processes/mpi.hpp>
+#include <bochner/train/distributed/mpi.hpp>
 #include <bochner/train/run/signals.hpp>
 #include <bochner/train/run/version.hpp>
 #include <bochner/train/storage/output.hpp>
@@ -24,12 +24,10 @@ namespace bochner {
 /// Adds one command, or a group of them; it stands in the file of its name or of its family.
 using AddCommand = void(const Command& program);
 
-inline namespace BOCHNER_PRECISION {
 AddCommand add_train, add_resume, add_fork, add_sweep, add_eval, add_predict, add_sample,
     add_compress, add_plot, add_inspect, add_export, add_import, add_config, add_kernel, add_probe,
-    add_gradcheck, add_bench, add_completion, add_init, add_metrics;
-}
-AddCommand add_data, add_compare, add_watch;
+    add_gradcheck, add_bench, add_completion, add_init, add_metrics, add_data, add_compare,
+    add_watch;
 
 namespace {
 

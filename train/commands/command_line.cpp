@@ -1,8 +1,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <bochner/autodiff/compute/parallel.hpp>
-#include <bochner/autodiff/joined.hpp>
-#include <bochner/data/files/text.hpp>
+#include <bochner/base/join.hpp>
+#include <bochner/base/numeric/parallel.hpp>
+#include <bochner/base/text.hpp>
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/config/nearest.hpp>
 #include <bochner/train/run/signals.hpp>

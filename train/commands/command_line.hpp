@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <bochner/train/config/usage.hpp>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -23,22 +24,6 @@ namespace bochner {
 
 class CommandLine;
 class SignalGuard;
-
-/// How a command ends.
-enum ExitCode : int {
-  exit_done = 0,
-  exit_failed = 1,    ///< internal error, or a loss that is not finite
-  exit_usage = 2,     ///< wrong words or a bad config
-  exit_data = 65,     ///< files that cannot be used: texts, checkpoints
-  exit_io = 74,       ///< the system refused to read or write
-  exit_stopped = 75,  ///< stopped by a signal or a time limit; can be resumed
-};
-
-/// Throws std::invalid_argument, what was typed being wrong, unless the condition holds.
-template <class... Args>
-void demand(bool condition, fmt::format_string<const Args&...> problem, const Args&... args) {
-  if (!condition) throw std::invalid_argument(fmt::format(problem, args...));
-}
 
 /// An option, of which more can be said than its name, its value and what it is for.
 class CommandOption {

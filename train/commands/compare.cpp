@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include <bochner/data/files/text.hpp>
+#include <bochner/base/text.hpp>
 #include <bochner/train/commands/common_options.hpp>
 #include <bochner/train/commands/compare/comparison.hpp>
 #include <bochner/train/storage/output.hpp>

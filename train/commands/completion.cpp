@@ -6,7 +6,7 @@
 #include <iterator>
 #include <sstream>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 /// Asks the program itself, whose words are the only list there is; where it has none, the shell
@@ -61,4 +61,4 @@ void add_completion(const Command& program) {
   command.option("--line", &options.typed, "what may stand in place of its last word").hidden();
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -1,26 +1,26 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bochner/base/format.hpp>
 #include <bochner/layers/encodings/fused_compression.hpp>
 #include <bochner/layers/encodings/fused_projection.hpp>
 #include <bochner/layers/models/field_model.hpp>
-#include <bochner/train/charts/format.hpp>
 #include <bochner/train/commands/bench/encoding.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
-#include <bochner/train/run/model_weights.hpp>
-#include <bochner/train/run/packed_matrix.hpp>
+#include <bochner/train/run/checkpoint/model_weights.hpp>
+#include <bochner/train/run/checkpoint/packed_matrix.hpp>
+#include <bochner/train/run/checkpoint/safetensors.hpp>
 #include <bochner/train/run/run_directory.hpp>
 #include <bochner/train/run/run_metadata.hpp>
-#include <bochner/train/run/safetensors.hpp>
 #include <bochner/train/storage/json.hpp>
-#include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <bochner/train/tasks/task.hpp>
+#include <bochner/train/tasks/task_kinds.hpp>
 #include <bochner/train/tasks/train_spec.hpp>
 #include <deque>
 #include <map>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 struct CompressOptions : ModelOptions {
@@ -286,4 +286,4 @@ void add_compress(const Command& program) {
   add_model_changes(command, options);
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -3,12 +3,12 @@
 #include <bochner/optim/optimizer.hpp>
 #include <bochner/train/commands/common_options.hpp>
 #include <bochner/train/config/parameter_docs.hpp>
-#include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <bochner/train/tasks/task.hpp>
+#include <bochner/train/tasks/task_kinds.hpp>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 struct ConfigOptions {
@@ -89,4 +89,4 @@ void add_config(const Command& program) {
   command.flag("--markdown", &options.markdown, "the reference page");
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

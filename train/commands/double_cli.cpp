@@ -8,7 +8,6 @@
 
 namespace bochner {
 
-inline namespace BOCHNER_PRECISION {
 void add_gradcheck(const Command& program);
 
 namespace {
@@ -21,7 +20,6 @@ namespace {
 std::shared_ptr<Module> trained_module(const std::string&) { refuse("trained_model"); }
 void write_tensors(const std::string&, const std::vector<NamedTensor>&) { refuse("write_tensors"); }
 void read_tensors(const std::string&, const std::vector<NamedTensor>&) { refuse("read_tensors"); }
-}  // namespace BOCHNER_PRECISION
 
 /// The program in double precision, for gradients alone.
 int cli(int argc, char** argv) noexcept {

@@ -1,20 +1,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bochner/data/files/text.hpp>
-#include <bochner/data/windows.hpp>
+#include <bochner/base/text.hpp>
+#include <bochner/data/text/token_windows.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/commands/shared_work.hpp>
-#include <bochner/train/laboratory/backtest_figures.hpp>
-#include <bochner/train/laboratory/linear_probe.hpp>
-#include <bochner/train/laboratory/predictive_scores.hpp>
 #include <bochner/train/run/whole_evaluation.hpp>
 #include <bochner/train/storage/json.hpp>
-#include <bochner/train/tasks/data_kinds.hpp>
-#include <bochner/train/tasks/latent_task.hpp>
+#include <bochner/train/studies/backtest_figures.hpp>
+#include <bochner/train/studies/linear_probe.hpp>
+#include <bochner/train/studies/predictive_scores.hpp>
+#include <bochner/train/tasks/latent/latent_task.hpp>
+#include <bochner/train/tasks/task_kinds.hpp>
 #include <bochner/train/tasks/train_spec.hpp>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 struct EvalOptions : ModelOptions {
@@ -182,4 +182,4 @@ void add_eval(const Command& program) {
   add_model_changes(command, options);
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

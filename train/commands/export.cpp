@@ -2,24 +2,24 @@
 
 #include <algorithm>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
+#include <bochner/base/format.hpp>
+#include <bochner/base/text.hpp>
 #include <bochner/data/files/input.hpp>
-#include <bochner/data/files/text.hpp>
-#include <bochner/train/charts/format.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
+#include <bochner/train/export/torch_module.hpp>
+#include <bochner/train/run/checkpoint/safetensors.hpp>
 #include <bochner/train/run/recognised_task.hpp>
-#include <bochner/train/run/safetensors.hpp>
 #include <bochner/train/run/session.hpp>
-#include <bochner/train/run/torch_module.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/storage/output.hpp>
-#include <bochner/train/tasks/learned_process.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
-#include <bochner/train/tasks/tokenizers.hpp>
+#include <bochner/train/tasks/tables/learned_process.hpp>
+#include <bochner/train/tasks/text/tokenizers.hpp>
 #include <cctype>
 #include <cstring>
 #include <deque>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 constexpr const char* torch_weights = "model.safetensors";
@@ -211,7 +211,7 @@ void import_command(const ImportOptions& options) {
   for (const std::string& set : options.sets) apply_set(config, set);
   validate(config);
   PosixStorage storage;
-  const Session session = Session::adopt(
+  const Session session = Session::import_weights(
       storage, config, options.run,
       options.line->words()[0] + std::string(" import ") + input.name(), input.name(),
       [&](Session& into) { take_weights(weights, input.name(), into); });
@@ -244,4 +244,4 @@ void add_import(const Command& program) {
   add_sets(command, options.sets);
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -10,12 +10,12 @@
 #include <bochner/layers/module.hpp>
 #include <bochner/layers/recurrences/ssm_spec.hpp>
 #include <bochner/train/commands/command_line.hpp>
-#include <bochner/train/commands/own_program.hpp>
-#include <bochner/train/laboratory/layer_checks.hpp>
+#include <bochner/train/run/own_program.hpp>
 #include <bochner/train/storage/json.hpp>
+#include <bochner/train/studies/layer_checks.hpp>
 #include <optional>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 constexpr bool is_double = sizeof(real) == sizeof(double);
@@ -279,4 +279,4 @@ void add_gradcheck(const Command& program) {
   command.flag("--json", &options.json, "print JSON lines");
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

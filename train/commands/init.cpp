@@ -1,13 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bochner/autodiff/joined.hpp>
+#include <bochner/base/join.hpp>
 #include <bochner/train/commands/common_options.hpp>
 #include <bochner/train/storage/output.hpp>
-#include <bochner/train/tasks/starter.hpp>
+#include <bochner/train/tasks/config_templates/config_template.hpp>
 #include <filesystem>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 struct InitOptions {
@@ -15,12 +15,12 @@ struct InitOptions {
 };
 
 std::string config_to_begin_with(const std::string& what) {
-  const std::vector<std::string> kinds = starter_kinds();
-  if (std::ranges::find(kinds, what) != kinds.end()) return starter_config(what);
+  const std::vector<std::string> kinds = config_template_kinds();
+  if (std::ranges::find(kinds, what) != kinds.end()) return config_template(what);
   std::error_code error;
   demand(std::filesystem::exists(what, error),
          "{}: neither a kind ({}) nor a file or folder of data", what, joined(kinds));
-  return starter_config_for(what);
+  return config_template_for(what);
 }
 
 void init_command(const InitOptions& options) {
@@ -47,4 +47,4 @@ void add_init(const Command& program) {
       .shows_default();
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -1,24 +1,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bochner/data/files/errors.hpp>
-#include <bochner/data/files/text.hpp>
+#include <bochner/base/errors.hpp>
+#include <bochner/base/text.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
-#include <bochner/train/laboratory/drawn_posteriors.hpp>
-#include <bochner/train/run/model_weights.hpp>
+#include <bochner/train/run/checkpoint/model_weights.hpp>
+#include <bochner/train/run/checkpoint/trainer_state.hpp>
+#include <bochner/train/run/instruments/drawn_posteriors.hpp>
 #include <bochner/train/run/recognised_task.hpp>
 #include <bochner/train/run/run_directory.hpp>
-#include <bochner/train/run/trainer_state.hpp>
 #include <bochner/train/run/version.hpp>
-#include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
-#include <bochner/train/tasks/run_names.hpp>
 #include <bochner/train/tasks/task.hpp>
+#include <bochner/train/tasks/task_kinds.hpp>
+#include <bochner/train/tasks/vocabularies.hpp>
 #include <cstdio>
 #include <filesystem>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 /// Skipped checkpoints are named on stderr.
@@ -62,10 +62,10 @@ void find_names(const CheckpointReader& checkpoint, Config& config, std::unique_
   // Other data may be the same numbers under other names.
   const auto own = sets_data(config) ? names_in_data_of(checkpoint) : std::nullopt;
   if (own && *own != task->names()) {
-    recall_names(config, *own);
+    restore_vocabularies(config, *own);
     task = make_task_like(config, checkpoint.state().data_fingerprint);
   } else if (own || has_data_of(checkpoint, *task)) {
-    recall_names(config, task->names());
+    restore_vocabularies(config, task->names());
   } else {
     notes.push_back(note_on_names(missing));
   }
@@ -108,7 +108,7 @@ std::unique_ptr<Task> make_task_of(const CheckpointReader& checkpoint, Config& c
   if (const std::string note = note_on_revision(checkpoint); !note.empty()) notes.push_back(note);
   auto task = make_task_like(config, checkpoint.state().data_fingerprint);
   find_names(checkpoint, config, task, notes);
-  require_learned(config, task->names());
+  require_known(config, task->names());
   require_units(checkpoint, *task);
   if (are_other_data(checkpoint, config, *task))
     notes.push_back("the data are not those that the run was trained on: " +
@@ -147,4 +147,4 @@ void require_posterior(const DrawnPosteriors& posteriors, std::size_t draws) {
          "model.mixer.density.posterior = \"mean_field\"");
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -1,15 +1,14 @@
 #pragma once
 /// Runs that a command reads. Checkpoints that had to be skipped are named on stderr.
 
+#include <bochner/layers/models/token_models.hpp>
 #include <bochner/train/commands/common_options.hpp>
 #include <bochner/train/config/config.hpp>
-#include <bochner/train/run/checkpoint_file.hpp>
+#include <bochner/train/run/checkpoint/checkpoint_file.hpp>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 class DrawnPosteriors;
-class LanguageModel;
-class Module;
 class Task;
 
 struct LoadedRun {
@@ -68,4 +67,4 @@ LoadedTask load_task(const ModelOptions& options);
 /// are kept to validate on.
 void require_validation(const LoadedTask& loaded, const ModelOptions& options);
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

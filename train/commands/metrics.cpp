@@ -1,16 +1,16 @@
 #include <fmt/format.h>
 
-#include <bochner/data/files/text.hpp>
+#include <bochner/base/text.hpp>
 #include <bochner/train/commands/common_options.hpp>
-#include <bochner/train/run/followed_file.hpp>
-#include <bochner/train/run/follower.hpp>
+#include <bochner/train/run/log/file_tail.hpp>
+#include <bochner/train/run/log/live_log.hpp>
 #include <bochner/train/run/run_directory.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/storage/output.hpp>
 #include <limits>
 #include <map>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 struct MetricsOptions {
@@ -73,4 +73,4 @@ void add_metrics(const Command& program) {
   command.option("--output,-o", &options.output, writable_names, "FILE").shows_default();
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -1,23 +1,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bochner/autodiff/joined.hpp>
+#include <bochner/base/join.hpp>
 #include <bochner/train/charts/page.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
-#include <bochner/train/laboratory/attention_parts.hpp>
-#include <bochner/train/laboratory/backtest_figures.hpp>
-#include <bochner/train/laboratory/learned_curves.hpp>
-#include <bochner/train/laboratory/learned_pages.hpp>
-#include <bochner/train/laboratory/linear_parts.hpp>
-#include <bochner/train/laboratory/memory_page.hpp>
-#include <bochner/train/run/metrics.hpp>
+#include <bochner/train/run/log/metrics.hpp>
 #include <bochner/train/run/recognised_task.hpp>
 #include <bochner/train/run/run_directory.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/storage/storage.hpp>
+#include <bochner/train/studies/attention_parts.hpp>
+#include <bochner/train/studies/backtest_figures.hpp>
+#include <bochner/train/studies/impulse_responses.hpp>
+#include <bochner/train/studies/learned_curves.hpp>
+#include <bochner/train/studies/learned_pages.hpp>
+#include <bochner/train/studies/memory_page.hpp>
 #include <bochner/train/tasks/task.hpp>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 /// A model and what its attention sees of the first validation example.
@@ -111,4 +111,4 @@ void add_plot(const Command& program) {
   add_model_changes(command, options);
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -1,23 +1,23 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <bochner/data/files/text.hpp>
+#include <bochner/base/text.hpp>
 #include <bochner/data/formats/read_array.hpp>
-#include <bochner/data/labelled_texts.hpp>
+#include <bochner/data/text/labelled_texts.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/commands/shared_work.hpp>
-#include <bochner/train/laboratory/drawn_posteriors.hpp>
+#include <bochner/train/run/instruments/drawn_posteriors.hpp>
 #include <bochner/train/storage/output.hpp>
-#include <bochner/train/tasks/data_kinds.hpp>
-#include <bochner/train/tasks/latent_task.hpp>
+#include <bochner/train/tasks/latent/latent_task.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/task.hpp>
-#include <bochner/train/tasks/text_scores.hpp>
-#include <bochner/train/tasks/tokenizers.hpp>
+#include <bochner/train/tasks/task_kinds.hpp>
+#include <bochner/train/tasks/text/text_scores.hpp>
+#include <bochner/train/tasks/text/tokenizers.hpp>
 #include <bochner/train/tasks/train_spec.hpp>
 #include <cmath>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 struct PredictOptions : ModelOptions {
@@ -313,4 +313,4 @@ void add_predict(const Command& program) {
   add_model_changes(command, options);
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

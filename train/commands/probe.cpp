@@ -2,11 +2,11 @@
 
 #include <bochner/train/charts/page.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
-#include <bochner/train/laboratory/memory_page.hpp>
 #include <bochner/train/storage/output.hpp>
-#include <bochner/train/tasks/data_kinds.hpp>
+#include <bochner/train/studies/memory_page.hpp>
+#include <bochner/train/tasks/task_kinds.hpp>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 struct ProbeCommand : ModelOptions {
@@ -58,4 +58,4 @@ void add_probe(const Command& program) {
   add_model_changes(command, options);
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

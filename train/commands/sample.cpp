@@ -1,20 +1,20 @@
 #include <fmt/format.h>
 
-#include <bochner/data/files/errors.hpp>
+#include <bochner/base/errors.hpp>
 #include <bochner/data/files/input.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
+#include <bochner/train/run/checkpoint/model_weights.hpp>
 #include <bochner/train/run/continuation.hpp>
-#include <bochner/train/run/model_weights.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/storage/output.hpp>
-#include <bochner/train/tasks/latent_task.hpp>
+#include <bochner/train/tasks/latent/latent_task.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/stack_checks.hpp>
-#include <bochner/train/tasks/tokenizers.hpp>
+#include <bochner/train/tasks/text/tokenizers.hpp>
 #include <cmath>
 #include <cstdio>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 struct SampleOptions {
@@ -174,4 +174,4 @@ void add_sample(const Command& program) {
   add_weights(command, options.live_weights);
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

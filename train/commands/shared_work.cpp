@@ -1,10 +1,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <bochner/data/files/errors.hpp>
-#include <bochner/data/files/text.hpp>
+#include <bochner/base/errors.hpp>
+#include <bochner/base/format.hpp>
+#include <bochner/base/text.hpp>
 #include <bochner/train/commands/shared_work.hpp>
-#include <bochner/train/processes/mpi.hpp>
+#include <bochner/train/distributed/mpi.hpp>
 #include <bochner/train/run/version.hpp>
 #include <ranges>
 

@@ -3,7 +3,7 @@
 /// first of them.
 
 #include <bochner/train/commands/command_line.hpp>
-#include <bochner/train/processes/processes.hpp>
+#include <bochner/train/distributed/processes.hpp>
 
 namespace bochner {
 

@@ -1,15 +1,15 @@
-#include <bochner/data/files/errors.hpp>
+#include <bochner/base/errors.hpp>
+#include <bochner/base/text.hpp>
 #include <bochner/data/files/input.hpp>
-#include <bochner/data/files/text.hpp>
 #include <bochner/layers/models/token_models.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/commands/trained_model.hpp>
-#include <bochner/train/run/model_weights.hpp>
-#include <bochner/train/run/safetensors.hpp>
+#include <bochner/train/run/checkpoint/model_weights.hpp>
+#include <bochner/train/run/checkpoint/safetensors.hpp>
 #include <bochner/train/storage/output.hpp>
 #include <bochner/train/tasks/task.hpp>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 std::shared_ptr<Module> trained_module(const std::string& run) {
   LoadedRun loaded = load_run(run);
@@ -45,4 +45,4 @@ void read_tensors(const std::string& file, const std::vector<NamedTensor>& tenso
   for (std::size_t i = 0; i < tensors.size(); ++i) *tensors[i].tensor = std::move(values[i]);
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

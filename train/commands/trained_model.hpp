@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 /// The model of a run with the weights of a checkpoint: "runs/a" for the newest, "runs/a@best" or
 /// "runs/a@1000"; the running means of weights where the run has them. The kinds that it names must
@@ -31,4 +31,4 @@ void write_tensors(const std::string& file, const std::vector<NamedTensor>& tens
 /// DataError, with what is missing or of another shape, before it changes any, and IoError.
 void read_tensors(const std::string& file, const std::vector<NamedTensor>& tensors);
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -1,24 +1,24 @@
 #include <fmt/format.h>
 
-#include <bochner/autodiff/compute/parallel.hpp>
-#include <bochner/train/charts/format.hpp>
+#include <bochner/base/format.hpp>
+#include <bochner/base/numeric/parallel.hpp>
 #include <bochner/train/commands/common_options.hpp>
 #include <bochner/train/commands/shared_work.hpp>
-#include <bochner/train/processes/mpi.hpp>
-#include <bochner/train/run/estimate.hpp>
-#include <bochner/train/run/follower.hpp>
+#include <bochner/train/distributed/mpi.hpp>
+#include <bochner/train/run/log/estimate.hpp>
+#include <bochner/train/run/log/live_log.hpp>
+#include <bochner/train/run/log/profile.hpp>
+#include <bochner/train/run/log/progress.hpp>
 #include <bochner/train/run/loop.hpp>
-#include <bochner/train/run/profile.hpp>
-#include <bochner/train/run/progress.hpp>
 #include <bochner/train/run/session.hpp>
 #include <bochner/train/run/version.hpp>
+#include <bochner/train/tasks/config_templates/config_template.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
-#include <bochner/train/tasks/starter.hpp>
 #include <cmath>
 #include <ranges>
 #include <sstream>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 struct TrainingOptions {
@@ -164,11 +164,11 @@ int drive(Session& session, SignalGuard& signals, ProgressMode mode, const Train
   Progress progress(leads ? mode : ProgressMode::none, session.total_steps(),
                     session.tokens_per_step(), session.state().step);
   PosixStorage storage;
-  std::optional<RunFollower> follower;
+  std::optional<LiveLog> live_log;
   if (leads) {
-    follower.emplace(storage, session.run().path(), session.state().step,
+    live_log.emplace(storage, session.run().path(), session.state().step,
                      session.spec().log_tensorboard);
-    progress.follow(*follower);
+    progress.follow(*live_log);
   }
   print_header(session, progress, mode != ProgressMode::none);
   for (const std::string& note : notes) progress.warning("note     " + note);
@@ -196,7 +196,8 @@ Config config_of(const TrainingOptions& options, ProgressMode mode) {
   if (!is_data(options.config)) return read_config(options.config, options.sets);
   Config asked(registered_parameters(), "the defaults");
   for (const std::string& set : options.sets) apply_set(asked, set);
-  const std::string text = starter_config_for(options.config, read_spec<CsvOptions>(asked, "data"));
+  const std::string text =
+      config_template_for(options.config, read_spec<CsvOptions>(asked, "data"));
   const Config config =
       read_config_text(text, "the config that was chosen for " + options.config, options.sets);
   const std::string data = shell_word(options.config);
@@ -344,4 +345,4 @@ void add_fork(const Command& program) {
   add_training(command, options);
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

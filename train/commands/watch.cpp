@@ -1,16 +1,16 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <bochner/data/files/text.hpp>
+#include <bochner/base/text.hpp>
 #include <bochner/train/commands/common_options.hpp>
 #include <bochner/train/commands/compare/comparison.hpp>
 #include <bochner/train/commands/compare/watched.hpp>
-#include <bochner/train/commands/sweep/journal.hpp>
-#include <bochner/train/run/follower.hpp>
-#include <bochner/train/run/progress.hpp>
+#include <bochner/train/run/log/live_log.hpp>
+#include <bochner/train/run/log/progress.hpp>
+#include <bochner/train/run/log/terminal.hpp>
 #include <bochner/train/run/signals.hpp>
-#include <bochner/train/run/terminal.hpp>
 #include <bochner/train/storage/output.hpp>
+#include <bochner/train/sweep/journal.hpp>
 #include <chrono>
 #include <thread>
 #include <utility>

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bochner/train/charts/format.hpp>
+#include <bochner/base/format.hpp>
 #include <bochner/train/config/config.hpp>
 #include <bochner/train/config/nearest.hpp>
 #include <map>

@@ -47,7 +47,8 @@ void require_writable(const Key& key) {
           "; use letters, digits, _ and -");
 }
 
-/// Throws where a kind that was added starts outside its own bounds: no config is to blame.
+/// Throws where a kind that was added starts outside its own bounds: no config is to
+/// throw_diverged.
 void require_own_default(const Key& key) {
   const std::string what = fmt::format("default of \"{}\"", key.kind);
   BoundsCheck check(what.c_str());

@@ -1,7 +1,7 @@
 #pragma once
 /// The one table of parameters: it drives TOML files, --set, help, completion and the reference.
 
-#include <bochner/autodiff/keys.hpp>
+#include <bochner/base/keys.hpp>
 #include <bochner/optim/parameter_group.hpp>
 #include <bochner/train/config/period.hpp>
 #include <map>

@@ -1,4 +1,4 @@
-#include <bochner/data/windows.hpp>
+#include <bochner/data/text/token_windows.hpp>
 #include <bochner/train/run/background_digest.hpp>
 #include <chrono>
 

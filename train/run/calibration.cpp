@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <bochner/layers/features/feature_map.hpp>
+#include <bochner/layers/spectral/importance_proposal.hpp>
 #include <bochner/layers/spectral/initial.hpp>
-#include <bochner/layers/spectral/proposal.hpp>
-#include <bochner/train/laboratory/attention.hpp>
 #include <bochner/train/run/calibration.hpp>
+#include <bochner/train/run/instruments/attention.hpp>
 #include <cmath>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 constexpr std::size_t calibration_tokens = 1024, batches_if_needed = 4;
@@ -77,7 +77,7 @@ struct Calibrator : AttentionObserver {
   Calibrator(const CalibrationSpec& what, std::vector<CalibratedLayer> all)
       : spec(what), layers(std::move(all)) {}
 
-  void attended(const Mixer& mixer, const Attended& what) override {
+  void attended(const Mixer& mixer, const AttentionInputs& what) override {
     const auto layer = std::ranges::find(layers, &mixer, &CalibratedLayer::mixer);
     if (layer == layers.end()) return;
     const auto tokens = real_tokens(what.q.shape(), what.lengths);
@@ -120,4 +120,4 @@ void calibrate_model(Task& task, const CalibrationSpec& spec,
   task.loss(tape, task.data().training(0, batches * spec.examples));
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -4,7 +4,7 @@
 #include <bochner/train/config/config.hpp>
 #include <bochner/train/tasks/task.hpp>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 struct CalibrationSpec {
   std::int64_t batches = -1;  ///< -1: as many as are needed, see MixerSpec::calibrate
@@ -23,4 +23,4 @@ CalibrationSpec calibration_spec(const Config& config);
 void calibrate_model(Task& task, const CalibrationSpec& spec,
                      const std::function<bool(const std::string& layer)>& wanted = {});
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/base/numeric/parallel.hpp>
 #include <bochner/train/run/continuation.hpp>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 void TextStreams::feed(const std::vector<std::int32_t>& tokens) {
   if (state_.position == limit_) restart();
@@ -76,4 +76,4 @@ void continue_texts(LanguageModel& model, const Tokenizer& tokenizer,
   }
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

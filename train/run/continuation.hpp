@@ -1,5 +1,5 @@
 #pragma once
-#include <bochner/data/tokenizer.hpp>
+#include <bochner/data/text/tokenizer.hpp>
 #include <bochner/layers/models/token_models.hpp>
 #include <bochner/train/run/sampling.hpp>
 #include <functional>
@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 /// Feeds texts to a model side by side, token by token. Behind `limit` positions, those that it was
 /// trained on or can tell apart, it starts again on the last half of them.
@@ -48,4 +48,4 @@ void continue_texts(LanguageModel& model, const Tokenizer& tokenizer,
                     const ContinuationOptions& options,
                     const std::function<void(std::size_t, std::string_view)>& said);
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

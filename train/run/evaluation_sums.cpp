@@ -1,6 +1,6 @@
 #include <bochner/train/run/evaluation_sums.hpp>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 std::vector<double> sums_in(const Evaluation& part) {
   std::vector<double> sums = {part.loss_sum, double(part.terms)};
@@ -19,4 +19,4 @@ Evaluation with_sums(Evaluation part, const double* sums) {
   return part;
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

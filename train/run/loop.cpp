@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -54,13 +54,13 @@ class TrainingLoop {
   }
 
   /// A stop, the end of the time, a checkpoint.
-  Wishes wishes() {
+  StopRequests stop_requests() {
     const bool save = signals_.take_save_request();
     return {double(signals_.asked_by()), double(time_is_over()), double(save || time_to_save())};
   }
 
   /// What has come to one of the processes has come to all.
-  void adopt(const Wishes& of_all) {
+  void adopt(const StopRequests& of_all) {
     signals_.adopt_stop(int(of_all[0]));
     stops_ = of_all[0] > 0;
     time_is_up_ = of_all[1] > 0;
@@ -68,9 +68,9 @@ class TrainingLoop {
     is_agreed_ = true;
   }
 
-  /// Where no step does it, whose gradients take the wishes along.
+  /// Where no step does it, whose gradients take the stop_requests along.
   void agree() {
-    const Wishes own = wishes();
+    const StopRequests own = stop_requests();
     const auto all = session_.processes().largest({own.begin(), own.end()});
     adopt({all[0], all[1], all[2]});
   }
@@ -108,10 +108,10 @@ class TrainingLoop {
 
   void train_one_step() {
     const auto began = Clock::now();
-    const StepResult result = is_alone()
-                                  ? session_.trainer().step(observer_)
-                                  : session_.trainer().step(observer_, [this] { return wishes(); });
-    if (!is_alone()) adopt(result.wishes);
+    const StepResult result =
+        is_alone() ? session_.trainer().step(observer_)
+                   : session_.trainer().step(observer_, [this] { return stop_requests(); });
+    if (!is_alone()) adopt(result.stop_requests);
     state_.tokens += session_.tokens_per_step();
     state_.loss_sum += result.loss;
     ++state_.loss_count;
@@ -238,4 +238,4 @@ StopReason run_loop(Session& session, Progress& progress, SignalGuard& signals,
   return TrainingLoop(session, progress, signals, observer, until).run();
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -1,12 +1,12 @@
 #pragma once
 /// The training loop: steps, metrics, validation, checkpoints, and the reasons to stop.
 
-#include <bochner/train/run/progress.hpp>
+#include <bochner/train/run/log/progress.hpp>
 #include <bochner/train/run/session.hpp>
 #include <bochner/train/run/signals.hpp>
 #include <limits>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 inline constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 enum class StopReason { finished, no_improvement, time_limit, signal, until };
@@ -17,4 +17,4 @@ enum class StopReason { finished, no_improvement, time_limit, signal, until };
 StopReason run_loop(Session& session, Progress& progress, SignalGuard& signals,
                     TapeObserver* observer = nullptr, std::uint64_t until = no_limit);
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -2,12 +2,12 @@
 #include <fmt/ranges.h>
 
 #include <bochner/data/former_split.hpp>
-#include <bochner/data/windows.hpp>
+#include <bochner/data/text/token_windows.hpp>
 #include <bochner/train/run/recognised_task.hpp>
 #include <bochner/train/run/version.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 bool has_data_of(const CheckpointReader& checkpoint, const Task& task) {
   return task.data().fingerprint() == checkpoint.state().data_fingerprint;
@@ -23,7 +23,7 @@ std::unique_ptr<Task> make_task_like(const Config& config, std::uint64_t fingerp
   return formerly->data().fingerprint() == fingerprint ? std::move(formerly) : std::move(task);
 }
 
-std::optional<LearnedNames> names_in_data_of(const CheckpointReader& checkpoint) {
+std::optional<Vocabularies> names_in_data_of(const CheckpointReader& checkpoint) {
   try {
     const Config config = stored_config(checkpoint.config(), checkpoint.path().string());
     const auto task = make_task_like(config, checkpoint.state().data_fingerprint);
@@ -48,4 +48,4 @@ std::string note_on_revision(const CheckpointReader& checkpoint) {
                                  ": what is read and computed may differ";
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

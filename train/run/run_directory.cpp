@@ -2,14 +2,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <bochner/data/files/text.hpp>
-#include <bochner/train/charts/format.hpp>
-#include <bochner/train/run/follower.hpp>
+#include <bochner/base/format.hpp>
+#include <bochner/base/text.hpp>
+#include <bochner/train/run/log/live_log.hpp>
 #include <bochner/train/run/run_directory.hpp>
 #include <charconv>
 #include <stdexcept>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 constexpr std::uint64_t probe_bytes = 64 * 1024;
@@ -294,4 +294,4 @@ CheckpointReader open_checkpoint(FileStorage& storage, const RunReference& refer
   return std::move(*newest);
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

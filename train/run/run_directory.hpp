@@ -3,8 +3,8 @@
 /// of words also tokenizer.model.
 
 #include <bochner/train/config/config.hpp>
-#include <bochner/train/run/checkpoint_file.hpp>
-#include <bochner/train/run/metrics.hpp>
+#include <bochner/train/run/checkpoint/checkpoint_file.hpp>
+#include <bochner/train/run/log/metrics.hpp>
 #include <bochner/train/run/run_files.hpp>
 #include <bochner/train/storage/storage.hpp>
 #include <cstdint>
@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 /// Which checkpoints stay: the last, the best, and always the one just written.
 struct Retention {
@@ -104,4 +104,4 @@ RunReference parse_run_reference(const std::string& text);
 CheckpointReader open_checkpoint(FileStorage& storage, const RunReference& reference,
                                  std::vector<std::string>& skipped);
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

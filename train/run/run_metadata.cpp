@@ -2,7 +2,7 @@
 #include <gnu/libc-version.h>
 #include <tbb/version.h>
 
-#include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/base/numeric/parallel.hpp>
 #include <bochner/train/run/run_metadata.hpp>
 #include <bochner/train/run/version.hpp>
 #include <bochner/train/storage/json.hpp>

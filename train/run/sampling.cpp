@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 /// Tokens in descending order of their logits, equal ones in their own: few of many are asked for,
@@ -94,4 +94,4 @@ std::int32_t sample_token(const Tensor& logits, const SamplingOptions& options, 
   return ranked[std::max<std::size_t>(count, 1) - 1];
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -4,7 +4,7 @@
 #include <bochner/autodiff/tensor.hpp>
 #include <cstdint>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 struct SamplingOptions {
   double temperature = 1;  ///< 0 takes the most probable token
@@ -20,4 +20,4 @@ void check_sampling(const SamplingOptions& options);
 /// probable first; equal logits in the order of the tokens. logits (V)
 std::int32_t sample_token(const Tensor& logits, const SamplingOptions& options, double u);
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

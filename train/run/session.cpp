@@ -3,24 +3,24 @@
 
 #include <algorithm>
 #include <bit>
-#include <bochner/data/files/text.hpp>
-#include <bochner/data/series_windows.hpp>
-#include <bochner/train/charts/format.hpp>
+#include <bochner/base/format.hpp>
+#include <bochner/base/text.hpp>
+#include <bochner/data/series/series_windows.hpp>
 #include <bochner/train/run/background_digest.hpp>
-#include <bochner/train/run/model_weights.hpp>
+#include <bochner/train/run/checkpoint/model_weights.hpp>
 #include <bochner/train/run/recognised_task.hpp>
 #include <bochner/train/run/run_metadata.hpp>
 #include <bochner/train/run/session.hpp>
 #include <bochner/train/run/signals.hpp>
 #include <bochner/train/run/version.hpp>
-#include <bochner/train/tasks/learned_process.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
-#include <bochner/train/tasks/run_names.hpp>
-#include <bochner/train/tasks/tokenizers.hpp>
+#include <bochner/train/tasks/tables/learned_process.hpp>
+#include <bochner/train/tasks/text/tokenizers.hpp>
+#include <bochner/train/tasks/vocabularies.hpp>
 #include <cmath>
 #include <functional>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 /// The config alone does not say where the weights of a fork, or of an import, come from.
@@ -168,7 +168,7 @@ void Session::make_directory(FileStorage& storage, const Path& directory,
                              const std::string& command, const std::string& parent,
                              const DataReading& reading) {
   identify_tokenizer(config_);
-  keep_names(config_, task_->names());
+  store_vocabularies(config_, task_->names());
   note_data(reading);
   run_ = RunDirectory::create(storage, directory, print_config(config_),
                               run_metadata(config_, command, parent, processes_.hosts()),
@@ -211,7 +211,7 @@ Session Session::resume(FileStorage& storage, const Path& directory,
   session.path_ = directory;
   session.require_space();
   if (checkpoint) {
-    session.take_up(*checkpoint, strict, notes, reading);
+    session.restore(*checkpoint, strict, notes, reading);
   } else {
     session.note_data(reading);
     session.task_->start();
@@ -222,13 +222,13 @@ Session Session::resume(FileStorage& storage, const Path& directory,
       state.metrics_bytes, {state.metrics_digests, state.metrics_lines}, state.metrics_waiting);
   if (!damage.empty()) notes.push_back(damage);
   // Of an older run, whose data are known to be the same.
-  recall_names(session.config_, session.task_->names());
+  restore_vocabularies(session.config_, session.task_->names());
   if (session.config_ != before) session.run_->replace_config(print_config(session.config_));
   session.share(reading);
   return session;
 }
 
-void Session::take_up(const CheckpointReader& checkpoint, bool strict,
+void Session::restore(const CheckpointReader& checkpoint, bool strict,
                       std::vector<std::string>& notes, const DataReading& reading) {
   recognise_data(checkpoint.state(), reading);
   compare_numerics(run_->path(), checkpoint.state(), state(), strict, notes);
@@ -245,9 +245,10 @@ void Session::take_up(const CheckpointReader& checkpoint, bool strict,
   state().data_marks = now.data_marks;
 }
 
-Session Session::adopt(FileStorage& storage, const Config& config, const Path& directory,
-                       const std::string& command, const std::string& source,
-                       const std::function<void(Session&)>& fill, const DataReading& reading) {
+Session Session::import_weights(FileStorage& storage, const Config& config, const Path& directory,
+                                const std::string& command, const std::string& source,
+                                const std::function<void(Session&)>& fill,
+                                const DataReading& reading) {
   RunDirectory::require_fresh(storage, directory);
   Session session(config, Processes::alone(), reading);
   fill(session);
@@ -293,4 +294,4 @@ std::string Session::retain() {
   return run_ ? run_->retain(state(), {spec_.keep_last, spec_.keep_best}) : "";
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -8,10 +8,8 @@
 #include <functional>
 
 namespace bochner {
-class BackgroundDigest;
-}
 
-namespace bochner::inline BOCHNER_PRECISION {
+class BackgroundDigest;
 
 /// What a fork leaves behind of its parent.
 struct ForkResets {
@@ -54,9 +52,10 @@ class Session {
 
   /// A new run of the weights of a `source`, which `fill` gives to its model and its state; the
   /// checkpoint with them is on the disk when it returns.
-  static Session adopt(FileStorage& storage, const Config& config, const Path& directory,
-                       const std::string& command, const std::string& source,
-                       const std::function<void(Session&)>& fill, const DataReading& reading = {});
+  static Session import_weights(FileStorage& storage, const Config& config, const Path& directory,
+                                const std::string& command, const std::string& source,
+                                const std::function<void(Session&)>& fill,
+                                const DataReading& reading = {});
 
   const Config& config() const { return config_; }
   Task& task() { return *task_; }
@@ -115,10 +114,10 @@ class Session {
   void make_directory(FileStorage& storage, const Path& directory, const std::string& command,
                       const std::string& parent, const DataReading& reading);
   /// `parent` is the config of the checkpoint.
-  void take_over(const CheckpointReader& checkpoint, const Config& parent, const ForkResets& resets,
+  void fork_from(const CheckpointReader& checkpoint, const Config& parent, const ForkResets& resets,
                  std::vector<std::string>& notes);
   /// All of a checkpoint of the same run.
-  void take_up(const CheckpointReader& checkpoint, bool strict, std::vector<std::string>& notes,
+  void restore(const CheckpointReader& checkpoint, bool strict, std::vector<std::string>& notes,
                const DataReading& reading);
   /// Compares the data with those of a checkpoint, large ones in the background where the system
   /// says that the files have not changed.
@@ -146,4 +145,4 @@ class Session {
   std::uint64_t seen_marks_ = 0;  ///< of the files of a text, when it was compared last
 };
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

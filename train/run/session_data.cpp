@@ -1,15 +1,15 @@
 #include <fmt/format.h>
 
-#include <bochner/data/files/text.hpp>
-#include <bochner/data/windows.hpp>
-#include <bochner/train/charts/format.hpp>
+#include <bochner/base/format.hpp>
+#include <bochner/base/text.hpp>
+#include <bochner/data/text/token_windows.hpp>
 #include <bochner/train/run/background_digest.hpp>
 #include <bochner/train/run/session.hpp>
 #include <bochner/train/run/signals.hpp>
 #include <bochner/train/run/version.hpp>
 
 /// Whether the data of a session are those that its run began with.
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 /// Files that are the same may be read otherwise by another revision than that of a checkpoint.
@@ -96,4 +96,4 @@ bool Session::await_same_data(const std::function<bool()>& stopped) const {
   return true;
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

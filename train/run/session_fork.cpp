@@ -2,18 +2,18 @@
 
 #include <algorithm>
 #include <array>
-#include <bochner/data/files/text.hpp>
+#include <bochner/base/text.hpp>
 #include <bochner/optim/ema.hpp>
-#include <bochner/train/run/model_weights.hpp>
+#include <bochner/train/run/checkpoint/model_weights.hpp>
 #include <bochner/train/run/recognised_task.hpp>
 #include <bochner/train/run/session.hpp>
-#include <bochner/train/tasks/learned_process.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
-#include <bochner/train/tasks/run_names.hpp>
+#include <bochner/train/tasks/tables/learned_process.hpp>
+#include <bochner/train/tasks/vocabularies.hpp>
 #include <functional>
 
 /// Sessions that begin with what another run has learned.
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 bool of_model(const NamedTensor& named) {
@@ -61,8 +61,8 @@ bool has_other_tokens(const Config& parent, const Config& config) {
 }
 
 /// Units and effects of series are kept by their numbers.
-bool has_other_series(const Config& parent, const LearnedNames& names) {
-  const LearnedNames of_parent = learned_names(parent);
+bool has_other_series(const Config& parent, const Vocabularies& names) {
+  const Vocabularies of_parent = stored_vocabularies(parent);
   return !of_parent.series.empty() && of_parent.series != names.series;
 }
 
@@ -85,13 +85,13 @@ void leave_out_series(std::vector<NamedTensor>& tensors, std::vector<std::string
 /// Of an older parent, the names that its own data tell where the fork has others. Returns whether
 /// they are known.
 bool recall_names_of(Config& parent, const CheckpointReader& checkpoint, const Config& heir) {
-  if (learned_names(parent) != LearnedNames()) return true;
+  if (stored_vocabularies(parent) != Vocabularies()) return true;
   const auto is_of_data = [](const ConfigChange& change) {
     return change.name.starts_with("data.");
   };
   if (std::ranges::none_of(changes(parent, heir), is_of_data)) return false;
   const auto names = names_in_data_of(checkpoint);
-  if (names) recall_names(parent, *names);
+  if (names) restore_vocabularies(parent, *names);
   return names.has_value();
 }
 
@@ -120,7 +120,7 @@ void note_other_data(const Config& parent, const Config& config, Task& task,
     notes.push_back("tokens are other pieces of text than the parent's: data.tokenizer");
   if (has_other_series(parent, task.names()))
     notes.push_back("series have other numbers than the parent's: data.names.series");
-  if (const std::vector<std::string> units = task.foreign_units(); !units.empty())
+  if (const std::vector<std::string> units = task.shifted_columns(); !units.empty())
     notes.push_back(
         "units stay the parent's, far from those of the data (a new run takes these): " +
         some_of(units));
@@ -164,10 +164,10 @@ Session Session::fork(FileStorage& storage, const RunReference& parent, const Co
   Config heir = config;
   Config of_parent = stored_config(checkpoint.config(), checkpoint.path().string());
   const bool has_names = recall_names_of(of_parent, checkpoint, heir);
-  inherit_names(heir, of_parent);
+  inherit_vocabularies(heir, of_parent);
   Session session(heir, processes, reading, checkpoint.state().data_fingerprint);
   if (const std::string note = note_on_revision(checkpoint); !note.empty()) notes.push_back(note);
-  session.take_over(checkpoint, of_parent, resets, notes);
+  session.fork_from(checkpoint, of_parent, resets, notes);
   if (!has_names) note_unnamed(checkpoint, of_parent, heir, *session.task_, notes);
   session.make_directory(storage, directory, command, checkpoint.path().string(), reading);
   // Otherwise a resume before the first regular save would begin with new weights.
@@ -176,7 +176,7 @@ Session Session::fork(FileStorage& storage, const RunReference& parent, const Co
   return session;
 }
 
-void Session::take_over(const CheckpointReader& checkpoint, const Config& parent,
+void Session::fork_from(const CheckpointReader& checkpoint, const Config& parent,
                         const ForkResets& resets, std::vector<std::string>& notes) {
   const TrainerState& saved = checkpoint.state();
   if (!resets.schedule && saved.step >= total_steps_)
@@ -208,4 +208,4 @@ void Session::take_over(const CheckpointReader& checkpoint, const Config& parent
   count_on(state(), saved, resets, config_.number("optim.ema") > 0);
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

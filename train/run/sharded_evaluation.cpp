@@ -1,7 +1,7 @@
 #include <bochner/train/run/evaluation_sums.hpp>
 #include <bochner/train/run/sharded_evaluation.hpp>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 std::optional<Evaluation> evaluate_shards(Task& task, Split split, std::size_t batch,
                                           std::uint64_t limit,
@@ -28,4 +28,4 @@ std::optional<Evaluation> evaluate_shards(Task& task, Split split, std::size_t b
   return with_sums(seen, sums.data() + 1);
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -1,10 +1,10 @@
 #pragma once
 /// An evaluation whose batches are shared among the processes of a run.
 
-#include <bochner/train/processes/processes.hpp>
+#include <bochner/train/distributed/processes.hpp>
 #include <bochner/train/tasks/task.hpp>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 /// As evaluate_task(), with the batches cut into shards that follow each other, whose sums are
 /// joined by the tree. Nothing is returned when `should_stop` says yes to one of the processes. Of
@@ -14,4 +14,4 @@ std::optional<Evaluation> evaluate_shards(Task& task, Split split, std::size_t b
                                           const std::function<bool()>& should_stop,
                                           std::size_t shards, Processes& processes);
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
-#include <bochner/data/windows.hpp>
+#include <bochner/data/text/token_windows.hpp>
 #include <bochner/train/run/session.hpp>
 #include <bochner/train/storage/bounded_archive.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <filesystem>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 /// The model of words that a run keeps; that of its config where this machine has not its
@@ -99,4 +99,4 @@ void Session::require_equal_weights() {
       path_.string(), state().step, processes_.name(*rank), digests[*rank], digests[0]));
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -2,19 +2,19 @@
 
 #include <algorithm>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
-#include <bochner/autodiff/crossing.hpp>
+#include <bochner/autodiff/cross_shard_reduction.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/data/files/digest.hpp>
 #include <bochner/layers/basic/position_wise.hpp>
 #include <bochner/optim/clip.hpp>
 #include <bochner/optim/optimizer.hpp>
-#include <bochner/train/laboratory/gradient_noise.hpp>
+#include <bochner/train/run/instruments/gradient_noise.hpp>
 #include <bochner/train/run/sharded_evaluation.hpp>
 #include <bochner/train/run/trainer.hpp>
 #include <bochner/train/run/version.hpp>
 #include <cmath>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 /// A name under which the first parameter with a non-finite gradient may be found.
@@ -76,7 +76,7 @@ void Trainer::calibrate(const std::function<bool(const std::string& layer)>& wan
 
 /// Of all shards.
 StepResult Trainer::sum_gradients(TapeObserver* observer, bool check_finite,
-                                  const std::function<Wishes()>& wishes) {
+                                  const std::function<StopRequests()>& stop_requests) {
   const auto pass = [&](std::size_t shard, PassOptions options) {
     options.check_finite = check_finite;
     return accumulate_gradients(shard, options);
@@ -84,9 +84,9 @@ StepResult Trainer::sum_gradients(TapeObserver* observer, bool check_finite,
   StepResult result;
   {
     const DrawnPosteriors::Draw draw(posteriors_, state_.step);
-    const ShardResult sum = gradients_.of(pass, observer, wishes);
+    const ShardResult sum = gradients_.of(pass, observer, stop_requests);
     result.loss = sum.loss;
-    result.wishes = sum.wishes;
+    result.stop_requests = sum.stop_requests;
   }
   if (posteriors_.empty()) return result;
   if (!terms_) terms_ = training_terms(task_, train_.validation_batch());
@@ -111,7 +111,8 @@ double Trainer::accumulate_gradients(std::size_t shard, PassOptions options) {
     const Var mean = task_.loss(tape, task_.data().training(first + shard * size, size));
     loss += double(mean.value().data()[0]) / double(parts);
     double seen = loss;  // shards that cross come to an end together
-    if (Crossing* crossing = crossing_of(options)) crossing->add_up({&seen, 1});
+    if (CrossShardReduction* crossing = cross_shard_reduction_of(options))
+      crossing->all_reduce({&seen, 1});
     if (!std::isfinite(seen) && !options.check_finite) break;
     tape.backward(parts == 1 ? mean : scale(mean, real(1.0 / double(parts))));
   }
@@ -133,14 +134,15 @@ double Trainer::differentiate() {
   return sum_gradients(nullptr, true).loss;
 }
 
-StepResult Trainer::step(TapeObserver* observer, const std::function<Wishes()>& wishes) {
+StepResult Trainer::step(TapeObserver* observer,
+                         const std::function<StopRequests()>& stop_requests) {
   if (observer) observer->step_began();
   task_.before_step(first_example());
-  StepResult result = sum_gradients(observer, false, wishes);
+  StepResult result = sum_gradients(observer, false, stop_requests);
   result.learning_rate = learning_rate(optim_->schedule, optim_->lr, state_.step, total_steps_);
-  if (!std::isfinite(result.loss)) blame(result.loss, 0);
+  if (!std::isfinite(result.loss)) throw_diverged(result.loss, 0);
   result.gradient_norm = gradient_norm(parameters_);
-  if (!std::isfinite(result.gradient_norm)) blame(result.loss, result.gradient_norm);
+  if (!std::isfinite(result.gradient_norm)) throw_diverged(result.loss, result.gradient_norm);
   GradientLimit limit;
   if (optim_->clip > 0) limit = norm_limit(result.gradient_norm, optim_->clip);
   if (optim_->clip_value > 0) limit.largest = real(optim_->clip_value);
@@ -173,7 +175,7 @@ double without_sign(double number) { return std::isnan(number) ? std::abs(number
 
 }  // namespace
 
-void Trainer::blame(double loss, double norm) {
+void Trainer::throw_diverged(double loss, double norm) {
   const std::string bad_gradient = first_bad_gradient(parameters_);
   optimizer_->zero_gradients();
   std::string cause;
@@ -184,8 +186,9 @@ void Trainer::blame(double loss, double norm) {
   }
   optimizer_->zero_gradients();
   if (cause.empty())
-    cause = bad_gradient.empty() ? "no single op to blame: a sum over the parameters overflowed"
-                                 : "the gradient of " + bad_gradient + " is not finite";
+    cause = bad_gradient.empty()
+                ? "no single op to throw_diverged: a sum over the parameters overflowed"
+                : "the gradient of " + bad_gradient + " is not finite";
   throw DivergedError(
       fmt::format("step {}: {} is not finite: {}; nothing was changed. {}", state_.step + 1,
                   std::isfinite(loss) ? fmt::format("the gradient norm {}", without_sign(norm))
@@ -267,4 +270,4 @@ std::pair<std::size_t, std::size_t> Trainer::optimizer_bytes() {
   return {here, (counts + moments * optimizer_->elements()) * sizeof(real)};
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

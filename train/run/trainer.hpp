@@ -2,27 +2,25 @@
 /// Trainer: one training step after the other, without files, clocks or words.
 
 #include <bochner/optim/ema.hpp>
-#include <bochner/train/laboratory/attention.hpp>
-#include <bochner/train/laboratory/drawn_posteriors.hpp>
-#include <bochner/train/processes/partition.hpp>
-#include <bochner/train/processes/sharded_gradients.hpp>
+#include <bochner/optim/optimizer.hpp>
+#include <bochner/train/distributed/partition.hpp>
+#include <bochner/train/distributed/sharded_gradients.hpp>
 #include <bochner/train/run/calibration.hpp>
-#include <bochner/train/run/trainer_state.hpp>
+#include <bochner/train/run/checkpoint/trainer_state.hpp>
+#include <bochner/train/run/instruments/attention.hpp>
+#include <bochner/train/run/instruments/drawn_posteriors.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/train_spec.hpp>
 #include <optional>
 
-namespace bochner::inline BOCHNER_PRECISION {
-
-class Optimizer;
-struct OptimizerSpec;
+namespace bochner {
 
 struct StepResult {
   double loss = 0;                   ///< mean over the step's examples, before the update
   std::optional<double> divergence;  ///< of posteriors and priors, for each term of the loss
   double gradient_norm = 0;          ///< before clipping
   double learning_rate = 0;
-  Wishes wishes = {};  ///< the largest of all processes
+  StopRequests stop_requests = {};  ///< the largest of all processes
 };
 
 /// What ends all processes of a run alike, so that one of them is to tell it.
@@ -50,8 +48,10 @@ class Trainer {
   /// What a new run does before its first step, see calibrate_model(); `wanted` as there.
   void calibrate(const std::function<bool(const std::string& layer)>& wanted = {});
   /// Loss, gradients over all accumulated micro-batches, clipping, update, moving average.
-  /// Each process is asked for its wishes, which go with its gradients. Throws DivergedError.
-  StepResult step(TapeObserver* observer = nullptr, const std::function<Wishes()>& wishes = {});
+  /// Each process is asked for its stop_requests, which go with its gradients. Throws
+  /// DivergedError.
+  StepResult step(TapeObserver* observer = nullptr,
+                  const std::function<StopRequests()>& stop_requests = {});
   /// Those of the step that would be next, before clipping, in the gradients of the parameters; its
   /// loss. Nothing is updated.
   double differentiate();
@@ -85,14 +85,14 @@ class Trainer {
  private:
   /// Of the loss, and of the divergence of posteriors.
   StepResult sum_gradients(TapeObserver* observer, bool check_finite,
-                           const std::function<Wishes()>& wishes = {});
+                           const std::function<StopRequests()>& stop_requests = {});
   /// Of the step that is next.
   std::uint64_t first_example() const { return train_.overfit ? 0 : state_.examples; }
   double accumulate_gradients(std::size_t shard, PassOptions options);
   std::string non_finite_op(std::size_t shard, PassOptions options);
   std::optional<std::vector<KernelMetrics>> kernels_here(const std::function<bool()>& should_stop);
   void require_finite_update(double learning_rate);
-  [[noreturn]] void blame(double loss, double norm);
+  [[noreturn]] void throw_diverged(double loss, double norm);
 
   Task& task_;
   CalibrationSpec calibration_;
@@ -112,4 +112,4 @@ class Trainer {
   std::uint64_t total_steps_;
 };
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -1,16 +1,16 @@
 #include <fmt/format.h>
 #include <gnu/libc-version.h>
 
+#include <bochner/autodiff/compute/amx.hpp>
 #include <bochner/autodiff/compute/gemm.hpp>
-#include <bochner/autodiff/compute/matrix_units.hpp>
-#include <bochner/autodiff/compute/parallel.hpp>
-#include <bochner/train/charts/format.hpp>
+#include <bochner/base/format.hpp>
+#include <bochner/base/numeric/parallel.hpp>
 #include <bochner/train/run/version.hpp>
 #include <charconv>
 #include <fstream>
 #include <string_view>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 /// Raised where a change to the code changes bits of runs that there are already, so that resume
@@ -30,7 +30,7 @@ std::string processor_name() {
 std::string compiler_name() { return fmt::format("GCC {}", __VERSION__); }
 
 std::string backend_name() {
-  return gemm_backend().name + " " + gemm_backend().kernel + (has_matrix_units() ? " + AMX" : "");
+  return gemm_backend().name + " " + gemm_backend().kernel + (has_amx() ? " + AMX" : "");
 }
 
 std::string version_line() {
@@ -68,4 +68,4 @@ std::string version_text() {
   return text;
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -4,7 +4,7 @@
 #include <bochner/autodiff/real.hpp>
 #include <string>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 /// "AMD EPYC"
 std::string processor_name();
@@ -22,4 +22,4 @@ int revision_in(const std::string& numerics);
 std::string other_revision(const std::string& numerics);
 /// Several lines for --version.
 std::string version_text();
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

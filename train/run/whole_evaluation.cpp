@@ -1,7 +1,7 @@
 #include <bochner/train/run/evaluation_sums.hpp>
 #include <bochner/train/run/whole_evaluation.hpp>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 Evaluation evaluate_all(Task& task, Split split, std::size_t batch, Processes& processes) {
   const std::uint64_t batches = task.data().batches(split, batch);
@@ -21,4 +21,4 @@ Evaluation evaluate_all(Task& task, Split split, std::size_t batch, Processes& p
   return total;
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -1,7 +1,7 @@
 #pragma once
 /// An input archive for bytes that may be anything: nothing is sized beyond what is there.
 
-#include <bochner/data/files/errors.hpp>
+#include <bochner/base/errors.hpp>
 #include <cstdint>
 #include <cstring>
 #include <string_view>

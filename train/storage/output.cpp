@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <bochner/data/files/errors.hpp>
+#include <bochner/base/errors.hpp>
 #include <bochner/data/formats/csv.hpp>
 #include <bochner/train/storage/output.hpp>
 #include <bochner/train/storage/storage.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 /// Files that commands write for their user.
 
-#include <bochner/data/files/text.hpp>
+#include <bochner/base/text.hpp>
 #include <bochner/data/formats/npz.hpp>
 
 namespace bochner {

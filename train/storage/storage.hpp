@@ -1,7 +1,7 @@
 #pragma once
 /// The one door for persistent files, so that tests can fail or lose any write.
 
-#include <bochner/data/files/errors.hpp>
+#include <bochner/base/errors.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>

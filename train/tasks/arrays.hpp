@@ -2,9 +2,9 @@
 /// Tensors and the like as arrays for other programs.
 
 #include <bochner/autodiff/tape.hpp>
-#include <bochner/autodiff/times.hpp>
+#include <bochner/base/time_array.hpp>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 inline xt::xarray<double> array_of(const Tensor& tensor) { return tensor; }
 inline xt::xarray<double> array_of(const Times& times) { return times; }
@@ -22,4 +22,4 @@ inline xt::xarray<double> array_of(const Indices& indices) {
   return array_of(indices.values, {indices.shape.begin(), indices.shape.end()});
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -1,16 +1,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bochner/data/fields.hpp>
-#include <bochner/data/token_tasks.hpp>
+#include <bochner/data/fields/fields.hpp>
+#include <bochner/data/text/token_tasks.hpp>
 #include <bochner/train/tasks/data_keys.hpp>
-#include <bochner/train/tasks/data_kinds.hpp>
+#include <bochner/train/tasks/task_kinds.hpp>
 #include <iterator>
 
 namespace bochner {
 namespace {
 
-std::vector<KeyUse> uses_of_tables(const Config& config) {
+std::vector<KeyCondition> uses_of_tables(const Config& config) {
   const std::string &method = config.text("model.gp.method"), &data = config.text("data.kind");
   const bool drawn = method == "features" || config.text("model.gp.density.kind") == "free";
   return {
@@ -33,7 +33,7 @@ std::vector<KeyUse> uses_of_tables(const Config& config) {
        "needs data.kind = \"table\""}};
 }
 
-std::vector<KeyUse> uses_of_times(const Config& config) {
+std::vector<KeyCondition> uses_of_times(const Config& config) {
   const std::string& kind = config.text("model.time.kind");
   const std::string key = "model.time.kind";
   return {{{"model.time"}, kind != "none", "needs " + key + " other than \"none\"", key},
@@ -41,12 +41,12 @@ std::vector<KeyUse> uses_of_times(const Config& config) {
            kind.starts_with("mercer"),
            needs_value(key, {"mercer", "mercer_summed"}),
            key},
-          heeded_by(config, key, {"mercer"}, {"model.time.paired"})};
+          applies_when(config, key, {"mercer"}, {"model.time.paired"})};
 }
 
 }  // namespace
 
-std::vector<KeyUse> uses_of_models(const Config& config) {
+std::vector<KeyCondition> uses_of_models(const Config& config) {
   const std::string &model = config.text("model.kind"), &data = config.text("data.kind");
   const bool encoded = config.text("model.positions") == "encoding";
   const bool sensors = data == "sensors", field = model == "field" && !sensors;
@@ -55,7 +55,7 @@ std::vector<KeyUse> uses_of_models(const Config& config) {
   const bool recall = data == "multi_query_recall";
   const bool sequences = std::ranges::count(token_task_kinds(), data) > 0;
   const std::string kernel = "model.mixer.time_kernel.";
-  std::vector<KeyUse> uses = {
+  std::vector<KeyCondition> uses = {
       {{"model.encoding"},
        model == "field" || encoded || placed,
        "needs model.kind = \"field\", model.positions = \"encoding\", or events with places"},
@@ -91,7 +91,7 @@ std::vector<KeyUse> uses_of_models(const Config& config) {
   return uses;
 }
 
-std::vector<KeyUse> uses_of_data(const Config& config) {
+std::vector<KeyCondition> uses_of_data(const Config& config) {
   const char *data = "data.kind", *model = "model.kind";
   const std::string& loss = config.text("model.loss");
   const bool of_tokens = loss == "cross_entropy" || loss == "nce" || loss == "sampled_softmax";
@@ -99,7 +99,7 @@ std::vector<KeyUse> uses_of_data(const Config& config) {
   grids.push_back("field_files");
   const auto by = [&](const char* choice, const std::vector<std::string>& values,
                       std::vector<std::string> sections) {
-    return heeded_by(config, choice, values, std::move(sections));
+    return applies_when(config, choice, values, std::move(sections));
   };
   return {
       by(model, {of_tokens ? "lm" : "forecaster"}, {"model.loss"}),
@@ -152,7 +152,7 @@ std::vector<KeyUse> uses_of_data(const Config& config) {
       by("model.noise.kind", {"unigram"}, {"model.noise.power"})};
 }
 
-std::vector<KeyUse> uses_of_patches(const Config& config) {
+std::vector<KeyCondition> uses_of_patches(const Config& config) {
   const std::string &model = config.text("model.kind"), &data = config.text("data.kind");
   const bool series = data == "series", images = data == "images" || data == "shapes";
   const bool attention = model == "forecaster" && config.text("model.backbone") == "attention";
@@ -177,10 +177,10 @@ std::vector<KeyUse> uses_of_patches(const Config& config) {
        images ? "model.kind" : "data.kind"}};
 }
 
-std::vector<KeyUse> uses_of_training(const Config& config) {
+std::vector<KeyCondition> uses_of_training(const Config& config) {
   const auto by = [&](const char* choice, const std::vector<std::string>& values,
                       std::vector<std::string> sections) {
-    return heeded_by(config, choice, values, std::move(sections));
+    return applies_when(config, choice, values, std::move(sections));
   };
   const std::string gradients = "train.validate.gradients", kernels = "train.validate.kernels",
                     schedule = "optim.schedule.kind", decay = "optim.schedule.decay";

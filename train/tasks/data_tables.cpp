@@ -1,9 +1,9 @@
 #include <algorithm>
-#include <bochner/data/files/errors.hpp>
+#include <bochner/base/errors.hpp>
+#include <bochner/base/text.hpp>
 #include <bochner/data/files/glob.hpp>
-#include <bochner/data/files/text.hpp>
-#include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/data_tables.hpp>
+#include <bochner/train/tasks/task_kinds.hpp>
 
 namespace bochner {
 

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/encoding_checks.hpp>
+#include <bochner/train/tasks/task_kinds.hpp>
 #include <charconv>
 #include <optional>
 

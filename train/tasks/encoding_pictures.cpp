@@ -5,7 +5,7 @@
 #include <bochner/train/tasks/encoding_pictures.hpp>
 #include <numeric>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 /// Encoding of N places and T times in E channels, (T, N, E).
@@ -116,4 +116,4 @@ void add_encoding(Page& page, Module& model, const DrawnGrid& grid) {
   page.charts(charts, card_width(heat_map_width));
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -5,7 +5,7 @@
 #include <bochner/layers/encodings/token_places.hpp>
 #include <bochner/train/charts/page.hpp>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 /// Where an encoding is drawn, in its units, and what places and times are called.
 struct DrawnGrid {
@@ -31,4 +31,4 @@ struct Plane {
 /// place and among times; nothing for a model that has none.
 void add_encoding(Page& page, Module& model, const DrawnGrid& grid);
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bochner/train/charts/format.hpp>
+#include <bochner/base/format.hpp>
 #include <bochner/train/tasks/key_advice.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 

@@ -85,8 +85,9 @@ bool is_chosen(const Choices& choices, const std::string& choice,
 }
 
 /// Of keys that only some of the values heed; choice and keys are those below model.mixer.
-KeyUse use_of(const Config& config, const Choices& choices, const std::string& choice,
-              const std::vector<std::string>& values, const std::vector<std::string>& sections) {
+KeyCondition use_of(const Config& config, const Choices& choices, const std::string& choice,
+                    const std::vector<std::string>& values,
+                    const std::vector<std::string>& sections) {
   const bool heeded = !choices.contains(choice) || is_chosen(choices, choice, values);
   if (choice == "kind")
     return {below_mixer(sections), heeded, needs_one_of(config, values), mixer_key(config)};
@@ -98,7 +99,7 @@ KeyUse use_of(const Config& config, const Choices& choices, const std::string& c
           key};
 }
 
-std::vector<KeyUse> uses_of_choices(const Config& config, const Choices& choices) {
+std::vector<KeyCondition> uses_of_choices(const Config& config, const Choices& choices) {
   const auto by = [&](const char* choice, const std::vector<std::string>& values,
                       const std::vector<std::string>& sections) {
     return use_of(config, choices, choice, values, sections);
@@ -153,7 +154,7 @@ std::vector<KeyUse> uses_of_choices(const Config& config, const Choices& choices
 }
 
 /// Of the rate of what is_density() of the optimizer names.
-KeyUse use_of_spectra(const Config& config, const Choices& choices) {
+KeyCondition use_of_spectra(const Config& config, const Choices& choices) {
   const auto is_own = [](const std::string& kind) { return !mixers().is_built_in(kind); };
   const bool learned = is_chosen(choices, "features.kind", maps_with_frequencies()) ||
                        is_chosen(choices, "time_kernel.kind", {"spectral"}) ||
@@ -222,10 +223,10 @@ std::vector<std::string> below_mixer(std::vector<std::string> keys) {
   return keys;
 }
 
-std::vector<KeyUse> uses_of_mixers(const Config& config) {
+std::vector<KeyCondition> uses_of_mixers(const Config& config) {
   if (!has_stack(config)) return {};
   const Choices choices = choices_of(config);
-  std::vector<KeyUse> uses = uses_of_choices(config, choices);
+  std::vector<KeyCondition> uses = uses_of_choices(config, choices);
   uses.push_back(use_of_spectra(config, choices));
   const std::string warm = "model.mixer.warm", update = "model.mixer.update";
   uses.push_back({{"model.mixer.warm_steps"},

@@ -2,7 +2,7 @@
 /// What keys of model.mixer demand of the mixers that a config names.
 
 #include <bochner/layers/mixers/mixer_spec.hpp>
-#include <bochner/train/tasks/unheeded_keys.hpp>
+#include <bochner/train/tasks/unused_keys.hpp>
 
 namespace bochner {
 
@@ -26,7 +26,7 @@ std::string needs_one_of(const Config& config, const std::vector<std::string>& k
 /// "model.mixer.m" of "m".
 std::vector<std::string> below_mixer(std::vector<std::string> keys);
 /// Of keys of kinds, forms and filters, where the model has blocks.
-std::vector<KeyUse> uses_of_mixers(const Config& config);
+std::vector<KeyCondition> uses_of_mixers(const Config& config);
 
 /// Throws ConfigError where the tokens of the data have no order and the mixers give them one.
 void check_order(const Config& config);

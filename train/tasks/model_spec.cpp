@@ -1,16 +1,16 @@
 #include <fmt/format.h>
 
+#include <bochner/base/format.hpp>
 #include <bochner/layers/convolutions/filter.hpp>
 #include <bochner/layers/models/time_input.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/layers/recurrences/ssm_spec.hpp>
-#include <bochner/train/charts/format.hpp>
 #include <bochner/train/tasks/encoding_checks.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/stack_checks.hpp>
-#include <bochner/train/tasks/tokenizers.hpp>
+#include <bochner/train/tasks/text/tokenizers.hpp>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 void complete(DensitySpec& density, const Config& config) {
   density.seed = config.count("train.seed");
@@ -119,4 +119,4 @@ std::string describe_time(const TimeEncodingSpec& spec) {
   return spec.kind == "none" ? "none" : fmt::format("{} ({})", spec.kind, spec.use);
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -4,7 +4,7 @@
 #include <bochner/layers/models/token_models.hpp>
 #include <bochner/train/config/config.hpp>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 /// Seed, and steps between draws counted in training passes.
 void complete(DensitySpec& density, const Config& config);
@@ -33,4 +33,4 @@ std::string describe_stack(const StackSpec& spec);
 /// "flow (rotate)" or "none"
 std::string describe_time(const TimeEncodingSpec& spec);
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

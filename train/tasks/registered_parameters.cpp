@@ -1,28 +1,28 @@
 #include <fmt/format.h>
 
-#include <bochner/data/fields.hpp>
-#include <bochner/data/labelled_texts.hpp>
-#include <bochner/data/pixels.hpp>
-#include <bochner/data/sensor_windows.hpp>
-#include <bochner/data/series_table.hpp>
-#include <bochner/data/series_windows.hpp>
-#include <bochner/data/views.hpp>
+#include <bochner/data/fields/fields.hpp>
+#include <bochner/data/fields/sensor_windows.hpp>
+#include <bochner/data/labelled/augmentations.hpp>
+#include <bochner/data/labelled/pixels.hpp>
+#include <bochner/data/series/series_table.hpp>
+#include <bochner/data/series/series_windows.hpp>
+#include <bochner/data/text/labelled_texts.hpp>
+#include <bochner/layers/gaussian_processes/gaussian_process.hpp>
 #include <bochner/layers/models/contrast_model.hpp>
 #include <bochner/layers/models/event_model.hpp>
 #include <bochner/layers/models/field_model.hpp>
 #include <bochner/layers/models/forecaster.hpp>
 #include <bochner/layers/models/token_models.hpp>
 #include <bochner/layers/models/variational_autoencoder.hpp>
-#include <bochner/layers/processes/gaussian_process.hpp>
 #include <bochner/optim/optimizer.hpp>
-#include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/encoding_checks.hpp>
 #include <bochner/train/tasks/mixer_checks.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <bochner/train/tasks/stack_checks.hpp>
-#include <bochner/train/tasks/tokenizers.hpp>
+#include <bochner/train/tasks/task_kinds.hpp>
+#include <bochner/train/tasks/text/tokenizers.hpp>
 #include <bochner/train/tasks/train_spec.hpp>
-#include <bochner/train/tasks/unheeded_keys.hpp>
+#include <bochner/train/tasks/unused_keys.hpp>
 
 namespace bochner {
 namespace {
@@ -147,14 +147,14 @@ void check_training(const Config& config) {
 }
 
 /// They are errors of a new run.
-void check_unheeded(const Config& config) {
-  for (const auto& [name, demand, other] : unheeded_keys(config)) fail(config, name, demand, other);
+void check_unused(const Config& config) {
+  for (const auto& [name, demand, other] : unused_keys(config)) fail(config, name, demand, other);
 }
 
 /// A run that has them goes on, and --set adds none.
-void check_unheeded_sets(const Config& config) {
+void check_unused_sets(const Config& config) {
   const auto is_set = [&](const std::string& name) { return !name.empty() && config.is_set(name); };
-  for (const auto& [name, demand, other] : unheeded_keys(config))
+  for (const auto& [name, demand, other] : unused_keys(config))
     if (is_set(name) || is_set(other)) fail(config, name, demand, other);
 }
 
@@ -164,7 +164,7 @@ std::vector<ParameterRow> registered_rows() {
             ProcessModelSpec, LanguageModelSpec, VaeSpec, ContrastKeys>("model");
   table.add<DataSpec, TokenTaskSpec, LengthBuckets, ListOpsSpec, ImagesSpec, ShapesSpec, CsvOptions,
             SeriesSpec, SeriesColumns, HawkesSpec, EventColumns, FieldSpec, SensorColumns,
-            SensorSpec, TableSpec, TextsSpec, ViewsKeys, LearnedNames>("data");
+            SensorSpec, TableSpec, TextsSpec, AugmentationKeys, Vocabularies>("data");
   table.add<OptimizerSpec>("optim");
   table.add<TrainSpec>("train");
   // Where the reference and the configs of runs have always had them.
@@ -223,7 +223,7 @@ void add_retired(std::vector<ParameterRow>& rows, std::string_view text) {
 }  // namespace
 
 ParameterTable registered_parameters() {
-  return table_of(registered_rows(), {check_order, check_unheeded});
+  return table_of(registered_rows(), {check_order, check_unused});
 }
 
 Config stored_config(std::string_view text, const std::string& source) {
@@ -234,7 +234,7 @@ Config stored_config(std::string_view text, const std::string& source) {
       if (row.name == name) row.initial = std::string(text);
   }
   add_retired(rows, text);
-  return parse_config(text, source, table_of(std::move(rows), {check_unheeded_sets}));
+  return parse_config(text, source, table_of(std::move(rows), {check_unused_sets}));
 }
 
 Config read_config(const std::string& file, const std::vector<std::string>& sets) {

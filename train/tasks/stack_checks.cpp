@@ -145,7 +145,7 @@ void check_told_apart(const Config& config) {
 }
 
 /// Of keys that some mixers have not.
-std::vector<KeyUse> uses_of_traits(const Config& config) {
+std::vector<KeyCondition> uses_of_traits(const Config& config) {
   const std::string& kernel = config.text("model.mixer.time_kernel.kind");
   const std::string& use = config.text("model.time.use");
   const bool in_blocks =
@@ -155,7 +155,8 @@ std::vector<KeyUse> uses_of_traits(const Config& config) {
     const bool heeded = !set || !kinds_that(config, mixer_kinds(config), has).empty();
     const auto kinds =
         heeded ? std::vector<std::string>() : kinds_that(config, mixers().names(), has);
-    return KeyUse{{key}, heeded, needs_one_of(config, kinds) + words, mixer_key(config), true};
+    return KeyCondition{
+        {key}, heeded, needs_one_of(config, kinds) + words, mixer_key(config), true};
   };
   return {
       needs("model.positions", config.text("model.positions") == "rotary", &MixerTraits::queries),
@@ -174,7 +175,7 @@ std::vector<KeyUse> uses_of_traits(const Config& config) {
 }
 
 /// Of keys of feature maps.
-KeyUse use_of_features(const Config& config) {
+KeyCondition use_of_features(const Config& config) {
   return {below_mixer({"features", "m", "density", "draws", "redraw", "denominator"}),
           some_mixer(config, &MixerTraits::features),
           needs_one_of(config, kinds_that(config, mixers().names(), &MixerTraits::features)),
@@ -182,16 +183,16 @@ KeyUse use_of_features(const Config& config) {
 }
 
 /// Of keys of a stack of blocks, where a model has none; optimizers look for densities there alone.
-KeyUse no_use_of_blocks(const Config& config) {
+KeyCondition no_use_of_blocks(const Config& config) {
   const bool process = config.text("model.kind") == "gp";
   const char* backbone = "model.backbone";
-  KeyUse none{{"model.blocks", "model.width", "model.expansion", "model.mlp", "model.dropout",
-               "model.norm", "model.positions", "model.pattern", "model.mixer", "model.checkpoint",
-               "optim.density_lr_factor", "optim.density_natural"},
-              false,
-              process ? "is of blocks, and a Gaussian process has none"
-                      : needs_value(backbone, {"attention", "rows"}),
-              process || config.is_set("model.kind") ? "model.kind" : backbone};
+  KeyCondition none{{"model.blocks", "model.width", "model.expansion", "model.mlp", "model.dropout",
+                     "model.norm", "model.positions", "model.pattern", "model.mixer",
+                     "model.checkpoint", "optim.density_lr_factor", "optim.density_natural"},
+                    false,
+                    process ? "is of blocks, and a Gaussian process has none"
+                            : needs_value(backbone, {"attention", "rows"}),
+                    process || config.is_set("model.kind") ? "model.kind" : backbone};
   if (config.text("optim.kind") == "natural") none.sections.push_back("optim.kind");
   return none;
 }
@@ -245,9 +246,9 @@ void check_stack(const Config& config) {
   check_told_apart(config);
 }
 
-std::vector<KeyUse> uses_of_stack(const Config& config) {
+std::vector<KeyCondition> uses_of_stack(const Config& config) {
   if (!has_stack(config)) return {no_use_of_blocks(config)};
-  std::vector<KeyUse> uses = uses_of_traits(config);
+  std::vector<KeyCondition> uses = uses_of_traits(config);
   uses.push_back(use_of_features(config));
   return uses;
 }

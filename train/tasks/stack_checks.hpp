@@ -1,7 +1,7 @@
 #pragma once
 /// What the mixers of a model demand of the keys of a config, and which keys none of them has.
 
-#include <bochner/train/tasks/unheeded_keys.hpp>
+#include <bochner/train/tasks/unused_keys.hpp>
 
 namespace bochner {
 
@@ -23,6 +23,6 @@ bool counts_positions(const Config& config);
 /// Throws ConfigError where a mixer cannot be as the keys say.
 void check_stack(const Config& config);
 /// Of keys of blocks, and of model.mixer by what its mixers have.
-std::vector<KeyUse> uses_of_stack(const Config& config);
+std::vector<KeyCondition> uses_of_stack(const Config& config);
 
 }  // namespace bochner

@@ -5,7 +5,7 @@
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/task.hpp>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 Evaluation& Evaluation::operator+=(const Evaluation& part) {
   if (terms == 0) return *this = part;
@@ -119,4 +119,4 @@ Evaluation evaluate_all(Task& task, Split split, std::size_t batch) {
   return total;
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -4,9 +4,9 @@
 
 #include <bochner/data/dataset.hpp>
 #include <bochner/data/formats/npz.hpp>
-#include <bochner/data/learned_names.hpp>
+#include <bochner/data/vocabularies.hpp>
 #include <bochner/layers/module.hpp>
-#include <bochner/train/tasks/backtest.hpp>
+#include <bochner/train/tasks/series/backtest.hpp>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -18,9 +18,6 @@ namespace bochner {
 class Config;
 class Json;
 class Page;
-}  // namespace bochner
-
-namespace bochner::inline BOCHNER_PRECISION {
 
 /// One more number besides the loss, as a sum over the same terms or its own.
 struct Measure {
@@ -102,9 +99,9 @@ class Task {
   virtual std::optional<Embeddings> embeddings(Split, std::size_t) { return std::nullopt; }
   /// Columns of which the model, whose tensors come from elsewhere, has a unit far from that of the
   /// data, in words.
-  virtual std::vector<std::string> foreign_units() { return {}; }
+  virtual std::vector<std::string> shifted_columns() { return {}; }
   /// What its numbers stand for, as far as the data say so in texts.
-  virtual LearnedNames names() const { return {}; }
+  virtual Vocabularies names() const { return {}; }
   /// What the model is made for besides what its config and its tensors say: {"length": 128}.
   virtual Json sizes() const;
 
@@ -155,4 +152,4 @@ std::unique_ptr<Task> make_task(const Config& config);
 /// that is generated. Throws std::invalid_argument where such sizes do not suit the layers.
 std::unique_ptr<Module> make_stand_in(const Config& config);
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
-#include <bochner/data/files/errors.hpp>
+#include <bochner/base/errors.hpp>
 #include <bochner/data/files/file_list.hpp>
-#include <bochner/data/windows.hpp>
+#include <bochner/data/text/token_windows.hpp>
 
 #include "data/temporary_folder.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 /// Tables as texts.
 
-#include <bochner/data/files/errors.hpp>
+#include <bochner/base/errors.hpp>
 #include <bochner/data/formats/csv.hpp>
 
 #include "data/messages.hpp"

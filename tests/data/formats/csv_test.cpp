@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <bochner/data/files/errors.hpp>
+#include <bochner/base/errors.hpp>
 #include <bochner/data/formats/csv.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
 #include <cmath>

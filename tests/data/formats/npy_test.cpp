@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <bochner/autodiff/tensor.hpp>
-#include <bochner/data/files/errors.hpp>
+#include <bochner/base/errors.hpp>
 #include <bochner/data/formats/npy.hpp>
 #include <cstring>
 #include <limits>

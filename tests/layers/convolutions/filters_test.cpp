@@ -1,5 +1,5 @@
 #include <bochner/layers/convolutions/filter.hpp>
-#include <bochner/layers/recurrences/spectrum.hpp>
+#include <bochner/layers/recurrences/eigenvalues.hpp>
 #include <cmath>
 #include <complex>
 #include <map>

@@ -1,5 +1,5 @@
-#include <bochner/autodiff/compute/special_functions.hpp>
 #include <bochner/autodiff/ops.hpp>
+#include <bochner/base/numeric/special_functions.hpp>
 #include <bochner/layers/encodings/time_encoding.hpp>
 #include <bochner/layers/encodings/time_scale.hpp>
 #include <cmath>

@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <bochner/autodiff/compute/openblas.hpp>
 #include <bochner/autodiff/ops.hpp>
+#include <bochner/base/numeric/openblas.hpp>
 #include <bochner/layers/features/box_weights.hpp>
 #include <bochner/layers/features/closed_forms.hpp>
 #include <bochner/layers/features/frequencies.hpp>

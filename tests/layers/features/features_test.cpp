@@ -26,7 +26,7 @@ TEST(GaussianDensity, IsDifferentiable) {
 /// Tokens one after the other ask for them again and again.
 TEST(SpectralDensity, IsBentOnceForPassesBetweenWhichNothingIsLearned) {
   const auto density = make_density(spec_of("positive", 2, 3, 5).density);
-  KeptValues values;
+  WeightCache values;
   const auto draws = [&](bool recording) {
     Tape tape({.recording = recording, .kept = &values});
     return density->draws(tape).shared_value();

@@ -100,7 +100,7 @@ TEST(MixerTraits, KnowOfIrregularTimes) {
 
 struct Seen : AttentionObserver {
   bool any = false;
-  void attended(const Mixer&, const Attended&) override { any = true; }
+  void attended(const Mixer&, const AttentionInputs&) override { any = true; }
 };
 
 TEST(MixerTraits, KnowWhatShowsItsAttention) {

@@ -204,7 +204,7 @@ TEST(Mixers, WantHeadsThatDivideTheWidth) {
 /// What a mixer attends with, of the first token that it sees.
 struct FirstToken : AttentionObserver {
   std::vector<double> q, k;
-  void attended(const Mixer&, const Attended& what) override {
+  void attended(const Mixer&, const AttentionInputs& what) override {
     q.assign(what.q.data(), what.q.data() + what.q.size());
     k.assign(what.k.data(), what.k.data() + what.k.size());
   }

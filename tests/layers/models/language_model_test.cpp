@@ -1,4 +1,4 @@
-#include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/base/numeric/parallel.hpp>
 #include <bochner/layers/models/token_models.hpp>
 #include <bochner/layers/recurrences/ssm_spec.hpp>
 #include <set>

@@ -193,7 +193,8 @@ std::vector<double> linear_gaussian_rows(std::size_t n) {
 }
 
 /// Linear maps on both sides and one variance are probabilistic PCA, whose posterior is normal with
-/// one covariance (Lucas et al., "Don't blame the ELBO!", 2019): the bound has its likelihood.
+/// one covariance (Lucas et al., "Don't throw_diverged the ELBO!", 2019): the bound has its
+/// likelihood.
 TEST(VariationalAutoencoder, OfLinearMapsIsProbabilisticPrincipalComponents) {
   constexpr std::size_t n = 400, steps = 1200;
   const std::vector<double> rows = linear_gaussian_rows(n);

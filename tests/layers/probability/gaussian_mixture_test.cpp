@@ -1,10 +1,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bochner/autodiff/compute/cholesky.hpp>
-#include <bochner/autodiff/compute/openblas.hpp>
-#include <bochner/autodiff/compute/parallel.hpp>
-#include <bochner/autodiff/compute/philox.hpp>
+#include <bochner/base/numeric/cholesky.hpp>
+#include <bochner/base/numeric/openblas.hpp>
+#include <bochner/base/numeric/parallel.hpp>
+#include <bochner/base/numeric/philox.hpp>
 #include <bochner/layers/probability/gaussian_mixture.hpp>
 #include <cmath>
 #include <limits>

@@ -1,4 +1,4 @@
-#include <bochner/autodiff/compute/special_functions.hpp>
+#include <bochner/base/numeric/special_functions.hpp>
 #include <bochner/layers/spectral/closed_forms.hpp>
 
 #include "layers/spectral/density_check.hpp"

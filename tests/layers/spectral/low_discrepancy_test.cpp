@@ -1,4 +1,4 @@
-#include <bochner/autodiff/compute/low_discrepancy.hpp>
+#include <bochner/base/numeric/low_discrepancy.hpp>
 #include <bochner/layers/spectral/base_draws.hpp>
 
 #include "layers/layer_check.hpp"

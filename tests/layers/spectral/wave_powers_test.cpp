@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include <bochner/autodiff/compute/parallel.hpp>
-#include <bochner/autodiff/compute/philox.hpp>
+#include <bochner/base/numeric/parallel.hpp>
+#include <bochner/base/numeric/philox.hpp>
 #include <bochner/layers/spectral/wave_powers.hpp>
 #include <cmath>
 

@@ -1,10 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bochner/base/format.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
 #include <bochner/train/charts/canvas.hpp>
 #include <bochner/train/charts/chart.hpp>
-#include <bochner/train/charts/format.hpp>
 #include <bochner/train/charts/page.hpp>
 #include <cmath>
 #include <limits>

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <bochner/train/charts/format.hpp>
+#include <bochner/base/format.hpp>
 #include <bochner/train/commands/compare/comparison.hpp>
 #include <bochner/train/commands/compare/watched.hpp>
 #include <bochner/train/storage/json.hpp>

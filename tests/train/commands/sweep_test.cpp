@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 
-#include <bochner/data/files/errors.hpp>
-#include <bochner/train/commands/sweep/grid.hpp>
-#include <bochner/train/commands/sweep/shared_jobs.hpp>
+#include <bochner/base/errors.hpp>
+#include <bochner/train/sweep/grid.hpp>
+#include <bochner/train/sweep/shared_jobs.hpp>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -11,7 +11,7 @@
 
 #include "data/messages.hpp"
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace sweep_test {
 
 using ::testing::ElementsAre;
@@ -241,4 +241,4 @@ TEST(RunJobs, KnowNothingOfMpirun) {
 }
 
 }  // namespace sweep_test
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -5,7 +5,7 @@
 #include "autodiff/op_check.hpp"
 #include "data/temporary_folder.hpp"
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace trained_model_test {
 
 TEST(WriteTensors, WritesWhatReadTensorsReads) {
@@ -31,4 +31,4 @@ TEST(WriteTensors, RefusesWhatIsNoName) {
 }
 
 }  // namespace trained_model_test
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -1,6 +1,6 @@
 #include <sys/resource.h>
 
-#include <bochner/data/files/errors.hpp>
+#include <bochner/base/errors.hpp>
 #include <bochner/train/config/config.hpp>
 #include <train/config_text.hpp>
 

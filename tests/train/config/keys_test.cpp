@@ -1,22 +1,22 @@
 /// Specs that describe themselves, as rows of the table and as readers of a config.
 
-#include <bochner/data/event_files.hpp>
-#include <bochner/data/event_sequences.hpp>
-#include <bochner/data/fields.hpp>
+#include <bochner/data/events/event_files.hpp>
+#include <bochner/data/events/event_sequences.hpp>
+#include <bochner/data/fields/fields.hpp>
+#include <bochner/data/fields/sensor_windows.hpp>
 #include <bochner/data/formats/csv.hpp>
-#include <bochner/data/pixels.hpp>
-#include <bochner/data/sensor_windows.hpp>
-#include <bochner/data/series_windows.hpp>
-#include <bochner/data/token_tasks.hpp>
+#include <bochner/data/labelled/pixels.hpp>
+#include <bochner/data/series/series_windows.hpp>
+#include <bochner/data/text/token_tasks.hpp>
+#include <bochner/layers/gaussian_processes/gaussian_process.hpp>
 #include <bochner/layers/models/event_model.hpp>
 #include <bochner/layers/models/field_model.hpp>
 #include <bochner/layers/models/forecaster.hpp>
 #include <bochner/layers/models/sensor_model.hpp>
 #include <bochner/layers/models/token_models.hpp>
-#include <bochner/layers/processes/gaussian_process.hpp>
 #include <bochner/optim/optimizer.hpp>
-#include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
+#include <bochner/train/tasks/task_kinds.hpp>
 #include <bochner/train/tasks/train_spec.hpp>
 #include <train/config_text.hpp>
 
@@ -192,7 +192,7 @@ void describe(Keys& keys, Outside& own) {
   keys.of_kind("cold", [&] { keys("start", own.start, above(0), "where"); });
 }
 
-/// The kind is to blame, and no file that does not have the key.
+/// The kind is to throw_diverged, and no file that does not have the key.
 TEST(Keys, OfAddedKindsStartWithinTheirBounds) {
   try {
     RowCollector().add<Outside>("map");

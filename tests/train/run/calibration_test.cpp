@@ -3,7 +3,7 @@
 
 #include <bochner/layers/mixers/mixer_spec.hpp>
 #include <bochner/layers/spectral/initial.hpp>
-#include <bochner/train/laboratory/attention.hpp>
+#include <bochner/train/run/instruments/attention.hpp>
 #include <bochner/train/storage/storage.hpp>
 
 #include "faults/crashing_storage.hpp"
@@ -65,7 +65,7 @@ struct Recovered {
 Recovered recovered(TinyTraining& run, std::size_t head) {
   struct Queries : AttentionObserver {
     Tensor q;
-    void attended(const Mixer&, const Attended& what) override { q = what.q.value(); }
+    void attended(const Mixer&, const AttentionInputs& what) override { q = what.q.value(); }
   } queries;
   Tape tape({.recording = false});
   tape.observer = &queries;

@@ -3,7 +3,7 @@
 #include "data/small_tokenizer.hpp"
 #include "layers/layer_check.hpp"
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace continuation_test {
 
 using layer_check::randomize;
@@ -107,4 +107,4 @@ TEST(ContinueTexts, CountsBytesOfPieces) {
 }
 
 }  // namespace continuation_test
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bochner/train/run/metrics.hpp>
+#include <bochner/train/run/log/metrics.hpp>
 
 #include "faults/crashing_storage.hpp"
 #include "train/training_run.hpp"

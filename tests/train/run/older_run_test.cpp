@@ -6,7 +6,7 @@
 #include <bochner/train/commands/cli.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/run/version.hpp>
-#include <bochner/train/tasks/run_names.hpp>
+#include <bochner/train/tasks/vocabularies.hpp>
 #include <fstream>
 
 #include "data/messages.hpp"

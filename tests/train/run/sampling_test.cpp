@@ -1,14 +1,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bochner/autodiff/compute/philox.hpp>
+#include <bochner/base/numeric/philox.hpp>
 #include <bochner/train/run/sampling.hpp>
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <numeric>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace sampling_test {
 
 Tensor logits_of(const std::vector<double>& values) {
@@ -91,4 +91,4 @@ TEST(Sampling, RefusesWhatIsNoNumber) {
 }
 
 }  // namespace sampling_test
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -61,7 +61,7 @@ TEST_F(ForkOfShops, IsRefusedInTheDirectoryOfARunBeforeAnyWork) {
   std::filesystem::remove(folder_.path() / "shops.csv");
   const std::function<void()> begins[] = {
       [&] { forked("run"); }, [&] { Session::start(storage_, recipe, run, "test"); },
-      [&] { Session::adopt(storage_, recipe, run, "test", "file", [](Session&) {}); }};
+      [&] { Session::import_weights(storage_, recipe, run, "test", "file", [](Session&) {}); }};
   for (const auto& begin : begins)
     EXPECT_THAT(message_of<std::invalid_argument>(begin), HasSubstr("run: holds a run already"));
 }

@@ -7,7 +7,7 @@
 
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>
-#include <bochner/train/processes/shard_turns.hpp>
+#include <bochner/train/distributed/shard_turns.hpp>
 #include <bochner/train/tasks/stack_checks.hpp>
 #include <cmath>
 #include <fstream>
@@ -238,8 +238,8 @@ TEST(ShardTurns, EndTogether) {
   std::vector<double> seen(4);
   turns.run([&](std::size_t shard) {
     std::vector<double> sums = {double(shard), 1};
-    turns.add_up(sums);
-    turns.add_up(sums);
+    turns.all_reduce(sums);
+    turns.all_reduce(sums);
     seen[shard] = sums[0];
   });
   EXPECT_EQ(seen, std::vector<double>(4, 24));
@@ -247,9 +247,9 @@ TEST(ShardTurns, EndTogether) {
   int reached = 0;
   const auto body = [&](std::size_t shard) {
     double sum = 1;
-    broken.add_up({&sum, 1});
+    broken.all_reduce({&sum, 1});
     if (shard == 2) throw std::runtime_error("in shard 2");
-    broken.add_up({&sum, 1});
+    broken.all_reduce({&sum, 1});
     ++reached;
   };
   EXPECT_EQ(message_of<std::runtime_error>([&] { broken.run(body); }), "in shard 2");
@@ -258,7 +258,7 @@ TEST(ShardTurns, EndTogether) {
     ShardTurns uneven(Processes::alone(), 3, [](std::size_t) {});
     const auto one_asks = [&](std::size_t shard) {
       double sum = 1;
-      if (shard == asking) uneven.add_up({&sum, 1});
+      if (shard == asking) uneven.all_reduce({&sum, 1});
     };
     EXPECT_THAT(message_of<std::logic_error>([&] { uneven.run(one_asks); }),
                 HasSubstr("different places"))

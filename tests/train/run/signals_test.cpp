@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include <bochner/data/files/regular_file.hpp>
-#include <bochner/train/run/progress.hpp>
+#include <bochner/train/run/log/progress.hpp>
 #include <bochner/train/run/signals.hpp>
 #include <chrono>
 #include <csignal>

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <bochner/autodiff/pool.hpp>
+#include <bochner/base/pool.hpp>
 
 #include "train/training_run.hpp"
 

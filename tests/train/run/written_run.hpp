@@ -2,7 +2,7 @@
 /// The files of a run as a program that trains leaves them, without one that does.
 
 #include <bochner/train/config/config.hpp>
-#include <bochner/train/run/follower.hpp>
+#include <bochner/train/run/log/live_log.hpp>
 #include <bochner/train/storage/storage.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <string>

@@ -2,12 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bochner/data/files/errors.hpp>
+#include <bochner/base/errors.hpp>
 #include <bochner/train/charts/page.hpp>
 #include <bochner/train/run/whole_evaluation.hpp>
 #include <bochner/train/storage/json.hpp>
-#include <bochner/train/tasks/data_kinds.hpp>
 #include <bochner/train/tasks/task.hpp>
+#include <bochner/train/tasks/task_kinds.hpp>
 #include <cmath>
 
 #include "data/image_files.hpp"

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <bochner/autodiff/compute/gemm.hpp>
-#include <bochner/autodiff/compute/parallel.hpp>
+#include <bochner/base/numeric/parallel.hpp>
+#include <bochner/base/text.hpp>
 #include <bochner/data/files/digest.hpp>
-#include <bochner/data/files/text.hpp>
 #include <bochner/layers/models/token_models.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/optim/optimizer.hpp>
@@ -15,14 +15,14 @@
 #include <bochner/train/commands/bench/reference_models.hpp>
 #include <bochner/train/commands/bench/scale.hpp>
 #include <bochner/train/commands/command_line.hpp>
-#include <bochner/train/laboratory/statistics.hpp>
-#include <bochner/train/run/profile.hpp>
+#include <bochner/train/run/instruments/statistics.hpp>
+#include <bochner/train/run/log/profile.hpp>
 #include <bochner/train/run/version.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/storage/output.hpp>
 #include <optional>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 constexpr std::uint64_t warm_up_steps = 3;
@@ -356,4 +356,4 @@ void add_bench(const Command& program) {
   add_process_bench(bench);
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -1,14 +1,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bochner/autodiff/compute/parallel.hpp>
-#include <bochner/data/files/text.hpp>
+#include <bochner/base/numeric/parallel.hpp>
+#include <bochner/base/text.hpp>
 #include <bochner/train/commands/bench/encoding.hpp>
 #include <bochner/train/commands/bench/measure.hpp>
 #include <bochner/train/run/version.hpp>
 #include <cmath>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 struct BenchEncodingOptions {
@@ -119,4 +119,4 @@ void add_encoding_bench(const Command& bench) {
   command.flag("--json", &options.json, "print JSON");
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

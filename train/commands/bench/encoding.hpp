@@ -5,7 +5,7 @@
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/storage/json.hpp>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 struct EncodingWay {
   std::string name;
@@ -23,4 +23,4 @@ Json json_of(const std::vector<EncodingWay>& ways);
 
 void add_encoding_bench(const Command& bench);
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -1,16 +1,16 @@
 #include <fmt/format.h>
 
-#include <bochner/autodiff/compute/parallel.hpp>
-#include <bochner/data/files/text.hpp>
+#include <bochner/base/numeric/parallel.hpp>
+#include <bochner/base/text.hpp>
 #include <bochner/train/commands/bench/generate.hpp>
 #include <bochner/train/commands/bench/measure.hpp>
 #include <bochner/train/commands/bench/reference_models.hpp>
-#include <bochner/train/laboratory/statistics.hpp>
+#include <bochner/train/run/instruments/statistics.hpp>
 #include <bochner/train/run/version.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/storage/output.hpp>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 struct BenchGenerateOptions {
@@ -131,4 +131,4 @@ void add_generate_bench(const Command& bench) {
   command.flag("--json", &options.json, "print JSON lines");
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -10,7 +10,7 @@
 #include <bochner/autodiff/compute/lanes.hpp>
 #include <bochner/train/commands/bench/measure.hpp>
 #include <bochner/train/commands/command_line.hpp>
-#include <bochner/train/laboratory/statistics.hpp>
+#include <bochner/train/run/instruments/statistics.hpp>
 #include <bochner/train/run/signals.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <cerrno>
@@ -22,7 +22,7 @@
 #include <thread>
 #include <vector>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 std::string read_all(int file) {
@@ -233,4 +233,4 @@ double measure_reading(std::size_t bytes, std::size_t threads) {
   return double(passes * x.size() * sizeof(real)) / seconds;
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 /// Throws std::invalid_argument unless `count` of this option can be measured: times and tokens of
 /// more would not fit into memory.
@@ -37,4 +37,4 @@ double measure_triad(std::size_t threads);
 /// model at least. Takes 0.1 s.
 double measure_reading(std::size_t bytes, std::size_t threads);
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <bochner/train/commands/bench/pass_times.hpp>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 PassTimes::PassTimes(std::vector<NamedParameter> parameters, std::size_t turns)
     : parameters_(std::move(parameters)),
@@ -30,4 +30,4 @@ void PassTimes::end_pass() {
   last_ = 0;
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -4,7 +4,7 @@
 #include <bochner/autodiff/tape.hpp>
 #include <chrono>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 /// Observes steps of one process alone, whose shards have a pass each. Of `turns` passes that
 /// cross, and take turns, all together are counted as one of their mean time.
@@ -33,4 +33,4 @@ class PassTimes : public TapeObserver {
   Clock::time_point began_;
 };
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
-#include <bochner/autodiff/compute/parallel.hpp>
-#include <bochner/autodiff/compute/philox.hpp>
-#include <bochner/data/files/text.hpp>
-#include <bochner/layers/processes/gaussian_process.hpp>
-#include <bochner/train/charts/format.hpp>
+#include <bochner/base/format.hpp>
+#include <bochner/base/numeric/parallel.hpp>
+#include <bochner/base/numeric/philox.hpp>
+#include <bochner/base/text.hpp>
+#include <bochner/layers/gaussian_processes/gaussian_process.hpp>
 #include <bochner/train/commands/bench/measure.hpp>
 #include <bochner/train/commands/bench/process.hpp>
 #include <bochner/train/run/version.hpp>
@@ -12,7 +12,7 @@
 #include <cmath>
 #include <optional>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 constexpr std::size_t usual_features = 1024;
@@ -115,4 +115,4 @@ void add_process_bench(const Command& bench) {
   command.flag("--json", &options.json, "print JSON");
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -11,7 +11,7 @@
 #include <bochner/train/commands/command_line.hpp>
 #include <ranges>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 constexpr ReferenceModel models[] = {
@@ -211,4 +211,4 @@ std::unique_ptr<LanguageModel> make_generator(const ReferenceModel& reference) {
   return model;
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

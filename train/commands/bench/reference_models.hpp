@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 struct ReferenceModel {
   const char *name, *mixer;
@@ -46,4 +46,4 @@ Indices random_indices(const Shape& shape, std::size_t below, std::uint64_t stre
 /// Standard normal.
 Tensor random_numbers(const Shape& shape, std::uint64_t stream);
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

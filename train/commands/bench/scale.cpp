@@ -1,23 +1,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bochner/autodiff/compute/parallel.hpp>
-#include <bochner/data/files/text.hpp>
-#include <bochner/train/charts/format.hpp>
+#include <bochner/base/format.hpp>
+#include <bochner/base/numeric/parallel.hpp>
+#include <bochner/base/text.hpp>
 #include <bochner/train/commands/bench/measure.hpp>
 #include <bochner/train/commands/bench/pass_times.hpp>
 #include <bochner/train/commands/bench/scale.hpp>
 #include <bochner/train/commands/common_options.hpp>
 #include <bochner/train/commands/shared_work.hpp>
-#include <bochner/train/laboratory/statistics.hpp>
-#include <bochner/train/processes/exchange_time.hpp>
+#include <bochner/train/distributed/exchange_time.hpp>
+#include <bochner/train/run/instruments/statistics.hpp>
 #include <bochner/train/run/trainer.hpp>
 #include <bochner/train/run/version.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <numeric>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 namespace {
 
 constexpr std::size_t warm_up = 2, round_trips = 100, large_message = std::size_t(1) << 22;
@@ -318,4 +318,4 @@ void add_scale_bench(const Command& bench) {
   command.flag("--json", &options.json, "print JSON lines");
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -1,9 +1,9 @@
 #pragma once
 #include <bochner/train/commands/command_line.hpp>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner {
 
 /// `bochner bench scale`: what a step of a run costs, and what it would cost many processes.
 void add_scale_bench(const Command& bench);
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner

@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bochner/data/files/text.hpp>
+#include <bochner/base/format.hpp>
+#include <bochner/base/text.hpp>
 #include <bochner/train/charts/canvas.hpp>
-#include <bochner/train/charts/format.hpp>
 #include <bochner/train/commands/compare/comparison.hpp>
-#include <bochner/train/laboratory/statistics.hpp>
+#include <bochner/train/run/instruments/statistics.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <limits>
 #include <utility>

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <bochner/train/commands/compare/groups.hpp>
-#include <bochner/train/laboratory/statistics.hpp>
+#include <bochner/train/run/instruments/statistics.hpp>
 #include <cmath>
 #include <functional>
 #include <limits>

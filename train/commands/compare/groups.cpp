@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <bochner/data/files/digest.hpp>
 #include <bochner/train/commands/compare/groups.hpp>
-#include <bochner/train/laboratory/statistics.hpp>
+#include <bochner/train/run/instruments/statistics.hpp>
 #include <functional>
 #include <limits>
 #include <map>

@@ -1,7 +1,7 @@
 #pragma once
 /// Runs side by side: those that differ in nothing but the seed are one group.
 
-#include <bochner/train/run/run_view.hpp>
+#include <bochner/train/run/log/run_view.hpp>
 #include <deque>
 #include <optional>
 #include <string>

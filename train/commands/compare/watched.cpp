@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bochner/data/files/text.hpp>
-#include <bochner/train/charts/format.hpp>
+#include <bochner/base/format.hpp>
+#include <bochner/base/text.hpp>
 #include <bochner/train/commands/compare/groups.hpp>
 #include <bochner/train/commands/compare/watched.hpp>
 #include <cmath>

@@ -1,7 +1,7 @@
 #pragma once
 /// Runs that are followed while they train, and a line for each.
 
-#include <bochner/train/run/run_view.hpp>
+#include <bochner/train/run/log/run_view.hpp>
 #include <deque>
 #include <string>
 #include <vector>

@@ -1,0 +1,286 @@
+#include <bochner/autodiff/compute/amx.hpp>
+
+#if defined(__AMX_BF16__) && defined(__AVX512F__) && !defined(BOCHNER_DOUBLE)
+#include <immintrin.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <bochner/autodiff/compute/amx_tiles.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+using namespace unit_tiles;
+
+/// Inner elements whose parts are in the first caches.
+constexpr std::size_t depth = 128;
+/// Rows of A that read a tile of B.
+constexpr std::size_t rows_at_once = 2 * edge;
+
+/// Tiles 0 to 3 sum, two rows of them; 4 and 5 are of A, 6 and 7 of B.
+template <std::size_t rows, std::size_t columns>
+struct Registers {
+  static void zero() {
+    _tile_zero(0);
+    if constexpr (columns > 1) _tile_zero(1);
+    if constexpr (rows > 1) _tile_zero(2);
+    if constexpr (rows > 1 && columns > 1) _tile_zero(3);
+  }
+  static void load_sums(const real* c, std::size_t ldc) {
+    _tile_loadd(0, c, ldc * sizeof(real));
+    if constexpr (columns > 1) _tile_loadd(1, c + edge, ldc * sizeof(real));
+    if constexpr (rows > 1) _tile_loadd(2, c + edge * ldc, ldc * sizeof(real));
+    if constexpr (rows > 1 && columns > 1)
+      _tile_loadd(3, c + edge * ldc + edge, ldc * sizeof(real));
+  }
+  static void store_sums(real* c, std::size_t ldc) {
+    _tile_stored(0, c, ldc * sizeof(real));
+    if constexpr (columns > 1) _tile_stored(1, c + edge, ldc * sizeof(real));
+    if constexpr (rows > 1) _tile_stored(2, c + edge * ldc, ldc * sizeof(real));
+    if constexpr (rows > 1 && columns > 1)
+      _tile_stored(3, c + edge * ldc + edge, ldc * sizeof(real));
+  }
+  static void load_a(const std::uint32_t* a, std::size_t next) {
+    _tile_loadd(4, a, 64);
+    if constexpr (rows > 1) _tile_loadd(5, a + next, 64);
+  }
+  static void load_b(const std::uint32_t* b, std::size_t next) {
+    _tile_loadd(6, b, 64);
+    if constexpr (columns > 1) _tile_loadd(7, b + next, 64);
+  }
+  static void add_products() {
+    _tile_dpbf16ps(0, 4, 6);
+    if constexpr (columns > 1) _tile_dpbf16ps(1, 4, 7);
+    if constexpr (rows > 1) _tile_dpbf16ps(2, 5, 6);
+    if constexpr (rows > 1 && columns > 1) _tile_dpbf16ps(3, 5, 7);
+  }
+};
+
+/// The compiler does not know that tiles read memory.
+inline void finish_stores() { asm volatile("" : : : "memory"); }
+
+/// Nothing besides.
+struct Alone {
+  void operator()() {}
+};
+
+/// C += A B of so many tiles, and a little of something else after each few products. Tiles of the
+/// next 16 rows or columns lie steps * step_size further.
+template <std::size_t rows, std::size_t columns, class Besides>
+void multiply_tiles(std::size_t steps, const std::uint32_t* a, const std::uint32_t* b, bool adds,
+                    real* c, std::size_t ldc, Besides&& besides) {
+  using On = Registers<rows, columns>;
+  constexpr std::size_t high = 0, middle = tile_size, low = 2 * tile_size;
+  const std::size_t next = steps * step_size;
+  finish_stores();
+  if (adds)
+    On::load_sums(c, ldc);
+  else
+    On::zero();
+  for (std::size_t s = 0; s < steps; ++s, a += step_size, b += step_size) {
+    On::load_a(a + high, next), On::load_b(b + high, next), On::add_products(), besides();
+    On::load_b(b + middle, next), On::add_products(), besides();
+    On::load_a(a + middle, next), On::add_products(), besides();
+    On::load_b(b + high, next), On::add_products(), besides();
+    On::load_a(a + low, next), On::add_products(), besides();
+    On::load_a(a + high, next), On::load_b(b + low, next), On::add_products(), besides();
+  }
+  On::store_sums(c, ldc);
+}
+
+/// The same of a part of C, up to 32 rows and columns.
+template <class Besides>
+void multiply_part(std::size_t rows, std::size_t columns, std::size_t steps, const std::uint32_t* a,
+                   const std::uint32_t* b, bool adds, real* c, std::size_t ldc, Besides&& besides) {
+  alignas(64) real whole[rows_at_once * rows_at_once];
+  const bool is_whole = rows % edge == 0 && columns % edge == 0;
+  real* to = is_whole ? c : whole;
+  const std::size_t ld = is_whole ? ldc : rows_at_once;
+  if (!is_whole && adds) {
+    for (std::size_t i = 0; i < rows; ++i) std::copy_n(c + i * ldc, columns, whole + i * ld);
+  }
+  const bool tall = rows > edge, wide = columns > edge;
+  (tall ? (wide ? multiply_tiles<2, 2, Besides> : multiply_tiles<2, 1, Besides>)
+        : (wide ? multiply_tiles<1, 2, Besides> : multiply_tiles<1, 1, Besides>))(steps, a, b, adds,
+                                                                                  to, ld, besides);
+  for (std::size_t i = 0; i < rows && !is_whole; ++i)
+    std::copy_n(whole + i * ld, columns, c + i * ldc);
+}
+
+struct alignas(64) TileShapes {
+  std::uint8_t palette = 1, start = 0, reserved[14] = {};
+  std::uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
+  std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
+};
+constexpr TileShapes tile_shapes;
+
+/// How often multiply_tiles() does something else, for all of a product.
+constexpr std::size_t calls_besides(std::size_t M, std::size_t N, std::size_t K) {
+  constexpr std::size_t products = 6;
+  const auto at_once = [](std::size_t n) { return ceil_div(n, rows_at_once); };
+  return products * steps_of(K) * at_once(M) * at_once(N);
+}
+
+/// body(k, count) of parts of the inner elements.
+template <class Body>
+void for_each_depth(std::size_t K, const Body& body) {
+  for (std::size_t k = 0; k < K; k += depth) body(k, std::min(depth, K - k));
+}
+
+std::uint32_t* pairs_at(real* parts) { return reinterpret_cast<std::uint32_t*>(parts); }
+const std::uint32_t* pairs_at(const real* parts) {
+  return reinterpret_cast<const std::uint32_t*>(parts);
+}
+
+/// All rows of x (n, K).
+void pack_all(std::size_t n, std::size_t K, const Operand& x, bool as_columns, real* parts) {
+  for_each_depth(K, [&](std::size_t k, std::size_t count) {
+    pack_edges(n, count, columns_from(k, x), as_columns, pairs_at(parts) + parts_size(n, k));
+  });
+}
+
+Operand flipped(const Operand& x) {
+  return {x.data, x.ld, x.transpose == transposed ? Transpose::no : transposed};
+}
+
+/// C = A B, or C += A B, of one depth.
+template <class Besides>
+void multiply_depth(std::size_t M, std::size_t N, std::size_t K, const std::uint32_t* a,
+                    const std::uint32_t* b, bool adds, real* c, std::size_t ldc,
+                    Besides&& besides) {
+  const std::size_t tile = steps_of(K) * step_size;
+  for (std::size_t i = 0; i < M; i += rows_at_once) {
+    for (std::size_t n = 0; n < N; n += rows_at_once)
+      multiply_part(std::min(rows_at_once, M - i), std::min(rows_at_once, N - n), steps_of(K),
+                    a + i / edge * tile, b + n / edge * tile, adds, c + i * ldc + n, ldc, besides);
+  }
+}
+
+/// 32 rows of A or fewer, and the inner elements of a depth.
+struct Strip {
+  std::size_t i = 0, height = 0, k = 0, count = 0;
+};
+
+/// Strips of A (M, K) in the order in which they are multiplied: all rows of a depth before the
+/// next. Behind the last one comes an empty one.
+struct Strips {
+  std::size_t M, K;
+  std::size_t of_depth() const { return ceil_div(M, rows_at_once); }
+  std::size_t size() const { return of_depth() * ceil_div(K, depth); }
+  Strip operator[](std::size_t index) const {
+    if (index >= size()) return {};
+    const std::size_t i = index % of_depth() * rows_at_once, k = index / of_depth() * depth;
+    return {i, std::min(rows_at_once, M - i), k, std::min(depth, K - k)};
+  }
+};
+
+}  // namespace
+
+bool has_amx() {
+  constexpr int request = 0x1023, tile_data = 18;  // ARCH_REQ_XCOMP_PERM
+  static const bool found =
+      __builtin_cpu_supports("avx512bw") && syscall(SYS_arch_prctl, request, tile_data) == 0;
+  return found;
+}
+
+MatrixUnitsInUse::MatrixUnitsInUse(bool wanted) : wanted_(wanted) {
+  if (wanted_) _tile_loadconfig(&tile_shapes);
+}
+MatrixUnitsInUse::~MatrixUnitsInUse() {
+  if (wanted_) _tile_release();
+}
+
+std::size_t parts_size(std::size_t n, std::size_t K) {
+  return tiles_of(n) * steps_of(K) * step_size;
+}
+
+void pack_left(std::size_t M, std::size_t K, const Operand& a, real* packed) {
+  pack_all(M, K, a, false, packed);
+}
+
+void pack_right(std::size_t N, std::size_t K, const Operand& b, real* packed) {
+  pack_all(N, K, flipped(b), true, packed);
+}
+
+void multiply_packed(std::size_t M, std::size_t N, std::size_t K, const real* left,
+                     const real* right, real beta, real* c, std::size_t ldc) {
+  for_each_depth(K, [&](std::size_t k, std::size_t count) {
+    multiply_depth(M, N, count, pairs_at(left) + parts_size(M, k),
+                   pairs_at(right) + parts_size(N, k), k > 0 || beta != 0, c, ldc, Alone());
+  });
+}
+
+void multiply_by_packed(std::size_t M, std::size_t N, std::size_t K, const real* a, std::size_t lda,
+                        const real* right, real beta, real* c, std::size_t ldc) {
+  alignas(64) std::uint32_t left[2][2 * steps_of(depth) * step_size];
+  if (beta != 0 && beta != 1) scale_result(M, N, beta, c, ldc);
+  const MatrixUnitsInUse in_use;
+  const Strips strips{M, K};
+  const auto pack = [&](std::size_t index, std::size_t calls) {
+    const Strip strip = strips[index];
+    return PackingBesides(strip.height, strip.count, {a + strip.i * lda + strip.k, lda}, false,
+                          left[index % 2], calls);
+  };
+  pack(0, 1).finish();
+  for (std::size_t index = 0; index < strips.size(); ++index) {
+    const auto [i, height, k, count] = strips[index];
+    PackingBesides next = pack(index + 1, calls_besides(height, N, count));
+    multiply_depth(height, N, count, left[index % 2], pairs_at(right) + parts_size(N, k),
+                   k > 0 || beta != 0, c + i * ldc, ldc, next);
+    next.finish();
+  }
+}
+
+bool is_amx_product(std::size_t M, std::size_t N, std::size_t K) {
+  constexpr std::size_t fewest = 64;
+  return std::min({M, N, K}) >= fewest && has_amx();
+}
+
+void amx_product(std::size_t M, std::size_t N, std::size_t K, const Operand& a, const Operand& b,
+                 real beta, real* c, std::size_t ldc) {
+  constexpr std::size_t most_rows = 256, size = steps_of(depth) * step_size;
+  alignas(64) std::uint32_t left[most_rows / edge * size], right[2][2 * size];
+  if (beta != 0 && beta != 1) scale_result(M, N, beta, c, ldc);
+  const MatrixUnitsInUse in_use;
+  for_each_depth(K, [&](std::size_t k, std::size_t count) {
+    const Operand rows = columns_from(k, a), columns = columns_from(k, flipped(b));
+    for (std::size_t i = 0; i < M; i += most_rows) {
+      const std::size_t height = std::min(most_rows, M - i);
+      pack_edges(height, count, rows_from(i, rows), false, left);
+      const auto pack = [&](std::size_t n, std::size_t calls) {
+        const std::size_t first = std::min(n, N), width = std::min(rows_at_once, N - first);
+        return PackingBesides(width, count, rows_from(first, columns), true,
+                              right[n / rows_at_once % 2], calls);
+      };
+      pack(0, 1).finish();
+      for (std::size_t n = 0; n < N; n += rows_at_once) {
+        const std::size_t width = std::min(rows_at_once, N - n);
+        PackingBesides next = pack(n + rows_at_once, calls_besides(height, width, count));
+        multiply_depth(height, width, count, left, right[n / rows_at_once % 2], k > 0 || beta != 0,
+                       c + i * ldc + n, ldc, next);
+        next.finish();
+      }
+    }
+  });
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION
+#else
+namespace bochner::inline BOCHNER_PRECISION {
+
+bool has_amx() { return false; }
+bool is_amx_product(std::size_t, std::size_t, std::size_t) { return false; }
+MatrixUnitsInUse::MatrixUnitsInUse(bool wanted) : wanted_(wanted) {}
+MatrixUnitsInUse::~MatrixUnitsInUse() = default;
+std::size_t parts_size(std::size_t, std::size_t) { return 0; }
+void pack_left(std::size_t, std::size_t, const Operand&, real*) {}
+void pack_right(std::size_t, std::size_t, const Operand&, real*) {}
+void multiply_packed(std::size_t, std::size_t, std::size_t, const real*, const real*, real, real*,
+                     std::size_t) {}
+void multiply_by_packed(std::size_t, std::size_t, std::size_t, const real*, std::size_t,
+                        const real*, real, real*, std::size_t) {}
+void amx_product(std::size_t, std::size_t, std::size_t, const Operand&, const Operand&, real, real*,
+                 std::size_t) {}
+
+}  // namespace bochner::inline BOCHNER_PRECISION
+#endif

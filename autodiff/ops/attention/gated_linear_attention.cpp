@@ -1,0 +1,80 @@
+#include <bochner/autodiff/ops/attention/gated_linear_attention_parts.hpp>
+#include <bochner/autodiff/ops/features.hpp>
+#include <cmath>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+using namespace gated_parts;
+
+namespace {
+
+constexpr const char* gated_name = "gated_linear_attention";
+
+void require_gated(const Var& q, const Var& k, const Var& v, const Var& log_decay,
+                   const GatedLinearAttentionOptions& options) {
+  const Shape features = q.shape();
+  require_feature_attention(gated_name, features, k.shape(), v.shape(), options.chunk,
+                            options.lengths);
+  require(log_decay.shape() == features || log_decay.shape() == Shape{features[2], features[3]},
+          gated_name, "decays must be (H, F) or (B, T, H, F): log_decay ", log_decay.shape(),
+          ", k ", k.shape());
+}
+
+}  // namespace
+
+Var gated_linear_attention(const Var& q, const Var& k, const Var& v, const Var& log_decay,
+                           const GatedLinearAttentionOptions& options) {
+  require_gated(q, k, v, log_decay, options);
+  const bool all_tokens = options.lengths.empty();
+  const auto like = [all_tokens](const Var& x) { return unwritten(x.shape(), all_tokens); };
+  Tensor y = like(v);
+  const GatedAttention in(q, k, v, log_decay, options);
+  if (y.size() > 0)
+    each_gated_part<GatedHead>(in, forward_parts(in), [&](GatedHead& head) { head.run(y.data()); });
+  return record(gated_name, std::move(y), {q, k, v, log_decay}, [=](Tensor& g) {
+    if (g.size() == 0) return;
+    const GatedAttention in(q, k, v, log_decay, options);
+    Tensor dq = like(q), dk = like(k), dv = like(v);
+    const bool of_tokens = in.decays_learned && in.by_token;
+    Tensor dg = of_tokens ? like(log_decay) : Tensor();
+    std::vector<double> sums(in.by_token ? 0 : in.B * in.H * in.F);
+    each_gated_part<GatedHeadBack>(in, backward_parts(in), [&](GatedHeadBack& head) {
+      head.run(g.data(), dq.data(), dk.data(), dv.data(), of_tokens ? dg.data() : nullptr,
+               sums.data());
+    });
+    q.add_gradient(std::move(dq));
+    k.add_gradient(std::move(dk));
+    v.add_gradient(std::move(dv));
+    if (in.decays_learned)
+      log_decay.add_gradient(of_tokens ? std::move(dg) : sum_repeats(sums, log_decay.shape()));
+  });
+}
+
+Tensor gated_linear_attention_step(Tensor& state, const Tensor& q, const Tensor& k, const Tensor& v,
+                                   const Tensor& log_decay) {
+  require(state.dimension() == 3, gated_name, "a state is (H, F, d), not ", state.shape());
+  const std::size_t H = state.shape()[0], F = state.shape()[1], d = state.shape()[2];
+  const Shape features{H, F};
+  require(q.shape() == features && k.shape() == features && log_decay.shape() == features &&
+              v.shape() == Shape{H, d},
+          gated_name, "a token of a state (H, F, d) ", state.shape(),
+          " has q, k, log_decay (H, F): ", q.shape(), ", ", k.shape(), ", ", log_decay.shape(),
+          ", and v (H, d): ", v.shape());
+  Tensor y = zeros({H, d});
+  parallel_rows(H, 4 * F * d, [&](std::size_t h) {
+    const real* value = v.data() + h * d;
+    real* to = y.data() + h * d;
+    for (std::size_t row = h * F; row < (h + 1) * F; ++row) {
+      const real decay = math::exp(log_decay.data()[row]);
+      const real key = k.data()[row], query = q.data()[row];
+      real* s = state.data() + row * d;
+      for (std::size_t e = 0; e < d; ++e) {
+        s[e] = std::fma(decay, s[e], key * value[e]);
+        to[e] = std::fma(query, s[e], to[e]);
+      }
+    }
+  });
+  return y;
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,70 @@
+#pragma once
+/// The likelihood of a Gaussian process by conjugate gradients: memory and time below those of a
+/// Cholesky factor.
+
+#include <bochner/autodiff/ops/likelihood/gaussian_likelihood.hpp>
+#include <bochner/base/keys.hpp>
+#include <bochner/base/numeric/conjugate_gradients.hpp>
+#include <bochner/base/numeric/low_rank.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+/// A covariance whose rows can be had one by one, with noise on the diagonal.
+class RowwiseCovariance : public Covariance {
+ public:
+  /// All columns of row i, without noise.
+  virtual void full_row(std::size_t i, double* numbers) const = 0;
+  /// Element (i, i) without noise.
+  virtual double variance(std::size_t i) const = 0;
+  /// A variance, above 0.
+  virtual double noise() const = 0;
+};
+
+struct IterativeSpec {
+  std::size_t probes = 10;   ///< of the log determinant and of traces; n + rank and more are exact
+  std::size_t rank = 100;    ///< of the preconditioner
+  double tolerance = 1e-12;  ///< see LinearSystem
+  std::size_t most_steps = 1000;
+};
+inline void describe(Keys& keys, IterativeSpec& spec) {
+  keys("probes", spec.probes, between(1, 1 << 16),
+       "gp: draws by which conjugate gradients estimate the log determinant and its gradient");
+  keys("rank", spec.rank, between(0, 1 << 16),
+       "gp: of the pivoted Cholesky factor that preconditions conjugate gradients");
+  keys("tolerance", spec.tolerance, {{.lowest = 0, .highest = 0.01, .above_lowest = true}},
+       "gp: part of the squared residual at which conjugate gradients end");
+}
+
+/// A covariance as a matrix of `real`, its diagonal in double, and its preconditioner. Memory 2 n^2
+/// bytes in float. Throws std::domain_error where the rounding of the entries is not small beside
+/// the noise, and solve() where conjugate gradients break down or do not converge.
+class IterativeCovariance {
+ public:
+  IterativeCovariance(const RowwiseCovariance& covariance, const IterativeSpec& spec);
+  std::size_t size() const { return n_; }
+  /// K x. (n, columns)
+  std::vector<double> times(const std::vector<double>& x, std::size_t columns) const;
+  /// K^-1 b.
+  LinearSolution solve(const std::vector<double>& b, std::size_t columns) const;
+  const LowRankPlusNoise& preconditioner() const { return preconditioner_; }
+
+ private:
+  std::size_t tile_size(std::size_t block) const;
+  void copy_tile(std::size_t block, std::size_t other, double* tile) const;
+  std::size_t n_;
+  IterativeSpec spec_;
+  Storage lower_;                 // rows 0, .., i of the triangle, 0 on the diagonal
+  std::vector<double> diagonal_;  // (n)
+  LowRankPlusNoise preconditioner_;
+};
+
+/// ln N(y; 0, K) as gaussian_log_likelihood(), by preconditioned conjugate gradients; ln det K by
+/// Lanczos quadrature and the gradient of it by traces, both over the same fixed draws of N(0, P),
+/// P the preconditioner: unbiased but for the tolerance. Throws std::domain_error, see
+/// IterativeCovariance. Gardner et al., "GPyTorch", 2018; Ubaru, Chen, Saad, 2017. parameters, (n,
+/// n), (n) -> ()
+Var iterative_log_likelihood(const std::vector<Var>& parameters,
+                             std::shared_ptr<const RowwiseCovariance> covariance,
+                             const std::vector<double>& y, const IterativeSpec& spec);
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,142 @@
+#pragma once
+/// The one way to use threads. Chunks depend on the size and the grain only, never on the number of
+/// threads, and reductions join their chunks in order: results are equal to the bit for any thread
+/// count.
+
+#include <algorithm>
+#include <bochner/base/ceil_div.hpp>
+#include <bochner/base/pool.hpp>
+#include <bochner/base/redzone.hpp>
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+namespace bochner {
+
+/// What elementwise_grain() is a multiple of.
+inline constexpr std::size_t elementwise_unit = 64;
+
+/// How many of the `size` elements of a cheap loop a task takes: an eighth, but no fewer than are
+/// worth one, and no more than stay in cache.
+inline std::size_t elementwise_grain(std::size_t size) {
+  constexpr std::size_t unit = elementwise_unit, fewest = 128 * unit, most = 512 * unit;
+  return std::clamp(round_up(size / 8, unit), fewest, most);
+}
+
+/// Threads that loops may use from now on, at least 1 (`--threads`). 0 means all processors.
+void set_thread_count(std::size_t count);
+std::size_t thread_count();
+/// Number of the calling worker, 0 <= index < thread_count(): selects its scratch memory.
+std::size_t worker_index();
+
+// Not `detail`: that would reopen the one of the inline namespace where it is already declared.
+namespace parallel_detail {
+void run_tasks(std::size_t count, const std::function<void(std::size_t)>& task);
+}
+
+/// Calls body(begin, end) for consecutive chunks of [0, size) of `grain` > 0 elements, in any
+/// order, possibly in parallel.
+template <class Body>
+void parallel_for(std::size_t size, std::size_t grain, const Body& body) {
+  if (size == 0) return;
+  const std::size_t chunks = ceil_div(size, grain);
+  if (chunks == 1) return body(std::size_t(0), size);
+  parallel_detail::run_tasks(
+      chunks, [&](std::size_t chunk) { body(chunk * grain, std::min(size, (chunk + 1) * grain)); });
+}
+
+/// Calls body(index) for every index below size, `grain` of them per task.
+template <class Body>
+void parallel_each(std::size_t size, std::size_t grain, const Body& body) {
+  parallel_for(size, grain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t index = begin; index < end; ++index) body(index);
+  });
+}
+
+/// Calls body(row, column, count) for pieces that cover `rows` rows of `row_size` elements.
+template <class Body>
+void parallel_pieces(std::size_t rows, std::size_t row_size, const Body& body) {
+  const std::size_t size = rows * row_size;
+  parallel_for(size, elementwise_grain(size), [&](std::size_t begin, std::size_t end) {
+    std::size_t row = begin / row_size, column = begin % row_size;
+    while (begin < end) {
+      const std::size_t count = std::min(row_size - column, end - begin);
+      body(row, column, count);
+      begin += count;
+      ++row;
+      column = 0;
+    }
+  });
+}
+
+/// How many of `rows` rows of `columns` elements a task takes.
+inline std::size_t row_grain(std::size_t rows, std::size_t columns) {
+  const std::size_t grain = elementwise_grain(rows * columns);
+  return std::max<std::size_t>(1, grain / std::max<std::size_t>(1, columns));
+}
+
+/// Calls body(row) for every row, several short rows per task.
+template <class Body>
+void parallel_rows(std::size_t rows, std::size_t row_size, const Body& body) {
+  parallel_each(rows, row_grain(rows, row_size), body);
+}
+
+/// Calls body(index) for every index below count; each is one task.
+template <class Body>
+void parallel_tasks(std::size_t count, const Body& body) {
+  if (count == 1) body(std::size_t(0));
+  if (count > 1) parallel_detail::run_tasks(count, body);
+}
+
+/// Sum over chunks of [0, size) of body(begin, end), joined in the order of the chunks.
+template <class Sum, class Body>
+Sum parallel_sum(std::size_t size, std::size_t grain, const Body& body) {
+  const std::size_t chunks = ceil_div(size, grain);
+  std::vector<Sum> partial(chunks);
+  parallel_for(size, grain, [&](std::size_t begin, std::size_t end) {
+    partial[begin / grain] = body(begin, end);
+  });
+  Sum total{};
+  for (const Sum& part : partial) total += part;
+  return total;
+}
+
+/// `count` sums over chunks of [0, size) at once: body(begin, end, sums) adds those of one chunk,
+/// and chunks are joined in order.
+template <class Body>
+std::vector<double> parallel_sums(std::size_t count, std::size_t size, std::size_t grain,
+                                  const Body& body) {
+  const std::size_t chunks = std::max<std::size_t>(1, ceil_div(size, grain));
+  std::vector<double> sums(chunks * count);
+  parallel_for(size, grain, [&](std::size_t begin, std::size_t end) {
+    body(begin, end, sums.data() + begin / grain * count);
+  });
+  for (std::size_t i = count; i < sums.size(); ++i) sums[i % count] += sums[i];
+  sums.resize(count);
+  return sums;
+}
+
+/// Scratch memory for the tasks of one loop: one block per worker, taken before the loop starts,
+/// so that the blocks that a step requests do not depend on how its tasks are scheduled.
+template <class T>
+class Scratch {
+ public:
+  explicit Scratch(std::size_t elements_per_worker)
+      : stride_(round_up(elements_per_worker + redzone, 16)),
+        count_(stride_ * thread_count()),
+        data_(PoolAllocator<T>().allocate(count_)) {
+    for (T* end = data_ + elements_per_worker; end < data_ + count_; end += stride_)
+      forbid(end, (stride_ - elements_per_worker) * sizeof(T));
+  }
+  ~Scratch() { PoolAllocator<T>().deallocate(data_, count_); }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  /// The calling worker's block; its contents are whatever the worker's last task left.
+  T* local() const { return data_ + worker_index() * stride_; }
+
+ private:
+  std::size_t stride_, count_;
+  T* data_;
+};
+
+}  // namespace bochner

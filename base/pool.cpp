@@ -1,0 +1,193 @@
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <bochner/base/ceil_div.hpp>
+#include <bochner/base/pool.hpp>
+#include <bochner/base/redzone.hpp>
+#include <cstdlib>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace bochner::tensor_pool {
+namespace {
+
+/// Four classes per power of two, and no class below a cache line.
+std::size_t size_class(std::size_t bytes) {
+  if (bytes <= 64) return 64;
+  const std::size_t step = std::max<std::size_t>(64, std::bit_floor(bytes - 1) / 4);
+  return round_up(bytes, step);
+}
+constexpr std::size_t class_count = 256;
+/// From 4, 5, 6 and 7 times a power of two to the numbers of the classes, and back.
+std::size_t class_number(std::size_t size) {
+  const auto power = std::size_t(std::bit_width(size) - 3);
+  return 4 * power + (size >> power) % 4;
+}
+std::size_t class_size(std::size_t number) { return (4 + number % 4) << (number / 4); }
+std::size_t class_for(std::size_t bytes) { return class_number(size_class(bytes)); }
+
+/// From this size on, a free block is given back before one of another size is requested: at a
+/// million tokens, memory that lies idle matters more than requests.
+constexpr std::size_t huge = std::size_t(1) << 27;
+
+/// Sequences of other lengths in every batch want blocks of every size. From this size on a free
+/// block serves for less, down to half of its own, and is given back when all that is held is much
+/// more than was in use of late.
+constexpr std::size_t large = std::size_t(1) << 20;
+constexpr std::size_t classes_to_half = 4;
+
+/// Late are the requests since the last whole number of so many, and that many before them: many
+/// training steps, so that a steady one finds its blocks, but a long validation is forgotten.
+constexpr std::size_t window = std::size_t(1) << 16;
+
+struct State {
+  std::mutex mutex;
+  std::array<std::vector<void*>, class_count> free_blocks;  ///< by class
+  std::unordered_map<void*, std::size_t> serving_less;      ///< classes of blocks in use for less
+  PoolStatistics statistics;
+  std::size_t acquired = 0, late_peak = 0, earlier_peak = 0;  ///< bytes in use, by window
+
+  bool holds_too_much() const {
+    return statistics.bytes_held > 2 * std::max(late_peak, earlier_peak);
+  }
+};
+
+/// Never destroyed: tensors of static storage duration may outlive every destructor here.
+State& state() {
+  static State* instance = new State;
+  return *instance;
+}
+
+constexpr std::size_t huge_page = std::size_t(1) << 21;
+
+void* request(std::size_t size) {
+  const bool in_huge_pages = size >= huge_page;
+  const std::size_t alignment = in_huge_pages ? huge_page : 64;
+  void* block = std::aligned_alloc(alignment, round_up(size, alignment));
+  if (block == nullptr) throw std::bad_alloc();
+  if (in_huge_pages) madvise(block, size / huge_page * huge_page, MADV_HUGEPAGE);
+  return block;
+}
+
+/// Gives back free blocks of a class until so many are left.
+void give_back(State& pool, std::size_t number, std::size_t left) {
+  std::vector<void*>& blocks = pool.free_blocks[number];
+  while (blocks.size() > left) {
+    allow(blocks.back(), class_size(number));
+    std::free(blocks.back());
+    blocks.pop_back();
+    pool.statistics.bytes_held -= class_size(number);
+  }
+}
+
+void free_blocks_from(State& pool, std::size_t smallest) {
+  for (std::size_t number = class_for(smallest); number < class_count; ++number)
+    give_back(pool, number, 0);
+}
+
+/// Counts a block that is handed out.
+void note_use(State& pool, std::size_t size) {
+  const std::size_t in_use = pool.statistics.bytes_in_use += size;
+  pool.statistics.peak_bytes_in_use = std::max(pool.statistics.peak_bytes_in_use, in_use);
+  pool.late_peak = std::max(pool.late_peak, in_use);
+  if (++pool.acquired % window > 0) return;
+  pool.earlier_peak = std::exchange(pool.late_peak, in_use);
+  if (pool.holds_too_much()) free_blocks_from(pool, large);
+}
+
+/// The smallest free block that serves for a class, if there is one.
+void* take_free(State& pool, std::size_t wanted) {
+  const std::size_t last = class_size(wanted) < large ? wanted : wanted + classes_to_half - 1;
+  for (std::size_t number = wanted; number <= last; ++number) {
+    std::vector<void*>& blocks = pool.free_blocks[number];
+    if (blocks.empty()) continue;
+    void* block = blocks.back();
+    if (number > wanted) pool.serving_less.emplace(block, number);
+    blocks.pop_back();
+    note_use(pool, class_size(number));
+    return block;
+  }
+  return nullptr;
+}
+
+/// Gives back one free block in whose place a new one of this class will serve: the blocks of a
+/// step become those of its longest sequences, and no more.
+void make_way(State& pool, std::size_t wanted) {
+  if (class_size(wanted) < 2 * large) return;
+  for (std::size_t number = wanted - 1; number > wanted - classes_to_half; --number) {
+    const std::size_t free = pool.free_blocks[number].size();
+    if (free > 0) return give_back(pool, number, free - 1);
+  }
+}
+
+void* take_new(State& pool, std::size_t number) {
+  const std::size_t size = class_size(number);
+  if (size >= huge) free_blocks_from(pool, huge);
+  make_way(pool, number);
+  if (pool.holds_too_much()) free_blocks_from(pool, large);
+  auto& blocks = pool.free_blocks[number];
+  blocks.reserve(blocks.capacity() + 1);
+  void* block = request(size);
+  forbid(block, size);
+  ++pool.statistics.blocks_requested;
+  pool.statistics.bytes_held += size;
+  note_use(pool, size);
+  return block;
+}
+
+/// Of a block that is handed out; forgets what was noted of it.
+std::size_t class_of(State& pool, void* block, std::size_t bytes) {
+  const auto less = pool.serving_less.find(block);
+  if (less == pool.serving_less.end()) return class_for(bytes);
+  const std::size_t number = less->second;
+  pool.serving_less.erase(less);
+  return number;
+}
+
+}  // namespace
+
+void* acquire(std::size_t bytes) {
+  if (bytes > std::numeric_limits<std::size_t>::max() / 2) throw std::bad_alloc();
+  const std::size_t number = class_for(bytes);
+  State& pool = state();
+  std::lock_guard lock(pool.mutex);
+  void* block = take_free(pool, number);
+  if (!block) block = take_new(pool, number);
+  hand_out(block, bytes);
+  return block;
+}
+
+void release(void* block, std::size_t bytes) noexcept {
+  if (block == nullptr) return;
+  State& pool = state();
+  std::lock_guard lock(pool.mutex);
+  const std::size_t number = class_of(pool, block, bytes);
+  forbid(block, class_size(number));
+  pool.free_blocks[number].push_back(block);
+  pool.statistics.bytes_in_use -= class_size(number);
+}
+
+PoolStatistics statistics() {
+  State& pool = state();
+  std::lock_guard lock(pool.mutex);
+  return pool.statistics;
+}
+
+void reset_peak() {
+  State& pool = state();
+  std::lock_guard lock(pool.mutex);
+  pool.statistics.peak_bytes_in_use = pool.statistics.bytes_in_use;
+  pool.late_peak = pool.earlier_peak = pool.statistics.bytes_in_use;
+}
+
+void trim() {
+  State& pool = state();
+  std::lock_guard lock(pool.mutex);
+  free_blocks_from(pool, 0);
+}
+
+}  // namespace bochner::tensor_pool

@@ -1,0 +1,133 @@
+#pragma once
+/// Sequences of marked events in batches; multivariate Hawkes processes generate some, with known
+/// intensity: events that make others more likely.
+
+#include <bochner/base/shape.hpp>
+#include <bochner/base/time_array.hpp>
+#include <bochner/data/dataset.hpp>
+#include <bochner/data/fields/bounding_box.hpp>
+
+namespace bochner {
+
+/// lambda_k(t) = base_k + sum over events (t_i, l_i) before t of excitation_(k l_i) g_l(t - t_i),
+/// with the density of an Erlang distribution g_l(s) = rate_l (rate_l s)^(n-1) / (n-1)!
+/// exp(-rate_l s), n = shape: exponential for n = 1, with a peak at lag (n - 1) / rate_l above.
+/// Hawkes, "Spectra of some self-exciting and mutually exciting point processes", 1971.
+struct HawkesProcess {
+  std::vector<double> base;        ///< (K)
+  std::vector<double> excitation;  ///< (K, K): mean number of children of type k of one event of l
+  std::vector<double> rate;        ///< (K), 1 / time
+  std::size_t shape = 1;
+
+  std::size_t types() const { return base.size(); }
+};
+
+/// What a process, which must outlive this, remembers of its past: K x shape sums, whatever the
+/// number of events.
+class HawkesState {
+ public:
+  explicit HawkesState(const HawkesProcess& process);
+  explicit HawkesState(HawkesProcess&&) = delete;
+  void advance(double span);
+  /// An event now.
+  void add(std::size_t type);
+  double intensity(std::size_t type) const;
+  /// Of all types together.
+  double intensity() const;
+  /// No smaller than intensity() is before the next event.
+  double bound() const;
+  /// Integral of intensity() since the start.
+  double compensator() const;
+
+ private:
+  const HawkesProcess& process_;
+  double time_ = 0;
+  std::vector<double> counts_;  // (K) events
+  std::vector<double> sums_;    // (K, shape): over the past, of Erlang densities of shape 1, 2, ..
+  std::vector<double> peaks_;   // (shape): the largest Poisson probabilities of 0, 1, ..
+};
+
+struct Event {
+  double time;
+  std::size_t type;
+};
+/// The first `count` events after time 0, by thinning. Ogata, "On Lewis' simulation method for
+/// point processes", 1981.
+std::vector<Event> simulate(const HawkesProcess& process, std::size_t count, Draws draws);
+
+/// T events of B sequences and, for each, the event that follows it.
+struct EventBatch {
+  Indices types, next_types;  ///< (B, T); a next type of -1 says that nothing is known to follow
+  Times times, next_times;    ///< (B, T), ascending
+  std::vector<double> places = {};  ///< (B, T, d), where events have one
+};
+/// Of zeros.
+EventBatch empty_event_batch(std::size_t B, std::size_t T);
+
+/// Examples for a model of events.
+class EventSource : public Dataset {
+ public:
+  virtual std::size_t types() const = 0;
+  /// Coordinates of the places of events; 0 where they have none.
+  virtual std::size_t dimensions() const { return 0; }
+  /// Of training events.
+  virtual BoundingBox reach() const { return {}; }
+  virtual EventBatch batch(const Examples& examples) const = 0;
+  /// The process that made them, or null where none is known.
+  virtual const HawkesProcess* truth() const { return nullptr; }
+
+ protected:
+  using Dataset::Dataset;
+};
+
+/// Types in a ring: an event of type l has `branching` children of type l + 1 on the average, after
+/// (l + 1) lag on the average. One event in a unit of time, after a long time.
+struct HawkesSpec {
+  std::string kernel = "delayed";  ///< "exponential", or "delayed" with a peak (Erlang, shape 8)
+  std::size_t types = 3;
+  std::size_t length = 64;  ///< events that a model sees (T)
+  double branching = 0.8;
+  double lag = 3;
+};
+/// The kernels that a HawkesSpec may name.
+std::vector<std::string> hawkes_kernels();
+inline void describe(Keys& keys, HawkesSpec& spec) {
+  keys("types", spec.types, between(1, 1 << 16), "hawkes: types of events (K)");
+  keys("excitation", spec.kernel, one_of(hawkes_kernels),
+       "hawkes: an event makes others more likely at once, less and less (exponential), or after a "
+       "while (delayed)");
+  keys("branching", spec.branching, below(0, 1),
+       "hawkes: events that an event causes on the average");
+  keys("lag", spec.lag, above(0),
+       "hawkes: mean delay of what an event of the first type causes, in mean gaps; that of the "
+       "n-th is n times as long");
+}
+HawkesProcess hawkes_process(const HawkesSpec& spec);
+
+/// Generated sequences, each from a process without a past at time 0.
+class HawkesEvents : public EventSource {
+ public:
+  HawkesEvents(const HawkesSpec& spec, const ExampleSet& examples);
+  std::size_t types() const override { return spec_.types; }
+  EventBatch batch(const Examples& examples) const override;
+  std::uint64_t tokens_per_example() const override { return spec_.length; }
+  std::uint64_t fingerprint() const override;
+  const HawkesProcess* truth() const override { return &process_; }
+
+ protected:
+  std::string describe() const override;
+
+ private:
+  HawkesSpec spec_;
+  HawkesProcess process_;
+};
+
+/// What the process itself says of a batch of its events.
+struct EventTruth {
+  double time_nats = 0;  ///< sum of -ln density of the next times, in units of 1 / time
+  double type_nats = 0;  ///< sum of -ln probability of the next types at these times
+  Times intensity;       ///< (B, T, points, K) at the middles of `points` equal parts of every gap
+};
+EventTruth event_truth(const HawkesProcess& process, const EventBatch& batch, std::size_t points);
+
+}  // namespace bochner

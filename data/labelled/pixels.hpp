@@ -1,0 +1,64 @@
+#pragma once
+/// Images as sequences: each pixel is a token of its brightness, row after row (sequential MNIST;
+/// the image task of the Long Range Arena, Tay et al. 2021).
+
+#include <bochner/data/formats/images.hpp>
+#include <bochner/data/labelled/labelled.hpp>
+
+namespace bochner {
+
+enum PixelToken : std::int32_t {
+  pixel_class = 256,  ///< a token before the image whose output stands for it
+  pixel_vocabulary
+};
+
+/// Images of files: the first `train` of them train, the others validate. Colours are three tokens
+/// a pixel.
+class ImageSequences : public LabelledSequences {
+ public:
+  /// Throws DataError when there is none to train on.
+  ImageSequences(Images images, std::uint64_t train, std::uint64_t seed, bool class_token);
+  ImageShape image() const override { return {images_.height, images_.width, images_.channels}; }
+  std::uint64_t fingerprint() const override;
+
+ protected:
+  std::string describe() const override;
+  LabelledExample example(Split split, std::uint64_t index) const override;
+
+ private:
+  Images images_;
+  bool class_token_;
+};
+
+struct ShapesSpec {
+  static constexpr std::size_t smallest_side = 12;
+  std::size_t side = 16;
+  bool class_token = false;
+};
+inline void describe(Keys& keys, ShapesSpec& spec) {
+  keys("side", spec.side, between(ShapesSpec::smallest_side, 1024), "shapes: pixels of a side");
+}
+
+/// Grey images made up for tests and examples: one of four shapes (the outline of a square, a disc,
+/// an upright cross, a diagonal one) anywhere, of radius side / 6 to side / 4, in noise: the
+/// brightness is uniform on 96 to 255 inside and on 0 to 159 outside, so that no pixel tells.
+class Shapes : public LabelledSequences {
+ public:
+  /// Throws std::invalid_argument for a side below the smallest.
+  Shapes(const ShapesSpec& spec, const ExampleSet& examples);
+  ImageShape image() const override { return {spec_.side, spec_.side, 1}; }
+  std::uint64_t fingerprint() const override;
+
+ protected:
+  std::string describe() const override;
+  LabelledExample example(Split split, std::uint64_t index) const override;
+
+ private:
+  ShapesSpec spec_;
+};
+
+/// Where the numbers of an image lie, square patch by patch and row by row, for a side that divides
+/// both of the image. -> (rows columns channels)
+std::vector<std::size_t> patch_order(const ImageShape& shape, std::size_t side);
+
+}  // namespace bochner

@@ -1,0 +1,58 @@
+#include <algorithm>
+#include <array>
+#include <bochner/base/errors.hpp>
+#include <bochner/data/series/moments.hpp>
+#include <cstdio>
+#include <vector>
+
+namespace bochner {
+namespace {
+
+constexpr double rounding = 1e-12;
+
+/// Large numbers that differ by one or so are counts, as long as doubles have them all.
+bool is_rounding(double change, double size) {
+  constexpr double exact = 9007199254740992;
+  return change <= rounding * size && (change < 0.5 || size > exact);
+}
+
+std::string in_three_digits(double number) {
+  std::array<char, 32> text;
+  std::snprintf(text.data(), text.size(), "%.3g", number);
+  return text.data();
+}
+
+}  // namespace
+
+Moments resolved(const Moments& moments, const std::string& column) {
+  constexpr double least_steps = 10;
+  const auto [mean, deviation] = moments;
+  if (is_rounding(deviation, std::abs(mean))) return {mean, 0};
+  if (deviation >= least_steps * double(std::numeric_limits<real>::epsilon()) * std::abs(mean))
+    return moments;
+  throw DataError(column, ": its numbers differ by some ", in_three_digits(deviation), " around ",
+                  in_three_digits(mean),
+                  ", too little for a model to tell them apart; take that number off all of them");
+}
+
+std::string coarse_steps(const double* x, std::size_t n, const std::string& column) {
+  constexpr double step_of_reals = double(std::numeric_limits<real>::epsilon()) / 2, few = 32;
+  std::vector<double> steps;  // beside the values
+  for (std::size_t i = 1; i < n; ++i) {
+    const double change = std::abs(x[i] - x[i - 1]);
+    const double size = std::max(std::abs(x[i]), std::abs(x[i - 1]));
+    if (change > 0 && !is_rounding(change, size)) steps.push_back(change / size);
+  }
+  if (steps.empty()) return "";
+  const auto usual = steps.begin() + std::ptrdiff_t(steps.size() * 3 / 4);
+  std::ranges::nth_element(steps, usual);
+  if (*usual >= few * step_of_reals) return "";
+  const std::string words =
+      column + " changes by some " + in_three_digits(*usual * std::abs(x[n - 1])) +
+      " from row to row around " + in_three_digits(x[n - 1]) + ", of which a model sees ";
+  const char* advice = "; take a number off all of its values, or learn the changes";
+  if (*usual < step_of_reals) throw DataError(words, "nothing", advice);
+  return words + "a few steps only" + advice;
+}
+
+}  // namespace bochner

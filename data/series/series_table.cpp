@@ -1,0 +1,230 @@
+#include <algorithm>
+#include <bochner/base/errors.hpp>
+#include <bochner/base/join.hpp>
+#include <bochner/base/text.hpp>
+#include <bochner/data/formats/time_stamp.hpp>
+#include <bochner/data/series/series_table.hpp>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numbers>
+#include <numeric>
+
+namespace bochner {
+namespace {
+
+constexpr const char* fill_in =
+    "a series needs finite numbers; fill in what is missing or choose other columns";
+
+std::size_t column_of(const NamedArray& table, const std::string& name) {
+  const auto found = find_column(table.columns, table.values.shape()[1], name);
+  if (!found)
+    throw DataError("no column is called \"", name,
+                    "\"; there are: ", table.columns.empty() ? "none" : joined(table.columns));
+  return *found;
+}
+
+std::vector<std::size_t> columns_called(const NamedArray& table,
+                                        const std::vector<std::string>& names) {
+  std::vector<std::size_t> columns;
+  for (const std::string& name : names) columns.push_back(column_of(table, name));
+  return columns;
+}
+
+/// Columns of the targets: those named, or all that are nothing else and no dates.
+std::vector<std::size_t> target_columns(const NamedArray& table, const SeriesColumns& columns) {
+  if (!columns.targets.empty()) return columns_called(table, columns.targets);
+  const std::vector<std::size_t> others = columns_called(table, columns.others());
+  std::vector<std::size_t> targets;
+  for (std::size_t i = 0; i < table.values.shape()[1]; ++i)
+    if (i != table.time && std::ranges::count(others, i) == 0 &&
+        std::ranges::count(table.more_times, i) == 0)
+      targets.push_back(i);
+  return targets;
+}
+
+void require_series_table(const NamedArray& table) {
+  if (table.values.dimension() != 2)
+    throw DataError("a series is a table of rows and columns, not an array of ",
+                    table.values.dimension(), " axes");
+}
+
+std::string place(const NamedArray& table, std::size_t row, std::size_t column) {
+  return in_words("row ", row + 1, ", column ", column_name(table, column));
+}
+
+double finite_number(const NamedArray& table, std::size_t row, std::size_t column,
+                     const char* advice) {
+  const double number = table.values(row, column);
+  if (std::abs(number) <= double(std::numeric_limits<float>::max())) return number;
+  throw DataError(
+      place(table, row, column), ": ",
+      std::isfinite(number) ? format_number(number) + " is more than a model can take" : advice);
+}
+
+std::vector<double> increasing_times(const NamedArray& table,
+                                     const std::vector<std::size_t>& rows) {
+  std::vector<double> times;
+  if (!table.time) return times;
+  for (const std::size_t row : rows) {
+    const double time = finite_number(table, row, *table.time, fill_in);
+    if (!times.empty() && time <= times.back())
+      throw DataError(place(table, row, *table.time),
+                      std::ranges::binary_search(times, time)
+                          ? ": " + format_time(time) +
+                                " stands twice; remove a row, or name the "
+                                "column that tells several series apart as data.series"
+                          : ": time must go on from row to row; sort the rows");
+    times.push_back(time);
+  }
+  return times;
+}
+
+std::string text_at(const NamedArray& table, std::size_t row, std::size_t column) {
+  const double value = table.values(row, column);
+  if (std::isnan(value))
+    throw DataError(place(table, row, column), ": is missing, so nothing says whose row it is");
+  const auto texts = table.texts.find(column);
+  return texts == table.texts.end() ? format_number(value) : texts->second.at(std::size_t(value));
+}
+
+/// The value of a column that is the same in all rows that have one.
+double fixed_number(const NamedArray& table, const std::vector<std::size_t>& rows,
+                    std::size_t column) {
+  const double first = finite_number(table, rows[0], column, "a static column needs a value");
+  for (const std::size_t row : rows) {
+    const double value = table.values(row, column);
+    if (!std::isnan(value) && value != first)
+      throw DataError(place(table, row, column),
+                      ": changes within its series, so it is not static; name it in data.known");
+  }
+  return first;
+}
+
+}  // namespace
+
+std::vector<std::string> SeriesColumns::others() const {
+  std::vector<std::string> names = series;
+  names.insert(names.end(), known.begin(), known.end());
+  names.insert(names.end(), fixed.begin(), fixed.end());
+  names.insert(names.end(), replaced.begin(), replaced.end());
+  return names;
+}
+
+std::vector<SeriesRows> rows_of_series(const NamedArray& table,
+                                       const std::vector<std::string>& columns) {
+  require_series_table(table);
+  const std::vector<std::size_t> ids = columns_called(table, columns);
+  std::vector<SeriesRows> all;
+  if (ids.empty()) {
+    all.push_back({{}, std::vector<std::size_t>(table.values.shape()[0])});
+    std::iota(all[0].rows.begin(), all[0].rows.end(), std::size_t(0));
+    return all;
+  }
+  std::map<std::vector<std::string>, std::size_t> places;
+  for (std::size_t row = 0; row < table.values.shape()[0]; ++row) {
+    std::vector<std::string> id;
+    for (const std::size_t column : ids) id.push_back(text_at(table, row, column));
+    const auto [found, is_new] = places.try_emplace(id, all.size());
+    if (is_new) all.push_back({id, {}});
+    all[found->second].rows.push_back(row);
+  }
+  return all;
+}
+
+std::string words_of(const std::vector<std::string>& id) {
+  return joined(id, ", ", [](const std::string& part) { return printable(part); });
+}
+
+WallClock clock_of(const NamedArray& table, const std::vector<std::size_t>& rows) {
+  if (table.offsets.empty() || !table.time) return {};
+  std::vector<double> times, offsets;
+  for (const std::size_t row : rows) {
+    times.push_back(table.values(row, *table.time));
+    offsets.push_back(table.offsets.at(row));
+  }
+  return {times, offsets};
+}
+
+std::size_t rows_asked_for(const NamedArray& table, const SeriesColumns& columns,
+                           const std::vector<std::size_t>& rows) {
+  if (!table.time && columns.known.empty()) return 0;
+  const std::vector<std::size_t> targets = target_columns(table, columns);
+  const auto is_empty = [&](std::size_t row) {
+    return std::ranges::all_of(targets,
+                               [&](std::size_t i) { return std::isnan(table.values(row, i)); });
+  };
+  std::size_t asked = 0;
+  while (!targets.empty() && asked < rows.size() && is_empty(rows[rows.size() - 1 - asked]))
+    ++asked;
+  return asked;
+}
+
+void carry_forward(NamedArray& table, const SeriesColumns& columns,
+                   const std::vector<std::size_t>& rows) {
+  std::vector<std::size_t> filled = target_columns(table, columns);
+  for (const auto* names : {&columns.known, &columns.fixed})
+    for (const std::size_t column : columns_called(table, *names)) filled.push_back(column);
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    for (const std::size_t column : filled) {
+      double& value = table.values(rows[i], column);
+      if (!std::isnan(value)) continue;
+      if (i == 0)
+        throw DataError(place(table, rows[i], column),
+                        ": is missing in the first row of its series, so nothing can be carried "
+                        "forward");
+      value = table.values(rows[i - 1], column);
+    }
+}
+
+TimeSeries time_series(const NamedArray& table, const SeriesColumns& columns,
+                       const SeriesRows& part) {
+  require_series_table(table);
+  const std::vector<std::size_t> targets = target_columns(table, columns);
+  if (targets.empty()) throw DataError("there is no column of numbers besides the time");
+  TimeSeries series;
+  series.id = part.id;
+  series.times = increasing_times(table, part.rows);
+  series.clock = clock_of(table, part.rows);
+  series.values.resize({targets.size(), part.rows.size()});
+  for (std::size_t v = 0; v < targets.size(); ++v) {
+    if (!table.columns.empty()) series.names.push_back(table.columns[targets[v]]);
+    for (std::size_t i = 0; i < part.rows.size(); ++i)
+      series.values(v, i) = finite_number(table, part.rows[i], targets[v], fill_in);
+  }
+  if (columns.covariates() > 0)
+    series.covariates = covariates_of(table, columns, part.rows, series.times, part.rows.size());
+  return series;
+}
+
+xt::xarray<double> covariates_of(const NamedArray& table, const SeriesColumns& columns,
+                                 const std::vector<std::size_t>& rows,
+                                 const std::vector<double>& times, std::size_t count) {
+  auto values = xt::xarray<double>::from_shape({columns.covariates(), count});
+  std::size_t channel = 0;
+  for (const std::size_t column : columns_called(table, columns.known)) {
+    for (std::size_t i = 0; i < count; ++i)
+      values(channel, i) =
+          finite_number(table, rows[std::min(i, rows.size() - 1)], column,
+                        "is missing; data.known says that it is known, of rows to come too");
+    ++channel;
+  }
+  for (const std::size_t column : columns_called(table, columns.fixed)) {
+    const double value = fixed_number(table, rows, column);
+    for (std::size_t i = 0; i < count; ++i) values(channel, i) = value;
+    ++channel;
+  }
+  if (!columns.calendar.empty() && times.size() < count)
+    throw DataError("data.calendar needs a column of time stamps; name it as data.time_column");
+  for (const std::string& cycle : columns.calendar) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const double turn = 2 * std::numbers::pi * phase_in(cycle, times[i]);
+      values(channel, i) = std::sin(turn);
+      values(channel + 1, i) = std::cos(turn);
+    }
+    channel += 2;
+  }
+  return values;
+}
+
+}  // namespace bochner

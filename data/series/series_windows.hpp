@@ -1,0 +1,138 @@
+#pragma once
+#include <bochner/autodiff/tensor.hpp>
+#include <bochner/base/keys.hpp>
+#include <bochner/base/time_array.hpp>
+#include <bochner/data/dataset.hpp>
+#include <bochner/data/series/series_table.hpp>
+#include <bochner/data/vocabularies.hpp>
+
+namespace bochner {
+
+struct SeriesSpec {
+  std::size_t lookback = 336, horizon = 96;  ///< rows
+  std::size_t stride = 1;                    ///< rows from one window to the next
+  /// Of training, validation and test, one after the other: fractions of the rows where none is
+  /// above 1, else rows. What is left over at the end is not used.
+  std::vector<double> splits = {0.7, 0.1, 0.2};
+  bool stamps = false;     ///< batches have the times of rows, else their numbers
+  double drop = 0;         ///< fraction of the rows that is removed at random
+  std::size_t pause = 1;   ///< steps from row to row in a window at most, 0 for any
+  std::uint64_t seed = 1;  ///< of the training order, and of what is removed
+  std::string sizes = {};  ///< keys of a window's rows in errors, if not lookback and horizon
+};
+inline void describe(Keys& keys, SeriesSpec& spec) {
+  keys("splits", spec.splits, at_least(0),
+       "series: training, validation and test, one after the other: fractions of the rows, or rows "
+       "where a number is above 1");
+  keys("lookback", spec.lookback, between(1, 1 << 20),
+       "series: rows that a forecaster or a vae sees (L)");
+  keys("horizon", spec.horizon, between(1, 1 << 20), "series: rows that it forecasts (H)");
+  keys("stride", spec.stride, between(1, 1 << 20), "series: rows from one window to the next");
+  keys("stamps", spec.stamps,
+       "series: the model sees the time stamps of rows, so that time kernels and encodings of time "
+       "count real time, in median gaps; else they count rows (model.backbone = \"rows\")");
+  keys("drop", spec.drop, below(0, 1),
+       "series: fraction of the rows that is removed at random, by train.seed, to try irregular "
+       "stamps; data.splits count the rows before that");
+  keys("pause", spec.pause, between(0, 1 << 20),
+       "series: steps from one row to the next in a window at most, where rows have dates at a "
+       "regular step (hours, business days, months): no window goes across a longer gap; 0 for "
+       "any. data.stamps and data.drop go across all",
+       {.formerly = 0});
+}
+
+/// Pasts and the futures that belong to them, in the unit of the data, and of both the times
+/// (stamps, or 0, 1, 2, ...) and the covariates; of which series each is. (B, V, L), (B, V, H), (B,
+/// L + H), (B, C, L + H), (B)
+struct SeriesBatch {
+  Tensor past, future;
+  Times times;
+  Tensor covariates;
+  std::vector<std::size_t> series;
+};
+
+/// Mean and standard deviation (divisor n) of each variate, one series after the other. (V), (V)
+struct SeriesMoments {
+  std::vector<double> mean, deviation;
+};
+
+/// Windows of `lookback` rows and the `horizon` rows behind them. The future lies within its split;
+/// the past of a validation or test window may reach back into the split before (the protocol of
+/// Zhou et al., "Informer", 2021). No window goes across a gap in time (SeriesSpec::pause), or from
+/// one series to another; each has its own splits. One of several that is too short to train on is
+/// left out. Training visits its windows in another order in every epoch.
+/// Throws DataError when a split that has rows has none to predict, or there are no stamps to see.
+class SeriesWindows : public Dataset {
+ public:
+  SeriesWindows(TimeSeries series, const SeriesSpec& spec);
+  SeriesWindows(std::vector<TimeSeries> all, const SeriesSpec& spec);
+
+  const TimeSeries& series(std::size_t number = 0) const { return parts_[number].series; }
+  std::size_t count() const { return parts_.size(); }
+  /// Ids of those that were too short to train on.
+  const std::vector<std::vector<std::string>>& left_out() const { return left_out_; }
+  /// Which of them has this id, if one has.
+  std::optional<std::size_t> called(const std::vector<std::string>& id) const;
+  const SeriesSpec& spec() const { return spec_; }
+  /// Those of the series and of their variates.
+  Vocabularies names() const;
+  /// Of one series.
+  std::size_t rows(Split split, std::size_t number = 0) const;
+  /// Where the future of a window begins; windows in the order of time, series by series.
+  struct Place {
+    std::size_t series, row;
+  };
+  Place place(Split split, std::uint64_t window) const { return windows_[int(split)][window]; }
+  std::size_t first_predicted(Split split, std::uint64_t window) const {
+    return place(split, window).row;
+  }
+  SeriesBatch batch(const Examples& windows) const;
+  /// Whether windows go across irregular steps, or across more than a few that are longer than the
+  /// others by no rule.
+  bool crosses_pauses() const;
+  /// Whether they go across what opening hours, or other rules, leave out between rows of one step:
+  /// before numerics revision 18 such pauses were gaps.
+  bool crosses_slots() const;
+  /// Of the training rows only.
+  SeriesMoments moments() const;
+  /// Of the covariates over those of all series. (C), (C)
+  SeriesMoments covariate_moments() const;
+  /// Values that are forecast.
+  std::uint64_t tokens_per_example() const override { return series().variates() * spec_.horizon; }
+  std::uint64_t fingerprint() const override;
+
+ protected:
+  /// "7 variates, 17420 rows", and the gaps between them
+  std::string describe() const override;
+  /// "8209 windows to train, 2785 to validate, 2785 to test"
+  std::string describe_splits() const override;
+
+ private:
+  /// One series.
+  struct Part {
+    TimeSeries series;
+    std::vector<std::size_t> borders;  ///< of the splits: 4 rows
+    std::vector<std::size_t> gaps;     ///< rows before which there is one
+
+    std::size_t begin(Split split) const { return borders[std::size_t(split)]; }
+    std::size_t end(Split split) const { return borders[std::size_t(split) + 1]; }
+  };
+  Part part_of(TimeSeries series, std::size_t number) const;
+  std::vector<std::size_t> find_gaps(const TimeSeries& series) const;
+  /// Rows at which futures begin.
+  std::vector<std::size_t> find_windows(const Part& part, Split split) const;
+  void require_windows(Split split) const;
+  /// Throws DataError where one would be lost.
+  void find_coarse_columns();
+  std::string sizes() const;
+  std::string gaps_in_words() const;
+
+  SeriesSpec spec_;
+  std::vector<Part> parts_;
+  std::vector<std::string> too_short_;  ///< which were left out
+  std::vector<std::vector<std::string>> left_out_;
+  std::string coarse_;             ///< what is lost of a column, or ""
+  std::vector<Place> windows_[3];  ///< of each split
+};
+
+}  // namespace bochner

@@ -1,0 +1,216 @@
+#include <algorithm>
+#include <bochner/base/numeric/quantile.hpp>
+#include <bochner/base/text.hpp>
+#include <bochner/data/series/calendar.hpp>
+#include <bochner/data/series/time_step.hpp>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+
+namespace bochner {
+namespace {
+
+constexpr double seconds_of_day = 86400;
+constexpr std::int64_t first_monday = 4;  // 1970-01-05
+constexpr std::int64_t holidays = 5;      // business days without trade that are no gap
+
+std::int64_t day_of(double time) { return std::int64_t(std::floor(time / seconds_of_day)); }
+
+std::chrono::year_month_day date_of(std::int64_t day) {
+  return std::chrono::year_month_day(std::chrono::sys_days(std::chrono::days(day)));
+}
+
+/// Months since the year 0.
+std::int64_t month_of(double time) {
+  const std::chrono::year_month_day date = date_of(day_of(time));
+  return 12 * std::int64_t(int(date.year())) + std::int64_t(unsigned(date.month())) - 1;
+}
+
+unsigned last_day(std::chrono::year_month month) {
+  return unsigned(
+      std::chrono::year_month_day_last(month.year(), month.month() / std::chrono::last).day());
+}
+
+/// The day of the month, or the last one of a month that has it not.
+std::int64_t day_in_month(std::int64_t month, unsigned day) {
+  const std::chrono::year_month in{std::chrono::year(int(month / 12)),
+                                   std::chrono::month(unsigned(month % 12) + 1)};
+  const std::chrono::year_month_day date = in / std::chrono::day(std::min(day, last_day(in)));
+  return std::chrono::sys_days(date).time_since_epoch().count();
+}
+
+/// 0 for Monday.
+std::int64_t weekday_of(std::int64_t day) { return ((day - first_monday) % 7 + 7) % 7; }
+
+/// Counts days from Monday to Friday.
+std::int64_t business_day_of(std::int64_t day) {
+  const std::int64_t weekday = weekday_of(day);
+  return (day - first_monday - weekday) / 7 * 5 + std::min<std::int64_t>(weekday, 4);
+}
+
+std::int64_t day_of_business(std::int64_t business) {
+  const std::int64_t weekday = (business % 5 + 5) % 5;
+  return (business - weekday) / 5 * 7 + weekday + first_monday;
+}
+
+std::vector<double> differences(const std::vector<double>& numbers) {
+  std::vector<double> steps;
+  for (std::size_t i = 1; i < numbers.size(); ++i) steps.push_back(numbers[i] - numbers[i - 1]);
+  return steps;
+}
+
+/// Nine of ten of them, within 1 %.
+bool are_mostly(const std::vector<double>& steps, double step) {
+  const auto alike = std::ranges::count_if(
+      steps, [&](double each) { return std::abs(each - step) <= 0.01 * step; });
+  return double(alike) >= 0.9 * double(steps.size());
+}
+
+bool are_of_calendar(const std::vector<double>& times) {
+  return times.size() >= 3 && is_date(times.front()) && is_date(times.back());
+}
+
+/// Whether all stand at one time of the day.
+bool are_dates(const std::vector<double>& times) {
+  const double hour = times[0] - double(day_of(times[0])) * seconds_of_day;
+  return std::ranges::all_of(
+      times, [&](double time) { return time - double(day_of(time)) * seconds_of_day == hour; });
+}
+
+/// Of days but the first and the last one, which may have begun before or go on.
+std::vector<double> rows_of_days(const std::vector<double>& times) {
+  std::vector<double> rows;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    if (i == 0 || day_of(times[i]) != day_of(times[i - 1])) rows.push_back(0);
+    ++rows.back();
+  }
+  return rows.size() < 3 ? std::vector<double>()
+                         : std::vector<double>(rows.begin() + 1, rows.end() - 1);
+}
+
+}  // namespace
+
+TimeStep::TimeStep(const std::vector<double>& times, const WallClock& clock) {
+  if (times.size() < 2) return;
+  const std::vector<double> shown = clock.shown(times);
+  by_wall_ = are_of_calendar(shown) && (counts_days(shown) || has_slots(shown));
+  if (!by_wall_) set_seconds(times);
+  if (by_wall_) clock_ = clock;
+}
+
+TimeStep TimeStep::by(const WallClock& clock) const {
+  TimeStep step = *this;
+  if (by_wall_) step.clock_ = clock;
+  return step;
+}
+
+bool TimeStep::counts_days(const std::vector<double>& times) {
+  if (!are_dates(times)) return false;
+  if (is_monthly(times) || is_business_daily(times) || has_slots(times)) return true;
+  set_seconds(times);
+  return true;
+}
+
+bool TimeStep::has_slots(const std::vector<double>& times) {
+  slots_ = WeekSlots::of(times);
+  if (!slots_) return false;
+  set_seconds(times);
+  is_regular_ = true;
+  return true;
+}
+
+bool TimeStep::is_monthly(const std::vector<double>& times) {
+  unsigned latest_day = 1;
+  for (const double time : times)
+    latest_day = std::max(latest_day, unsigned(date_of(day_of(time)).day()));
+  std::vector<double> months;
+  for (const double time : times) {
+    months.push_back(double(month_of(time)));
+    if (day_of(time) != day_in_month(month_of(time), latest_day)) return false;
+  }
+  const std::vector<double> steps = differences(months);
+  const double step = median(steps);
+  if (std::ranges::any_of(steps, [&](double each) { return std::fmod(each, step) != 0; }))
+    return false;
+  unit_ = Unit::months, step_ = step, day_ = latest_day, is_regular_ = true;
+  return true;
+}
+
+bool TimeStep::is_business_daily(const std::vector<double>& times) {
+  const std::vector<double> steps = differences(times);
+  const bool works =
+      std::ranges::all_of(times, [](double time) { return weekday_of(day_of(time)) < 5; });
+  if (!works || median(steps) != seconds_of_day || std::ranges::max(steps) < 3 * seconds_of_day)
+    return false;
+  unit_ = Unit::business_days, step_ = 1, is_regular_ = true;
+  return true;
+}
+
+void TimeStep::set_seconds(const std::vector<double>& times) {
+  const std::vector<double> steps = differences(times);
+  step_ = median(steps);
+  is_regular_ = are_mostly(steps, step_);
+  if (!are_of_calendar(times)) return;
+  const std::vector<double> rows = rows_of_days(times);
+  const double full = quantile_of(rows, 0.9);  // some days have gaps
+  if (is_regular_ || quantile_of(rows, 0.25) == full) rows_of_day_ = std::size_t(full);
+}
+
+double TimeStep::after(double time, std::size_t count) const {
+  const double offset = clock_.offset(time), then = stepped(time + offset, count);
+  return then - clock_.offset(then - offset);
+}
+
+double TimeStep::stepped(double shown, std::size_t count) const {
+  if (slots_) return slots_->after(shown, count);
+  if (unit_ == Unit::seconds) return shown + double(count) * step_;
+  const std::int64_t today = day_of(shown), steps = std::int64_t(step_) * std::int64_t(count);
+  const std::int64_t day = unit_ == Unit::months ? day_in_month(month_of(shown) + steps, day_)
+                                                 : day_of_business(business_day_of(today) + steps);
+  return shown + double(day - today) * seconds_of_day;
+}
+
+std::size_t TimeStep::between(double earlier, double later) const {
+  if (!is_regular_) return 1;
+  earlier = clock_.shown(earlier), later = clock_.shown(later);
+  if (slots_) return slots_->between(earlier, later);
+  if (unit_ == Unit::seconds) return std::size_t(std::llround((later - earlier) / step_));
+  if (unit_ == Unit::months)
+    return std::size_t((month_of(later) - month_of(earlier)) / std::int64_t(step_));
+  const std::int64_t days = business_day_of(day_of(later)) - business_day_of(day_of(earlier));
+  return std::size_t(days > 1 + holidays ? days : 1);
+}
+
+bool TimeStep::are_closer(double span, std::size_t steps) const {
+  return unit_ == Unit::seconds && is_regular_ && span < 0.75 * double(steps) * step_;
+}
+
+std::size_t TimeStep::season() const {
+  if (unit_ == Unit::business_days) return 5;
+  if (unit_ == Unit::months) return std::fmod(12, step_) == 0 ? std::size_t(12 / step_) : 1;
+  if (slots_) return slots_->season();
+  if (!is_regular_) return std::max<std::size_t>(1, rows_of_day_);
+  if (step_ == 7 * seconds_of_day) return 52;
+  if (step_ == seconds_of_day) return 7;
+  const double rows = seconds_of_day / step_;
+  if (!(rows > 1 && rows == std::floor(rows))) return 1;
+  return rows_of_day_ > 0 ? std::min(std::size_t(rows), rows_of_day_) : std::size_t(rows);
+}
+
+std::string TimeStep::words() const {
+  if (unit_ == Unit::business_days) return "1 business day";
+  if (unit_ == Unit::months) return format_number_of(std::size_t(step_), "month");
+  constexpr std::pair<double, const char*> units[] = {
+      {86400, "day"}, {3600, "hour"}, {60, "minute"}};
+  for (const auto& [seconds, name] : units)
+    if (step_ >= seconds && std::fmod(step_, seconds) == 0)
+      return format_number_of(std::size_t(step_ / seconds), name);
+  return format_number(step_) + " s";
+}
+
+bool have_one_step(const std::vector<double>& times) {
+  const std::vector<double> steps = differences(times);
+  return !steps.empty() && are_mostly(steps, median(steps));
+}
+
+}  // namespace bochner

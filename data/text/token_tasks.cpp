@@ -1,0 +1,227 @@
+#include <algorithm>
+#include <bit>
+#include <bochner/base/errors.hpp>
+#include <bochner/base/numeric/parallel.hpp>
+#include <bochner/data/text/token_tasks.hpp>
+#include <cmath>
+
+namespace bochner {
+namespace {
+
+/// Writes a sequence from left to right.
+class Writer {
+ public:
+  Writer(const TokenTaskSpec& spec, Draws& draws) : spec(spec), draws(draws) {}
+  void tell(std::size_t token) { add(token, false); }
+  void ask(std::size_t token) { add(token, true); }
+  void tell(std::size_t token, std::size_t times) {
+    for (std::size_t i = 0; i < times; ++i) tell(token);
+  }
+  std::vector<std::size_t> symbols(std::size_t n, std::size_t below) {
+    std::vector<std::size_t> all(n);
+    for (std::size_t& symbol : all) symbol = draws.below(below);
+    return all;
+  }
+
+  const TokenTaskSpec& spec;
+  Draws& draws;
+  Questions questions;
+
+ private:
+  void add(std::size_t token, bool is_answer) {
+    questions.tokens.push_back(std::int32_t(token));
+    questions.is_answer.push_back(is_answer);
+  }
+};
+
+void write_copy(Writer& out) {
+  const std::size_t n = out.spec.length / 2, marker = out.spec.vocabulary - 1;
+  const std::vector<std::size_t> symbols = out.symbols(n, marker);
+  out.tell(marker, out.spec.length - 2 * n);
+  for (const std::size_t symbol : symbols) out.tell(symbol);
+  out.tell(marker);
+  for (const std::size_t symbol : symbols) out.ask(symbol);
+}
+
+void write_selective_copy(Writer& out) {
+  const std::size_t n = out.spec.items, marker = out.spec.vocabulary - 1, noise = marker - 1;
+  std::vector<std::size_t> context(out.spec.length - n, noise);
+  std::vector<std::size_t> places = out.draws.shuffled(context.size());
+  places.resize(n);
+  std::ranges::sort(places);
+  const std::vector<std::size_t> symbols = out.symbols(n, noise);
+  for (std::size_t i = 0; i < n; ++i) context[places[i]] = symbols[i];
+  for (const std::size_t token : context) out.tell(token);
+  out.tell(marker);
+  for (const std::size_t symbol : symbols) out.ask(symbol);
+}
+
+void write_recall(Writer& out) {
+  const std::size_t keys = (out.spec.vocabulary - 1) / 2, marker = out.spec.vocabulary - 1;
+  const std::size_t pairs = out.spec.length / 2 - 1;
+  const std::vector<std::size_t> value = out.symbols(keys, keys), seen = out.symbols(pairs, keys);
+  out.tell(marker, out.spec.length % 2);
+  for (const std::size_t key : seen) {
+    out.tell(key);
+    out.tell(keys + value[key]);
+  }
+  out.tell(marker);
+  // Any key that has occurred, however often.
+  std::vector<std::size_t> different = seen;
+  std::ranges::sort(different);
+  different.erase(std::unique(different.begin(), different.end()), different.end());
+  const std::size_t asked = different[out.draws.below(different.size())];
+  out.tell(asked);
+  out.ask(keys + value[asked]);
+}
+
+/// For each slot behind the pairs which of them it asks for; for none if that does not exist.
+std::vector<std::size_t> asked_in_slots(Writer& out, std::size_t slots) {
+  if (out.spec.gap_power == 1) return out.draws.shuffled(slots);
+  // Slots drawn one after the other by their weights: as exponential times of these rates end.
+  std::vector<std::pair<double, std::size_t>> ends;
+  for (std::size_t slot = 0; slot < slots; ++slot) {
+    const double weight = std::pow(double(slot + 1), out.spec.gap_power - 1);
+    ends.emplace_back(-std::log(out.draws.uniform()) / weight, slot);
+  }
+  std::ranges::sort(ends);
+  std::vector<std::size_t> asked(slots);
+  for (std::size_t pair = 0; pair < slots; ++pair) asked[ends[pair].second] = pair;
+  return asked;
+}
+
+void write_multi_query_recall(Writer& out) {
+  const std::size_t half = out.spec.vocabulary / 2, pairs = out.spec.items;
+  const std::vector<std::size_t> key = out.draws.shuffled(half), value = out.draws.shuffled(half);
+  const std::size_t slots = (out.spec.length + 1 - 2 * pairs) / 2;
+  const auto tell_noise = [&] {
+    out.tell(out.spec.filled_with_all ? out.draws.below(2 * half) : half + out.draws.below(half));
+  };
+  if (out.spec.length % 2 == 0) tell_noise();
+  for (std::size_t i = 0; i < pairs; ++i) {
+    out.tell(key[i]);
+    out.tell(half + value[i]);
+  }
+  for (const std::size_t i : asked_in_slots(out, slots)) {
+    if (i < pairs) {
+      out.tell(key[i]);
+      out.ask(half + value[i]);
+    } else {
+      tell_noise();
+      tell_noise();
+    }
+  }
+}
+
+void write_induction(Writer& out) {
+  const std::size_t marker = out.spec.vocabulary - 1, T = out.spec.length;
+  std::vector<std::size_t> context = out.symbols(T - 1, marker);
+  const std::size_t place = out.draws.below(T - 2);
+  context[place] = marker;
+  for (const std::size_t token : context) out.tell(token);
+  out.tell(marker);
+  out.ask(context[place + 1]);
+}
+
+struct Kind {
+  const char* name;
+  void (*write)(Writer&);
+  std::size_t (*smallest_length)(const TokenTaskSpec&);
+  std::size_t (*smallest_vocabulary)(const TokenTaskSpec&);
+};
+
+template <std::size_t size>
+std::size_t fixed(const TokenTaskSpec&) {
+  return size;
+}
+
+const Kind kinds[] = {
+    {"copy", write_copy, fixed<2>, fixed<3>},
+    {"selective_copy", write_selective_copy, [](const auto& spec) { return 2 * spec.items; },
+     fixed<4>},
+    {"recall", write_recall, fixed<4>, fixed<5>},
+    {"multi_query_recall", write_multi_query_recall,
+     [](const auto& spec) { return 4 * spec.items - 1; },
+     [](const auto& spec) { return 2 * spec.items; }},
+    {"induction", write_induction, fixed<3>, fixed<3>},
+};
+
+const Kind& kind_of(const TokenTaskSpec& spec) {
+  const auto found = std::ranges::find(kinds, spec.kind, &Kind::name);
+  require(found != std::end(kinds), "token_tasks", "no task is called \"", spec.kind, "\"");
+  return *found;
+}
+
+}  // namespace
+
+std::vector<std::string> token_task_kinds() {
+  std::vector<std::string> names;
+  for (const Kind& kind : kinds) names.push_back(kind.name);
+  return names;
+}
+
+std::size_t smallest_length(const TokenTaskSpec& spec) {
+  return kind_of(spec).smallest_length(spec);
+}
+std::size_t smallest_vocabulary(const TokenTaskSpec& spec) {
+  return kind_of(spec).smallest_vocabulary(spec);
+}
+
+TokenTaskSpec TokenTaskSpec::of(Split split) const {
+  TokenTaskSpec spec = *this;
+  if (split != Split::train && validation_length > 0) spec.length = validation_length;
+  return spec;
+}
+
+Questions make_questions(const TokenTaskSpec& spec, Draws draws) {
+  Writer out(spec, draws);
+  kind_of(spec).write(out);
+  return std::move(out.questions);
+}
+
+TokenTasks::TokenTasks(const TokenTaskSpec& spec, const ExampleSet& examples)
+    : TokenSource(examples), spec_(spec) {
+  require(spec.items >= 1, "token_tasks", "data.items = 0: must be at least 1");
+  for (const Split split : {Split::train, Split::validation})
+    require(spec.of(split).length >= smallest_length(spec), "token_tasks",
+            split == Split::train ? "data.length = " : "data.validation_length = ",
+            spec.of(split).length, ": ", spec.kind, " of ", spec.items, " items needs at least ",
+            smallest_length(spec));
+  require(spec.vocabulary >= smallest_vocabulary(spec), "token_tasks",
+          "data.vocabulary = ", spec.vocabulary, ": ", spec.kind, " of ", spec.items,
+          " items needs at least ", smallest_vocabulary(spec));
+}
+
+Batch TokenTasks::batch(const Examples& examples) const {
+  const TokenTaskSpec spec = spec_.of(examples.split);
+  const std::size_t count = examples.size(), T = spec.length;
+  const bool only_answers = spec_.only_answers || examples.split != Split::train;
+  const Indices tokens{{count, T}, std::vector<std::int32_t>(count * T)};
+  Batch batch{tokens, tokens};
+  parallel_tasks(count, [&](std::size_t row) {
+    const Draws draws = draws_of(examples_, examples.split, examples.index(row));
+    const Questions questions = make_questions(spec, draws);
+    for (std::size_t t = 0; t < T; ++t) {
+      const bool asked = !only_answers || questions.is_answer[t + 1];
+      batch.inputs.values[row * T + t] = questions.tokens[t];
+      batch.targets.values[row * T + t] = asked ? questions.tokens[t + 1] : not_asked;
+    }
+  });
+  return batch;
+}
+
+std::uint64_t TokenTasks::fingerprint() const {
+  std::vector<std::uint64_t> parameters{spec_.length, spec_.vocabulary, spec_.items,
+                                        spec_.only_answers};
+  if (spec_.gap_power != 1) parameters.push_back(std::bit_cast<std::uint64_t>(spec_.gap_power));
+  if (spec_.filled_with_all) parameters.push_back(1);
+  return examples_.fingerprint(spec_.kind, parameters);
+}
+
+std::string TokenTasks::describe() const {
+  const std::size_t validated = spec_.of(Split::validation).length;
+  return in_words(spec_.kind, ", ", spec_.length, " tokens of ", spec_.vocabulary,
+                  validated == spec_.length ? "" : in_words(", ", validated, " to validate"));
+}
+
+}  // namespace bochner

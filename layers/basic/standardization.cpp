@@ -1,0 +1,102 @@
+#include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/autodiff/ops/reduce.hpp>
+#include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/base/numeric/parallel.hpp>
+#include <bochner/layers/basic/standardization.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+/// Added to the variance of a window, in the unit of the training data.
+constexpr double epsilon = 1e-5;
+
+}  // namespace
+
+Standardize::Standardize(std::size_t variates, std::size_t series) : variates_(variates) {
+  const Shape shape = series == 1 ? Shape{variates} : Shape{series, variates};
+  mean_ = zeros(shape);
+  deviation_ = filled(shape, real(1));
+}
+
+void Standardize::set(const std::vector<double>& mean, const std::vector<double>& deviation) {
+  require(mean.size() == mean_.size() && deviation.size() == mean_.size(), "standardize",
+          mean.size(), " means and ", deviation.size(), " deviations of ", mean_.size(),
+          " variates");
+  for (std::size_t v = 0; v < mean.size(); ++v) {
+    mean_.data()[v] = real(mean[v]);
+    deviation_.data()[v] = deviation[v] > 0 ? real(deviation[v]) : real(1);
+  }
+}
+
+template <class Change>
+void Standardize::change_variates(Tensor& x, const std::vector<std::size_t>& series,
+                                  const Change& change) const {
+  const std::size_t V = variates_;
+  require(x.dimension() >= 2 && x.shape()[1] == V, "standardize", "x must be (B, ", V,
+          ", ..), not ", x.shape());
+  for (const std::size_t one : series)
+    require(one < mean_.size() / V && series.size() == x.shape()[0], "standardize", "series ", one,
+            " of ", mean_.size() / V, " for a batch of ", x.shape()[0]);
+  if (x.size() == 0) return;
+  const std::size_t rows = x.shape()[0] * V, columns = x.size() / rows;
+  parallel_rows(rows, columns, [&](std::size_t row) {
+    real* values = x.data() + row * columns;
+    const std::size_t unit = (series.empty() ? 0 : series[row / V]) * V + row % V;
+    const real mean = mean_.data()[unit], deviation = deviation_.data()[unit];
+    for (std::size_t i = 0; i < columns; ++i) values[i] = change(values[i], mean, deviation);
+  });
+}
+
+void Standardize::apply(Tensor& x) const { apply(x, {}); }
+
+void Standardize::undo(Tensor& x) const { undo(x, {}); }
+
+void Standardize::apply(Tensor& x, const std::vector<std::size_t>& series) const {
+  change_variates(x, series,
+                  [](real u, real mean, real deviation) { return (u - mean) / deviation; });
+}
+
+void Standardize::undo(Tensor& x, const std::vector<std::size_t>& series) const {
+  change_variates(x, series,
+                  [](real u, real mean, real deviation) { return u * deviation + mean; });
+}
+
+void Standardize::visit(Visitor& visitor) {
+  visitor("mean", mean_);
+  visitor("deviation", deviation_);
+}
+
+InstanceNorm::InstanceNorm(const InstanceNormSpec& spec, std::size_t variates)
+    : spec_(spec), gain_(filled({variates, 1}, real(1))), bias_({variates, 1}) {
+  require(spec.kind == "none" || spec.kind == "last" || spec.kind == "mean" || spec.kind == "revin",
+          "instance_norm", "no kind is called \"", spec.kind,
+          "\"; there are: none, last, mean, revin");
+}
+
+InstanceNorm::Unit InstanceNorm::unit_of(const Var& window) const {
+  Unit unit;
+  if (spec_.kind == "last") unit.center = slice(window, -1, window.dim(-1) - 1, window.dim(-1));
+  if (spec_.kind == "mean" || spec_.kind == "revin") unit.center = mean(window, {-1}, keep);
+  if (spec_.kind == "revin") unit.deviation = sqrt(variance(window, {-1}, keep) + epsilon);
+  return unit;
+}
+
+Var InstanceNorm::apply(Tape& tape, const Var& x, const Unit& unit) {
+  Var y = unit.center.exists() ? x - unit.center : x;
+  if (unit.deviation.exists()) y = y / unit.deviation;
+  return spec_.affine ? y * tape(gain_) + tape(bias_) : y;
+}
+
+Var InstanceNorm::undo(Tape& tape, const Var& x, const Unit& unit) {
+  Var y = spec_.affine ? (x - tape(bias_)) / tape(gain_) : x;
+  if (unit.deviation.exists()) y = y * unit.deviation;
+  return unit.center.exists() ? y + unit.center : y;
+}
+
+void InstanceNorm::visit(Visitor& visitor) {
+  if (!spec_.affine) return;
+  visitor("gain", gain_);
+  visitor("bias", bias_);
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

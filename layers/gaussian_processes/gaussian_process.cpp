@@ -1,0 +1,277 @@
+#include <algorithm>
+#include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/autodiff/ops/reduce.hpp>
+#include <bochner/base/numeric/philox.hpp>
+#include <bochner/layers/gaussian_processes/gaussian_process.hpp>
+#include <bochner/layers/gaussian_processes/process_kernel.hpp>
+#include <bochner/layers/gaussian_processes/process_start.hpp>
+#include <bochner/layers/gaussian_processes/singular_covariance.hpp>
+#include <cmath>
+#include <limits>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+std::vector<std::vector<std::size_t>> terms_of(const GaussianProcessSpec& spec) {
+  std::vector<std::vector<std::size_t>> terms;
+  if (spec.combine != "sum") {
+    terms.emplace_back();
+    for (std::size_t j = 0; j < spec.inputs; ++j) terms.back().push_back(j);
+  }
+  if (spec.combine != "product")
+    for (std::size_t j = 0; j < spec.inputs; ++j) terms.push_back({j});
+  return terms;
+}
+
+GaussianProcessSpec completed(GaussianProcessSpec spec) {
+  require(spec.inputs >= 1, "gaussian_process", "needs an input");
+  spec.density.heads = 0;
+  for (const auto& term : terms_of(spec)) spec.density.heads += term.size();
+  spec.density.dim = 1;
+  if (spec.method != "features" && spec.density.kind != "free") spec.density.m = 1;  // not drawn
+  return spec;
+}
+
+std::size_t trend_size(const GaussianProcessSpec& spec) {
+  return spec.trend == "none" ? 0 : spec.trend == "constant" ? 1 : 1 + spec.inputs;
+}
+
+/// The prior of the log scales is the process's own.
+DensitySpec without_prior(DensitySpec spec) {
+  require(spec.posterior == "none", "gaussian_process",
+          "density.posterior is for other models: a process has no batches to draw it for; set "
+          "density.prior");
+  spec.prior = 0;
+  return spec;
+}
+
+/// Gradients reach the parameters in the order in which visit() names them.
+void require_slopes_of_all(SpectralDensity& density, const DensitySpec& spec) {
+  const std::size_t visited = count_parameters(density),
+                    slopes = density.curve(0)->parameters() * spec.heads;
+  require(slopes == visited, "gaussian_process", "curve() of the density \"", spec.kind,
+          "\" has slopes by ", slopes, " numbers of all heads, its visit() names ", visited);
+}
+
+/// Some of the rows, any of them, for what is asked again and again.
+struct SomeRows {
+  std::vector<std::vector<double>> inputs;
+  std::vector<double> targets;
+  ProcessRows view() const { return {inputs, targets}; }
+};
+SomeRows some_rows(const ProcessRows& rows, std::uint64_t seed) {
+  constexpr std::size_t most = 400;
+  std::vector<std::size_t> order =
+      Draws({seed, Purpose::spectral, stream_of("start")}).shuffled(rows.size());
+  order.resize(std::min(order.size(), most));
+  SomeRows some{std::vector<std::vector<double>>(rows.inputs.size()), {}};
+  for (const std::size_t row : order) {
+    for (std::size_t j = 0; j < rows.inputs.size(); ++j)
+      some.inputs[j].push_back(rows.inputs[j][row]);
+    some.targets.push_back(rows.targets[row]);
+  }
+  return some;
+}
+
+/// -infinity where the covariance is singular.
+double likelihood_or_none(GaussianProcess& process, const ProcessRows& rows) try {
+  Tape tape({.recording = false});
+  return double(process.log_likelihood(tape, rows).value().data()[0]);
+} catch (const std::domain_error&) {
+  return -std::numeric_limits<double>::infinity();
+}
+
+/// A tape refuses parameters that no visit() names, as that of no trend.
+Var unless_empty(Tape& tape, Parameter& parameter) {
+  return parameter.value().size() > 0 ? tape(parameter) : tape.constant(parameter.value());
+}
+
+std::vector<double> exponentials(const Parameter& logs) {
+  std::vector<double> numbers;
+  for (const real x : logs.value()) numbers.push_back(std::exp(double(x)));
+  return numbers;
+}
+
+}  // namespace
+
+GaussianProcess::GaussianProcess(const GaussianProcessSpec& spec)
+    : spec_(completed(checked("gaussian_process", spec))),
+      terms_(terms_of(spec)),
+      density_(make_density(without_prior(spec_.density))),
+      log_variance_(filled({terms_.size()}, real(-std::log(double(terms_.size()))))),
+      log_noise_(filled({1}, real(std::log(spec.noise)))),
+      log_trend_(Shape{trend_size(spec)}) {
+  require(spec_.method == "features" || density_->curve(0) != nullptr, "gaussian_process",
+          "the density \"", spec_.density.kind,
+          "\" has no kernel in closed form; choose gaussian, student_t, cauchy, laplace, mixture "
+          "or free, or method = \"features\"");
+  if (spec_.method != "features") require_slopes_of_all(*density_, spec_.density);
+  require(spec_.density.prior == 0 || log_scale(), "gaussian_process", "the density \"",
+          spec_.density.kind, "\" has no log scale for density.prior");
+  if (spec_.density.prior > 0) prior_centre_ = log_scale()->value();
+}
+
+void GaussianProcess::visit(Visitor& visitor) {
+  visitor("density", *density_);
+  visitor("log_variance", log_variance_);
+  visitor("log_noise", log_noise_);
+  if (trend_size(spec_) > 0) visitor("log_trend", log_trend_);
+  if (spec_.density.prior > 0) visitor("prior_centre", prior_centre_);
+}
+
+std::vector<double> GaussianProcess::variances() const { return exponentials(log_variance_); }
+double GaussianProcess::noise_variance() const {
+  return std::exp(2 * double(log_noise_.value().data()[0]));
+}
+std::vector<double> GaussianProcess::trend_variances() const { return exponentials(log_trend_); }
+
+/// In the order of ProcessKernel.
+std::vector<Parameter*> GaussianProcess::parameters() {
+  std::vector<Parameter*> all;
+  for (const NamedParameter& named : parameters_of(*density_)) all.push_back(named.parameter);
+  all.insert(all.end(), {&log_variance_, &log_noise_, &log_trend_});
+  return all;
+}
+
+std::vector<double> GaussianProcess::snapshot() {
+  std::vector<double> numbers;
+  for (const Parameter* parameter : parameters())
+    numbers.insert(numbers.end(), parameter->value().begin(), parameter->value().end());
+  return numbers;
+}
+
+std::shared_ptr<const ProcessKernel> GaussianProcess::kernel(const ProcessRows& rows) {
+  require_rows(rows, spec_.inputs);
+  const std::vector<double> variance = variances();
+  std::vector<ProcessTerm> terms;
+  for (std::size_t t = 0, head = 0; t < terms_.size(); ++t) {
+    terms.push_back({variance[t], terms_[t], {}});
+    for (std::size_t j = 0; j < terms_[t].size(); ++j)
+      terms.back().curves.push_back(density_->curve(head++));
+  }
+  std::vector<std::size_t> sizes;
+  for (const NamedParameter& named : parameters_of(*density_))
+    sizes.push_back(named.parameter->value().size() / spec_.density.heads);
+  return std::make_shared<ProcessKernel>(rows.inputs, std::move(terms), noise_variance(),
+                                         trend_variances(), std::move(sizes));
+}
+
+/// `draws` (H, m, 1)
+std::shared_ptr<const ProcessFeatures> GaussianProcess::features(const ProcessRows& rows,
+                                                                 const Var& draws) {
+  require_rows(rows, spec_.inputs);
+  return std::make_shared<ProcessFeatures>(
+      rows.inputs,
+      ProcessFeatures::Parameters{
+          terms_, {draws.value().begin(), draws.value().end()}, variances(), trend_variances()});
+}
+
+Var GaussianProcess::log_likelihood(Tape& tape, const ProcessRows& rows) {
+  return or_say_singular(noise_variance(), spec_.method, [&]() -> Var {
+    if (spec_.method == "features") {
+      const Var draws = density_->draws(tape);
+      return conjugate_log_likelihood({draws, tape(log_variance_), unless_empty(tape, log_trend_)},
+                                      tape(log_noise_), features(rows, draws), rows.targets,
+                                      spec_.noise_shape);
+    }
+    std::vector<Var> inputs;
+    for (Parameter* parameter : parameters()) inputs.push_back(unless_empty(tape, *parameter));
+    if (spec_.method == "cg")
+      return iterative_log_likelihood(inputs, kernel(rows), rows.targets, spec_.cg);
+    return gaussian_log_likelihood(inputs, kernel(rows), rows.targets);
+  });
+}
+
+std::unique_ptr<ProcessPosterior> GaussianProcess::condition(const ProcessRows& rows) {
+  using Posterior = std::unique_ptr<ProcessPosterior>;
+  return or_say_singular(noise_variance(), spec_.method, [&]() -> Posterior {
+    if (spec_.method == "features") {
+      Tape tape({.recording = false});
+      auto now = features(rows, density_->draws(tape));
+      const double noise = floored_noise(std::log(noise_variance()) / 2, rows.size());
+      ConjugatePosterior posterior =
+          conjugate_posterior(*now, rows.targets, noise, spec_.noise_shape);
+      return feature_posterior(std::make_shared<ProcessFeatures>(now->of({})),
+                               std::move(posterior));
+    }
+    auto now = kernel(rows);
+    if (spec_.method == "cg") return iterative_posterior(now, rows.targets, spec_.cg);
+    return exact_posterior(now, factored(*now, rows.targets));
+  });
+}
+
+std::unique_ptr<KernelCurve> GaussianProcess::curve(std::size_t head) {
+  if (auto closed = density_->curve(head)) return closed;
+  Tape tape({.recording = false});
+  const Tensor draws = density_->draws(tape).value();
+  const std::size_t m = draws.shape()[1];
+  return cosine_curve({draws.data() + head * m, draws.data() + (head + 1) * m});
+}
+
+/// Those of the frequencies; null where the density has none.
+Parameter* GaussianProcess::log_scale() {
+  for (const NamedParameter& named : parameters_of(*density_))
+    if (named.name == "log_scale") return named.parameter;
+  return nullptr;
+}
+
+void GaussianProcess::centre_prior() {
+  if (spec_.density.prior > 0) prior_centre_ = log_scale()->value();
+}
+
+Var GaussianProcess::log_prior(Tape& tape) {
+  if (spec_.density.prior == 0) return tape.constant(zeros({}));
+  const Var away = (tape(*log_scale()) - tape.constant(prior_centre_)) / spec_.density.prior;
+  return sum(square(away)) * -0.5;
+}
+
+void GaussianProcess::start(const ProcessRows& rows) {
+  require_rows(rows, spec_.inputs);
+  start_density(rows);
+  centre_prior();
+}
+
+void GaussianProcess::start_density(const ProcessRows& rows) {
+  if (spec_.density.start == "none") return;
+  std::vector<std::size_t> inputs;  // of the heads
+  for (const auto& term : terms_) inputs.insert(inputs.end(), term.begin(), term.end());
+  const std::uint64_t seed = spec_.density.seed;
+  if (spec_.density.start == "periodogram") return start_at_waves(*density_, inputs, rows, seed);
+  if (spec_.density.start == "em") return start_at(start_by_em(*density_, inputs, rows, seed));
+  const std::vector<double> log_scales = distance_log_scales(rows.inputs, inputs, seed);
+  if (spec_.density.start == "search") return start_where_likely(rows, log_scales);
+  density_->start_at(log_scales);
+}
+
+/// Of a likelihood with several maxima, gradients find the one beside their start: where rows are
+/// few or waves are many, the one that holds everything for noise.
+void GaussianProcess::start_where_likely(const ProcessRows& rows,
+                                         const std::vector<double>& log_scales) {
+  const SomeRows some = some_rows(rows, spec_.density.seed);
+  const double at_start = log_noise_.value().data()[0];
+  std::vector<double> chosen = log_scales;
+  double noise = at_start, best = -std::numeric_limits<double>::infinity();
+  const auto begin = [&](const std::vector<double>& scales, double log_noise) {
+    density_->start_at(scales);
+    log_noise_.value().fill(real(log_noise));
+  };
+  for (const double finer : {1.0, 3.0, 10.0, 30.0})
+    for (const double more : {1.0, 5.0}) {
+      std::vector<double> scales = log_scales;
+      for (double& scale : scales) scale += std::log(finer);
+      begin(scales, at_start + std::log(more));
+      const double likelihood = likelihood_or_none(*this, some.view());
+      if (!(likelihood > best)) continue;
+      best = likelihood, chosen = scales, noise = log_noise_.value().data()[0];
+    }
+  begin(chosen, noise);
+}
+
+void GaussianProcess::start_at(const ProcessVariances& variances) {
+  constexpr double least = 1e-6;  // of the targets' variance
+  const double signal = std::max(variances.signal, least) / double(terms_.size());
+  log_variance_.value().fill(real(std::log(signal)));
+  log_noise_.value().fill(real(std::log(std::max(variances.noise, least)) / 2));
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

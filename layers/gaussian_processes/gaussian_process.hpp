@@ -1,0 +1,120 @@
+#pragma once
+/// Gaussian processes whose kernels are the Fourier transforms of learned spectral densities.
+
+#include <bochner/layers/gaussian_processes/process_features.hpp>
+#include <bochner/layers/gaussian_processes/process_posterior.hpp>
+#include <bochner/layers/gaussian_processes/process_rows.hpp>
+#include <bochner/layers/spectral/base_draws.hpp>
+#include <bochner/layers/spectral/density.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+struct GaussianProcessSpec {
+  std::size_t inputs = 1;           ///< d
+  std::string method = "exact";     ///< "exact", "cg" or "features"
+  std::string combine = "product";  ///< of the inputs' kernels: "product", "sum" or "both"
+  std::string trend = "linear";     ///< "none", "constant" or "linear"
+  double noise = 0.1;               ///< start of its deviation
+  double noise_shape = 1;           ///< of the prior of the noise (features)
+  /// Of each input; its heads and dim are filled in. Its prior is one of the log scales.
+  DensitySpec density = {.draws = "sobol", .m = 256, .start = "data"};
+  IterativeSpec cg = {};
+  std::vector<double> quantiles = {0.05, 0.95};  ///< that predictions give
+};
+inline void describe(Keys& keys, GaussianProcessSpec& spec) {
+  keys("method", spec.method, one_of({"exact", "cg", "features"}),
+       "gp: by a Cholesky factor, to some thousands of rows (exact), by conjugate gradients (cg), "
+       "or as a linear model of random Fourier features with conjugate priors, in time linear in "
+       "the "
+       "rows (features)");
+  keys.section("cg", spec.cg);
+  keys("m", spec.density.m, between(1, 1 << 16),
+       "gp: frequencies of a term, each a feature of cosine and one of sine (features)");
+  keys("draws", spec.density.draws, one_of(base_draw_names),
+       "gp: the base draws of the frequencies (features)");
+  keys("combine", spec.combine, one_of({"product", "sum", "both"}),
+       "gp: of the kernels of the inputs, each with a spectral density of its own: their product, "
+       "their sum with a learned variance each, or both");
+  keys("trend", spec.trend, one_of({"none", "constant", "linear"}),
+       "gp: what the prior has besides, with learned variances: a level and a slope by each input "
+       "(linear), a level, or nothing");
+  keys("noise", spec.noise, above(0),
+       "gp: start of the deviation of the noise, in that of the targets");
+  keys("noise_shape", spec.noise_shape, above(0),
+       "gp: shape of the inverse gamma prior of the noise, around its learned deviation; "
+       "predictions "
+       "are Student's t with twice this and the rows for degrees of freedom (features)");
+  keys.section("density", spec.density);
+  keys("density.start", spec.density.start, one_of({"data", "search", "none", "periodogram", "em"}),
+       "gp: where the densities start: at the median distance of the rows (data), at that or up to "
+       "30 times finer, with the noise that it is or more, whichever makes some of the rows most "
+       "likely (search), at log_scale (none), or a mixture at the strongest waves of the targets "
+       "(periodogram) or, with variance and noise, where EM fits it to their whole periodogram "
+       "(em)");
+  keys("quantiles", spec.quantiles, between(0, 1), "gp: quantiles that predictions give",
+       resumable);
+}
+/// As configs have it.
+struct ProcessModelSpec {
+  GaussianProcessSpec gp = {};
+};
+inline void describe(Keys& keys, ProcessModelSpec& spec) { keys.section("gp", spec.gp); }
+
+struct ProcessVariances;
+/// k(x, x') = sum over terms of variance_t prod_j k_tj(x_j - x'_j), plus the trend c + sum_j b_j
+/// x_j x'_j, plus noise where rows are the same. A term is the product over all inputs, or one
+/// input; each k_tj is a head of the density. Rasmussen, Williams, "Gaussian processes for machine
+/// learning", 2006, chapters 2, 4 and 5.
+class GaussianProcess : public Module {
+ public:
+  /// Throws std::invalid_argument where an exact one's density has no closed form of one dimension.
+  explicit GaussianProcess(const GaussianProcessSpec& spec);
+
+  /// Densities start where the rows say, see GaussianProcessSpec, and priors are centred there.
+  void start(const ProcessRows& rows);
+  /// ln p(targets | inputs), the marginal likelihood. Exact: time n^3, memory 16 n^2 bytes; throws
+  /// std::domain_error where the covariance is singular to rounding, of floats where the method is
+  /// "cg". By F features: time n F^2, memory 8 F^2 bytes and some blocks. -> ()
+  Var log_likelihood(Tape& tape, const ProcessRows& rows);
+  /// ln p(log scales of the densities) under their normal prior, up to a constant; 0 without one.
+  /// -> ()
+  Var log_prior(Tape& tape);
+  /// The process that has seen these rows. The same time.
+  std::unique_ptr<ProcessPosterior> condition(const ProcessRows& rows);
+
+  const GaussianProcessSpec& spec() const { return spec_; }
+  SpectralDensity& density() { return *density_; }
+  /// Inputs of each term; its heads are numbered on from term to term.
+  const std::vector<std::vector<std::size_t>>& terms() const { return terms_; }
+  /// Of each term.
+  std::vector<double> variances() const;
+  double noise_variance() const;
+  /// Of the level and of the slope by each input, those that there are.
+  std::vector<double> trend_variances() const;
+  /// The kernel of a head: its closed form, or the mean over its draws.
+  std::unique_ptr<KernelCurve> curve(std::size_t head);
+  /// All that a posterior depends on besides the rows.
+  std::vector<double> snapshot();
+  void visit(Visitor& visitor) override;
+  void initialized() override { centre_prior(); }
+
+ private:
+  void start_density(const ProcessRows& rows);
+  void start_where_likely(const ProcessRows& rows, const std::vector<double>& log_scales);
+  void centre_prior();
+  Parameter* log_scale();
+  void start_at(const ProcessVariances& variances);
+  std::shared_ptr<const ProcessKernel> kernel(const ProcessRows& rows);
+  std::shared_ptr<const ProcessFeatures> features(const ProcessRows& rows, const Var& draws);
+  std::vector<Parameter*> parameters();
+
+  GaussianProcessSpec spec_;
+  std::vector<std::vector<std::size_t>> terms_;
+  std::unique_ptr<SpectralDensity> density_;
+  Parameter log_variance_;  // (terms)
+  Parameter log_noise_;     // (1): of the deviation
+  Parameter log_trend_;     // (0), (1) or (1 + d): of the variances of level and slopes
+  Tensor prior_centre_;     // of the log scales, with a prior
+};
+
+}  // namespace bochner::inline BOCHNER_PRECISION

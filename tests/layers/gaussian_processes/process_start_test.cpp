@@ -1,0 +1,70 @@
+#include <gtest/gtest.h>
+
+#include "layers/gaussian_processes/process_rows.hpp"
+#include "layers/layer_check.hpp"
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace process_start_test {
+
+using namespace process_rows;
+using op_check::error_of;
+
+/// A wave of many periods is noise to a kernel as wide as the median distance.
+TEST(GaussianProcess, SearchesForAStartThatTellsWavesFromNoise) {
+  Rows rows;
+  rows.inputs.resize(1);
+  for (std::size_t i = 0; i < 600; ++i) {
+    rows.inputs[0].push_back(double(i) / 300 - 1);
+    rows.targets.push_back(std::sqrt(2) * std::sin(78 * rows.inputs[0].back()));
+  }
+  std::vector<double> likelihood;
+  for (const char* start : {"data", "search"}) {
+    GaussianProcessSpec spec{.inputs = 1};
+    spec.density.start = start;
+    likelihood.push_back(likelihood_of(*process_of(spec, rows), rows) / 600);
+  }
+  EXPECT_LT(likelihood[0], -1);
+  EXPECT_GT(likelihood[1], 0);
+}
+
+TEST(GaussianProcess, SearchesNoFartherThanWhatIsLikely) {
+  const Rows rows = rows_of(60, 2, 0.1, 1);
+  const auto starts = [&](const char* start) {
+    GaussianProcessSpec spec = GaussianProcessSpec{.inputs = 2};
+    spec.density.start = start;
+    return likelihood_of(*process_of(spec, rows), rows);
+  };
+  EXPECT_GE(starts("search"), starts("data"));
+}
+
+/// A density whose curve forgets that it has a scale.
+class Forgetful : public SpectralDensity {
+ public:
+  explicit Forgetful(const DensitySpec& spec)
+      : SpectralDensity(spec), log_scale_(zeros({spec.heads})) {}
+  Var sample(Tape&, const Var& noise) override { return noise; }
+  std::unique_ptr<KernelCurve> curve(std::size_t) const override {
+    return cosine_curve({1.0, 2.0, 3.0});
+  }
+  void visit(Visitor& visitor) override {
+    visitor("log_scale", log_scale_);
+    SpectralDensity::visit(visitor);
+  }
+
+ private:
+  Parameter log_scale_;
+};
+
+TEST(GaussianProcess, NeedsASlopeForEachParameter) {
+  const Densities others = densities();
+  densities().add("forgetful", make<Forgetful>);
+  GaussianProcessSpec spec = GaussianProcessSpec{.inputs = 2};
+  spec.density.kind = "forgetful";
+  EXPECT_EQ(error_of([&] { GaussianProcess{spec}; }),
+            "[gaussian_process] curve() of the density \"forgetful\" has slopes by 6 numbers of "
+            "all heads, its visit() names 2");
+  densities() = others;
+}
+
+}  // namespace process_start_test
+}  // namespace bochner::inline BOCHNER_PRECISION

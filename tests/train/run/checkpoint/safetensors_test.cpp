@@ -1,0 +1,171 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bochner/data/files/gzip.hpp>
+#include <bochner/train/run/checkpoint/safetensors.hpp>
+#include <cstring>
+
+#include "data/temporary_folder.hpp"
+#include "faults/crashing_storage.hpp"
+#include "train/training_run.hpp"
+
+namespace bochner {
+namespace safetensors_test {
+
+using testing::HasSubstr;
+
+/// A file with this header and so many bytes of data.
+std::string file_of(const std::string& header, std::size_t data) {
+  const std::uint64_t length = header.size();
+  return std::string(reinterpret_cast<const char*>(&length), sizeof length) + header +
+         std::string(data, '\0');
+}
+
+std::string written(const std::vector<TensorRecord>& tensors, const SafetensorsTexts& texts) {
+  std::string file;
+  write_safetensors([&](std::string_view piece) { file += piece; }, tensors, texts);
+  return file;
+}
+
+TEST(Safetensors, GiveBackTensorsAndTextsToTheBit) {
+  Tensor a = zeros({2, 3}), none = zeros({0}), number = filled({}, real(7));
+  for (std::size_t i = 0; i < a.size(); ++i) a.data()[i] = real(0.1) * real(i);
+  const std::string file = written({{"b.c", a.shape(), a.data()},
+                                    {"a", none.shape(), none.data()},
+                                    {"n", number.shape(), number.data()}},
+                                   {{"config", "[model]\nkind = \"lm\"\n"}});
+  const Safetensors read(bytes_of(file), "file");
+  EXPECT_EQ(read.size(), 3u);
+  EXPECT_EQ(read.text("config"), "[model]\nkind = \"lm\"\n");
+  EXPECT_EQ(read.text("step"), "");
+  Tensor back = zeros({2, 3}), one = zeros({});
+  EXPECT_EQ(read.copy_into("b.c", back), "");
+  EXPECT_EQ(std::memcmp(back.data(), a.data(), a.size() * sizeof(real)), 0);
+  EXPECT_EQ(read.copy_into("n", one), "");
+  EXPECT_EQ(one(), 7);
+  Tensor other = zeros({3, 2});
+  EXPECT_EQ(read.copy_into("b.c", other), "b.c is (2, 3) there and (3, 2) here");
+  EXPECT_EQ(read.copy_into("x", other), "x is missing");
+}
+
+TEST(Safetensors, HaveANameEach) {
+  const Tensor one = zeros({1});
+  const TensorRecord record{"twin", one.shape(), one.data()};
+  EXPECT_THROW(write_safetensors([](std::string_view) {}, {record, record}), std::invalid_argument);
+}
+
+TEST(Safetensors, RefuseWhatTheBytesCannotHold) {
+  const auto error = [](const std::string& file) {
+    return message_or_none<DataError>([&] { Safetensors(bytes_of(file), "file"); });
+  };
+  const auto entry = [](const char* dtype, const char* shape, const char* offsets) {
+    return std::string("{\"a\":{\"dtype\":\"") + dtype + "\",\"shape\":" + shape +
+           ",\"data_offsets\":" + offsets + "}}";
+  };
+  EXPECT_EQ(error(file_of(entry("F32", "[2]", "[0,8]"), 8)), "");
+  EXPECT_THAT(error("short"), HasSubstr("is no safetensors file"));
+  EXPECT_THAT(error(file_of("{}", 0).substr(0, 9)), HasSubstr("or it is cut off"));
+  EXPECT_THAT(error(std::string(16, '\xff')), HasSubstr("or it is cut off"));
+  EXPECT_THAT(error(file_of("[1]", 0)), HasSubstr("no JSON object"));
+  EXPECT_THAT(error(file_of("{\"a\":", 0)), HasSubstr("no JSON object"));
+  for (const auto& [dtype, shape, offsets] :
+       std::vector<std::array<const char*, 3>>{{"F32", "[2]", "[0,9]"},
+                                               {"F32", "[2]", "[8,0]"},
+                                               {"F32", "[3]", "[0,8]"},
+                                               {"F32", "[2]", "[8,16]"},
+                                               {"F32", "[2]", "[0]"},
+                                               {"F32", "[-2]", "[0,8]"},
+                                               {"F32", "[1.5]", "[0,8]"},
+                                               {"F32", "[4611686018427387904,4]", "[0,8]"},
+                                               {"F32", "[2]", "[0,1e300]"},
+                                               {"F64", "[2]", "[0,8]"}})
+    EXPECT_THAT(error(file_of(entry(dtype, shape, offsets), 8)), HasSubstr("lies outside"))
+        << shape << offsets;
+  EXPECT_THAT(error(file_of(entry("BF16", "[4]", "[0,8]"), 8)), HasSubstr("type F32 or F64"));
+  EXPECT_THAT(error(file_of(R"({"a\nb":{"dtype":"F16"}})", 0)),
+              HasSubstr("a\\x0ab is not of type F32 or F64"));
+}
+
+/// As the format has it.
+TEST(Safetensors, HoldOneTensorBehindTheOther) {
+  const auto error = [](const char* first, const char* second, std::size_t data) {
+    const std::string header = std::string(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":)") +
+                               first + R"(},"b":{"dtype":"F32","shape":[1],"data_offsets":)" +
+                               second + "}}";
+    const std::string file = file_of(header, data);
+    return message_or_none<DataError>([&] { Safetensors(bytes_of(file), "file"); });
+  };
+  EXPECT_EQ(error("[0,8]", "[8,12]", 12), "");
+  EXPECT_EQ(error("[4,12]", "[0,4]", 12), "");
+  EXPECT_THAT(error("[0,8]", "[4,8]", 8), HasSubstr("overlap, or there are gaps"));
+  EXPECT_THAT(error("[0,8]", "[12,16]", 16), HasSubstr("overlap, or there are gaps"));
+  EXPECT_THAT(error("[4,12]", "[12,16]", 16), HasSubstr("overlap, or there are gaps"));
+  EXPECT_THAT(error("[0,8]", "[8,12]", 16), HasSubstr("goes on behind its tensors"));
+}
+
+struct AdoptedRun : testing::Test {
+  TemporaryFolder folder;
+  faults::CrashingStorage storage;
+};
+
+TEST_F(AdoptedRun, HoldsTheWeightsThatItIsGivenAndGoesOn) {
+  const Config config =
+      tiny_config(folder.write("text", tiny_text()), {"optim.ema=0.9", "model.mixer.kind=linear"});
+  start_leg(storage, config, 1, Ending::signal, 7);
+  const std::map<std::string, std::string> trained =
+      tensor_bytes(RunDirectory::read(storage, tiny_run).load_step(7));
+  {
+    const CheckpointReader checkpoint = RunDirectory::read(storage, tiny_run).load_step(7);
+    const Session session =
+        Session::import_weights(storage, config, "other", "test", "file", [&](Session& into) {
+          for (const NamedParameter& named : parameters_of(into.task().model()))
+            checkpoint.load_into("model/" + named.name, named.parameter->value());
+          into.state().step = 7;
+        });
+  }
+  const std::map<std::string, std::string> adopted =
+      tensor_bytes(RunDirectory::read(storage, "other").load_step(7));
+  for (const auto& [name, bytes] : trained) {
+    if (name.starts_with("model/")) {
+      EXPECT_EQ(adopted.at(name), bytes) << name;
+    } else if (name.starts_with("ema/")) {
+      EXPECT_EQ(adopted.at(name), trained.at("model/" + name.substr(4))) << name;
+    }
+  }
+  std::vector<std::string> notes;
+  Session session = Session::resume(storage, "other", {}, true, notes);
+  EXPECT_EQ(session.state().step, 7u);
+  run_leg(session, 1);
+  EXPECT_EQ(session.state().step, run_steps);
+}
+
+TEST_F(AdoptedRun, OfNoStepsIsSavedAsItStarts) {
+  const Config config = tiny_config(folder.write("text", tiny_text()), {"train.steps=0"});
+  start_leg(storage, config, 1);
+  const std::map<std::string, std::string> saved =
+      tensor_bytes(RunDirectory::read(storage, tiny_run).load_step(0));
+  const auto task = make_task(config);
+  for (const NamedParameter& named : parameters_of(task->model())) {
+    const Tensor& value = named.parameter->value();
+    EXPECT_EQ(saved.at("model/" + named.name),
+              std::string(reinterpret_cast<const char*>(value.data()), value.size() * sizeof(real)))
+        << named.name;
+  }
+  std::vector<std::string> notes;
+  Session session = Session::resume(storage, tiny_run, {"train.steps=3"}, true, notes);
+  run_leg(session, 1);
+  EXPECT_EQ(session.state().step, 3u);
+}
+
+TEST_F(AdoptedRun, ThatEndedBeforeItsCheckpointDoesNotBeginAnew) {
+  const Config config = tiny_config(folder.write("text", tiny_text()));
+  Session::import_weights(storage, config, "other", "test", "w.safetensors", [](Session&) {});
+  storage.unlink("other/checkpoints/step-000000000000.ckpt");
+  std::vector<std::string> notes;
+  EXPECT_EQ(message_of<DataError>([&] { Session::resume(storage, "other", {}, true, notes); }),
+            "other: was to begin with the weights of w.safetensors and ended before its first "
+            "checkpoint; fork or import them again");
+}
+
+}  // namespace safetensors_test
+}  // namespace bochner

@@ -1,0 +1,47 @@
+#pragma once
+/// Data for which configs are begun.
+
+#include <gtest/gtest.h>
+
+#include <bochner/data/formats/time_stamp.hpp>
+#include <bochner/train/tasks/config_templates/config_template.hpp>
+#include <bochner/train/tasks/registered_parameters.hpp>
+#include <bochner/train/tasks/task.hpp>
+#include <cmath>
+
+#include "data/temporary_folder.hpp"
+
+namespace bochner::template_fixture {
+
+/// A table of `rows` rows, each made by `row`, behind a header.
+template <class Row>
+std::string table(const std::string& header, std::size_t rows, const Row& row) {
+  std::string text = header + "\n";
+  for (std::size_t i = 0; i < rows; ++i) text += std::string(row(i)) + "\n";
+  return text;
+}
+
+inline std::string day(std::size_t i) {
+  return format_time(86400 * (19723 + double(i))).substr(0, 10);  // from 2024 on
+}
+
+class Starter : public testing::Test {
+ protected:
+  std::filesystem::path write(const std::string& name, const std::string& text) {
+    return folder_.write(name, text);
+  }
+  /// The config for the data, from which a model can be made and trained for a step.
+  Config config_for(const std::filesystem::path& data) {
+    const Config config = read_config_text(config_template_for(data), "begun", {});
+    const auto task = make_task(config);
+    Tape tape;
+    const Examples first = task->data().training(0, config.count("train.batch"));
+    EXPECT_TRUE(std::isfinite(double(task->loss(tape, first).value().data()[0])));
+    EXPECT_GT(task->data().examples(Split::validation), 0u);
+    return config;
+  }
+
+  TemporaryFolder folder_;
+};
+
+}  // namespace bochner::template_fixture

@@ -1,0 +1,237 @@
+#include <gmock/gmock.h>
+
+#include <bochner/base/errors.hpp>
+#include <bochner/data/formats/csv.hpp>
+#include <bochner/layers/models/variational_autoencoder.hpp>
+#include <bochner/train/charts/page.hpp>
+#include <bochner/train/tasks/latent/latent_task.hpp>
+#include <cmath>
+
+#include "data/image_files.hpp"
+#include "data/messages.hpp"
+#include "faults/crashing_storage.hpp"
+#include "train/training_run.hpp"
+#include "train/well_formed.hpp"
+
+namespace bochner {
+namespace latent_task_test {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+using Sets = std::vector<std::string>;
+
+const Sets shapes{"data.kind=shapes", "data.side=12", "model.patch.pixels=3",
+                  "data.train_examples=40", "data.validation_examples=8"};
+const Sets series{"data.kind=series", "data.lookback=8", "model.patch.length=2",
+                  "data.splits=[0.6,0.4,0]"};
+const Sets texts{"data.kind=bytes", "data.validation=0.3"};
+const Sets images{"data.kind=images", "model.patch.pixels=2", "data.validation=0.25"};
+
+class Latent : public testing::Test {
+ protected:
+  Latent() {
+    std::string rows = "level,other\n";
+    for (int i = 0; i < 120; ++i)
+      rows += std::to_string(std::sin(0.4 * i)) + "," + std::to_string(i % 5) + "\n";
+    folder_.write("rows.csv", rows);
+    folder_.write("text", tiny_text());
+    std::string pixels;
+    for (int i = 0; i < 16 * 24; ++i) pixels += i % 7 < 3 || i % 16 < 4 ? '\xff' : '\x40';
+    folder_.write("digits/a-images", idx_file({16, 4, 6}, pixels));
+    folder_.write("digits/b-labels", idx_file({16}, std::string(16, '\1')));
+  }
+  std::string file_of(const Sets& data) const {
+    return data == series ? "rows.csv" : data == texts ? "text" : "digits/*";
+  }
+  Config config(const Sets& data, const Sets& more = {}) const {
+    Sets all{"model.kind=vae", "model.vae.latent=3"};
+    all.insert(all.end(), data.begin(), data.end());
+    all.insert(all.end(), more.begin(), more.end());
+    return tiny_config(folder_.path() / file_of(data), all);
+  }
+  std::unique_ptr<LatentTask> task(const Sets& data, const Sets& more = {}) const {
+    auto task = make_task(config(data, more));
+    return std::unique_ptr<LatentTask>(&dynamic_cast<LatentTask&>(*task.release()));
+  }
+  std::string error_of(const Sets& data, const Sets& more) const {
+    return message_of<ConfigError>([&] { config(data, more); });
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(Latent, IsMadeOfAConfig) {
+  EXPECT_THAT(task(shapes)->describe_model(), HasSubstr("16 tokens, latent 3"));
+  EXPECT_THAT(task(series)->describe_model(), HasSubstr("4 tokens, latent 3"));
+  EXPECT_THAT(task(texts)->describe_model(), HasSubstr("8 tokens, latent 3"));
+  EXPECT_THAT(task(images)->describe_model(), HasSubstr("6 tokens, latent 3"));
+  EXPECT_EQ(task(images)->data().examples(Split::validation), 4u);
+}
+
+/// Its two parts are the bound, and more draws make it tighter.
+TEST_F(Latent, MeasuresReconstructionAndDivergence) {
+  for (const Sets& data : {shapes, series, texts, images}) {
+    const auto one = task(data);
+    const Evaluation plain = *evaluate_task(*one, Split::validation, 3);
+    EXPECT_NEAR(plain.loss(), plain.mean("reconstruction") + plain.mean("kl"), 1e-6);
+    EXPECT_THAT(plain.words(), HasSubstr(" reconstruction   "));
+    EXPECT_EQ(plain.loss(), evaluate_task(*one, Split::validation, 3)->loss());
+    EXPECT_NEAR(plain.loss(), evaluate_task(*one, Split::validation, 2)->loss(), 1e-3);
+    one->evaluate_by(50);
+    const Evaluation weighted = *evaluate_task(*one, Split::validation, 3);
+    EXPECT_LT(weighted.loss(), weighted.mean("elbo"));
+    EXPECT_NEAR(weighted.mean("kl"), plain.mean("kl"), 1e-6);
+    EXPECT_THROW(one->evaluate_by(0), std::invalid_argument);
+  }
+}
+
+TEST_F(Latent, Learns) {
+  for (const Sets& data : {shapes, series, texts}) {
+    const Config learning = config(data, {"optim.lr=0.01", "train.batch=8", "model.vae.warmup=20"});
+    const auto trained = make_task(learning);
+    const double before = evaluate_task(*trained, Split::validation, 8)->loss();
+    train(learning, *trained, 60);
+    EXPECT_LT(evaluate_task(*trained, Split::validation, 8)->loss(), before - 1) << data[0];
+  }
+}
+
+TEST_F(Latent, ResumesToTheBit) {
+  for (const Sets& data : {shapes, series, texts, images})
+    for (const char* gradient : {"reparameterised", "score"}) {
+      const Config learning = config(
+          data, {std::string("model.vae.gradient=") + gradient, "model.vae.draws=2",
+                 "model.vae.warmup=9", "model.dropout=0.1", "train.accumulate=2", "train.steps=16",
+                 "train.validate.every=5", "train.log.every=3", "train.checkpoint.every=4"});
+      faults::CrashingStorage whole, parts;
+      start_leg(whole, learning, 1);
+      start_leg(parts, learning, 2, Ending::signal, 7);
+      resume_leg(parts, 3);
+      EXPECT_EQ(difference(remains_of(parts), remains_of(whole)), "") << data[0] << gradient;
+    }
+}
+
+TEST_F(Latent, DrawnPixelsAreAsOftenOneAsTheyAreBright) {
+  const auto drawn = task(images, {"model.vae.binarise=drawn"});
+  const Examples first = drawn->data().training(0, 8), later = drawn->data().training(12, 8);
+  const auto loss = [&](const Examples& examples) {
+    Tape tape;
+    return double(drawn->loss(tape, examples).value()());
+  };
+  EXPECT_EQ(loss(first), loss(first));
+  Examples again = first;
+  for (Examples::Number& number : again.numbers) number.epoch = 1;
+  EXPECT_NE(loss(first), loss(again)) << "pixels are drawn anew in every epoch";
+  const auto fixed = task(images);
+  Tape one, two;
+  EXPECT_EQ(fixed->loss(one, first).value()(), fixed->loss(two, again).value()());
+}
+
+TEST_F(Latent, SaysWhatIsLatentAndWhatIsExpected) {
+  const auto of_images = task(images);
+  NamedArray input;
+  input.values = 255 * xt::ones<double>({2, 4, 6});
+  const NamedArray latent = of_images->latent(input);
+  EXPECT_THAT(latent.columns, ElementsAre("mean_1", "mean_2", "mean_3", "deviation_1",
+                                          "deviation_2", "deviation_3"));
+  EXPECT_EQ(latent.values.shape()[0], 2u);
+  EXPECT_EQ(latent.values(0, 0), latent.values(1, 0));
+  EXPECT_GT(latent.values(0, 3), 0);
+  const NamedArray expected = of_images->predict(input);
+  EXPECT_THAT(expected.values.shape(), ElementsAre(2, 4, 6));
+  EXPECT_TRUE(expected.values(0, 0, 0) > 0 && expected.values(0, 0, 0) < 255);
+
+  const auto of_series = task(series);
+  std::string rows = "other,level\n";
+  for (int i = 0; i < 19; ++i) rows += std::to_string(i % 5) + ",0.5\n";
+  CsvOptions named;
+  named.columns = of_series->input_columns();
+  const NamedArray table = parse_csv(rows, "new.csv", named);
+  EXPECT_EQ(of_series->latent(table).values.shape()[0], 2u) << "two windows of 8 rows, and a rest";
+  EXPECT_THAT(of_series->predict(table).columns, ElementsAre("window", "level", "other"));
+  EXPECT_EQ(of_series->predict(table).values.shape()[0], 16u);
+
+  const auto of_texts = task(texts);
+  EXPECT_EQ(of_texts->latent_of_texts({"line 123", "line 1234 and"}).values.shape()[0], 2u);
+  EXPECT_EQ(of_texts->predict_texts({"line 123"}, 1).texts.at(0)[0].size(), 8u);
+}
+
+/// Windows come back in their places: an exact decoder would give them back.
+TEST_F(Latent, SamplesAreFunctionsOfTheSeed) {
+  for (const Sets& data : {shapes, series, texts, images}) {
+    const auto one = task(data);
+    const NamedArray few = one->sample(2, 7), more = one->sample(70, 7);
+    EXPECT_EQ(more.values.size(), 35 * few.values.size());
+    if (data != texts) {
+      EXPECT_NEAR(few.values.flat(1), more.values.flat(1), 1e-4);
+      EXPECT_NE(few.values.flat(few.values.size() - 1),
+                one->sample(2, 8).values.flat(few.values.size() - 1));
+    }
+  }
+}
+
+TEST_F(Latent, DrawsSamplesReconstructionsAndDivergences) {
+  for (const Sets& data : {shapes, series, texts, images}) {
+    Page page("title", "subtitle");
+    task(data)->illustrate(page);
+    EXPECT_EQ(xml_problem(page.html()), "");
+    EXPECT_THAT(page.html(), HasSubstr("Latent variable"));
+    EXPECT_THAT(page.html(), HasSubstr("divergence from the prior by latent dimension"));
+    EXPECT_THAT(page.html(),
+                HasSubstr(data == texts ? "a sample of the prior" : "samples of the prior"));
+  }
+}
+
+TEST_F(Latent, GivesItsExamplesAsArrays) {
+  for (const Sets& data : {series, texts}) {
+    const auto one = task(data);
+    const NamedArrays all = one->arrays(one->data().in_order(Split::validation, 0, 2));
+    EXPECT_EQ(all[0].first, data == texts ? "tokens" : "values");
+    EXPECT_EQ(all[1].second.shape()[0], 2u);
+  }
+}
+
+TEST_F(Latent, SaysWhatDoesNotFit) {
+  EXPECT_THAT(error_of(shapes, {"model.vae.gradient=score"}),
+              HasSubstr("model.vae.draws = 1: must be at least 2 with model.vae.gradient"));
+  EXPECT_THAT(error_of(series, {"model.patch.length=3"}),
+              HasSubstr("model.patch.length = 3: must divide data.lookback = 8"));
+  EXPECT_THAT(error_of(series, {"model.vae.binarise=drawn"}),
+              HasSubstr("needs data.kind = \"images\" or \"shapes\""));
+  EXPECT_THAT(error_of(series, {"data.horizon=9"}), HasSubstr("needs model.kind = \"forecaster\""));
+  EXPECT_THAT(error_of(shapes, {"model.positions=encoding"}), HasSubstr("is not for model.kind"));
+  EXPECT_THAT(error_of(shapes, {"model.kind=classifier"}),
+              HasSubstr("model.vae.latent = 3: needs"));
+  EXPECT_THAT(error_of(texts, {"model.vae.latent=0"}), HasSubstr("must be between 1 and 4096"));
+  EXPECT_THAT(error_of(texts, {"model.vae.pooling=cls"}), HasSubstr("must be"));
+  EXPECT_THAT(error_of({"data.kind=copy"}, {}), HasSubstr("cannot learn data.kind = \"copy\""));
+  EXPECT_THAT(message_of<ConfigError>([&] { task(shapes, {"model.patch.pixels=5"}); }),
+              HasSubstr("model.patch.pixels = 5: must divide the 12 x 12 pixels of an image"));
+  const auto of_texts = task(texts);
+  EXPECT_THAT(message_of<DataError>([&] {
+                of_texts->latent_of_texts({"line 123", "short"});
+              }),
+              HasSubstr("text 2 has 5 bytes; the model sees 8"));
+  EXPECT_THAT(message_of<std::invalid_argument>([&] { of_texts->latent({}); }),
+              HasSubstr("reads no tables"));
+  const auto of_series = task(series);
+  EXPECT_THAT(
+      message_of<DataError>([&] { of_series->latent(parse_csv("level,other\n1,2\n", "new.csv")); }),
+      HasSubstr("1 rows of 2 values; the model sees windows of 8 rows of 2"));
+  EXPECT_EQ(
+      message_of<DataError>([&] { task(series, {"data.lookback=90"}); }),
+      "the training split has 72 rows, too few for data.lookback = 90; shorten them or change "
+      "data.splits");
+  EXPECT_THAT(message_of<std::invalid_argument>([&] { of_series->latent_of_texts({"a"}); }),
+              HasSubstr("reads no texts"));
+  EXPECT_THAT(message_of<DataError>([&] { task(images)->latent({}); }),
+              HasSubstr("holds no images of 4 x 6 x 1"));
+}
+
+/// In steps of the optimizer, each of which may be several passes.
+TEST_F(Latent, WarmsUpInSteps) {
+  const auto made = task(shapes, {"model.vae.warmup=4", "train.accumulate=3"});
+  EXPECT_EQ(dynamic_cast<VariationalAutoencoder&>(made->model()).spec().latent.warmup, 12u);
+}
+
+}  // namespace latent_task_test
+}  // namespace bochner

@@ -1,0 +1,205 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bochner/base/errors.hpp>
+#include <bochner/train/commands/loaded_run.hpp>
+#include <bochner/train/tasks/task.hpp>
+#include <bochner/train/tasks/vocabularies.hpp>
+
+#include "data/messages.hpp"
+#include "faults/crashing_storage.hpp"
+#include "train/training_run.hpp"
+
+namespace bochner {
+namespace run_names_test {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::string repeated(const std::string& row, std::size_t count, std::size_t first = 0) {
+  std::string text;
+  for (std::size_t i = first; i < first + count; ++i)
+    text += fmt::format("{},{}\n", fmt::format(fmt::runtime(row), i), i % 5);
+  return text;
+}
+
+class RunNames : public testing::Test {
+ protected:
+  /// The names that a run keeps which begins with the data as they are now.
+  Config kept(std::vector<std::string> sets) const {
+    Config config = tiny_config(file_, sets);
+    store_vocabularies(config, make_task(config)->names());
+    return config;
+  }
+  void write(const std::string& text) const { folder_.write("table.csv", text); }
+  std::string problem(const Config& config) const {
+    return message_of<DataError>([&] { require_known(config, make_task(config)->names()); });
+  }
+
+  /// A run of this config.
+  void train(const Config& config) {
+    Session session = Session::start(storage_, config, run_, "test");
+    run_leg(session, 1);
+  }
+
+  TemporaryFolder folder_;
+  std::filesystem::path file_ = folder_.path() / "table.csv", run_ = folder_.path() / "run";
+  PosixStorage storage_;
+};
+
+const std::string events = "time,type,rest\n", buys = repeated("{},buy", 20),
+                  views = repeated("{},view", 20, 20), sales = repeated("{},sell", 20, 40);
+
+TEST_F(RunNames, OfTypesAreThoseOfTheirNumbers) {
+  write(events + buys + views);
+  const Config config = kept({"model.kind=events", "data.kind=event_files"});
+  EXPECT_THAT(config.text_list("data.names.types"), ElementsAre("buy", "view"));
+  for (const std::string& others : {events + repeated("{},view", 20) + repeated("{},buy", 20, 20),
+                                    events + repeated("{},view", 20)}) {
+    write(others);
+    const auto task = make_task(config);
+    EXPECT_THAT(task->names().types, ElementsAre("buy", "view"));
+    EXPECT_EQ(task->arrays(task->data().in_order(Split::train, 0, 1))[0].second(0, 0), 1);
+  }
+  write(events + buys + views + sales);
+  EXPECT_THAT(problem(config), HasSubstr("the model knows no type \"sell\""));
+}
+
+TEST_F(RunNames, OfLabelsAreThoseOfTheirNumbers) {
+  write("text,label,rest\n" + repeated("awful {},bad", 20) + repeated("nice {},good", 20));
+  const Config config = kept({"model.kind=classifier", "data.kind=texts", "data.label_column=label",
+                              "model.positions=none"});
+  EXPECT_THAT(config.text_list("data.names.labels"), ElementsAre("bad", "good"));
+  write("text,label,rest\n" + repeated("awful {},poor", 20) + repeated("nice {},good", 20));
+  EXPECT_THAT(make_task(config)->names().labels, ElementsAre("bad", "good", "poor"));
+  EXPECT_THAT(problem(config), HasSubstr("the model knows no label \"poor\""));
+}
+
+TEST_F(RunNames, OfSeriesAndOfTheirCovariatesAreThoseOfTheirNumbers) {
+  const std::string header = "x,shop,holiday,y\n";
+  const std::string north = repeated("{0},north,none", 40) + repeated("{0},north,easter", 40),
+                    south = repeated("{0},south,easter", 40) + repeated("{0},south,none", 40);
+  write(header + north + south);
+  const Config config = kept({"model.kind=forecaster", "data.kind=series", "data.series=shop",
+                              "data.known=holiday", "data.lookback=8", "data.horizon=4"});
+  EXPECT_THAT(config.text_list("data.names.series"), ElementsAre("north", "south"));
+  EXPECT_THAT(config.text_list("data.names.levels"),
+              ElementsAre("holiday", "none", "holiday", "easter"));
+  EXPECT_THAT(config.text_list("data.names.columns"), ElementsAre("x", "y"));
+  write(header + south + north);
+  EXPECT_NO_THROW(require_known(config, make_task(config)->names()));
+  EXPECT_THAT(make_task(config)->names().series, ElementsAre("north", "south"));
+  write(header + south);
+  EXPECT_THAT(problem(config), HasSubstr("the model has learned the series \"north\""));
+}
+
+TEST_F(RunNames, OfColumnsOfATable) {
+  write("a,b,y\n" + repeated("{0},1", 20));
+  const Config config = kept({"model.kind=gp", "data.kind=table", "train.batch=1"});
+  EXPECT_THAT(config.text_list("data.names.columns"), ElementsAre("a", "b", "y"));
+  write("b,y,a\n" + repeated("{0},1", 20));
+  EXPECT_THAT(make_task(config)->names().columns, ElementsAre("a", "b", "y"));
+}
+
+TEST_F(RunNames, OfColumnsOfSensors) {
+  const auto values = [](const std::string& header) {
+    std::string text = header + "\n";
+    for (int i = 0; i < 100; ++i)
+      text += fmt::format("{},{},{},{}\n", i, i % 3, i % 5, 100 + i % 7);
+    return text;
+  };
+  write(values("time,x,cold,hot"));
+  const Config config = kept({"model.kind=field", "data.kind=sensors", "data.place_columns=x"});
+  EXPECT_THAT(config.text_list("data.names.columns"), ElementsAre("cold", "hot"));
+  write(values("time,x,hot,cold"));
+  EXPECT_THAT(make_task(config)->names().columns, ElementsAre("cold", "hot"));
+  write(values("time,x,cold,warm"));
+  EXPECT_THAT(message_of<DataError>([&] { make_task(config); }), HasSubstr("no column \"hot\""));
+  write(values("1,2,3,4"));
+  EXPECT_THAT(
+      kept({"model.kind=field", "data.kind=sensors", "data.time_column=1", "data.place_columns=2"})
+          .text_list("data.names.columns"),
+      ElementsAre());
+}
+
+/// Whatever they hold, a run can be read again.
+TEST_F(RunNames, MayHoldTabsAndLineEnds) {
+  write("\"a\tb\",\"y\nz\"\n" + repeated("{0}", 20));
+  const Config config =
+      tiny_config(file_, {"model.kind=gp", "data.kind=table", "train.batch=1", "train.steps=1"});
+  train(config);
+  EXPECT_THAT(load_run(run_.string()).config.text_list("data.names.columns"),
+              ElementsAre("a\tb", "y\nz"));
+}
+
+TEST_F(RunNames, AreUtf8) {
+  write("x\xe9,y\n" + repeated("{0}", 20));
+  EXPECT_THAT(message_of<DataError>([&] {
+                kept({"model.kind=gp", "data.kind=table", "train.batch=1"});
+              }),
+              HasSubstr("is not UTF-8"));
+}
+
+TEST_F(RunNames, AreInARunAndInItsForks) {
+  write(events + buys + views);
+  const Config config = tiny_config(
+      file_, {"model.kind=events", "data.kind=event_files", "train.steps=1", "data.length=4"});
+  const std::filesystem::path fork = folder_.path() / "fork";
+  train(config);
+  write(events + repeated("{},view", 20) + repeated("{},buy", 20, 20) + sales);
+  EXPECT_THAT(message_of<DataError>([&] {
+                load_task({run_.string(), {}, false});
+              }),
+              HasSubstr("the model knows no type \"sell\""));
+  std::vector<std::string> notes;
+  Session::fork(storage_, {run_, ""}, config, fork, {.schedule = true}, "test", notes);
+  EXPECT_THAT(load_run(fork.string()).config.text_list("data.names.types"),
+              ElementsAre("buy", "view", "sell"));
+}
+
+TEST_F(RunNames, SeriesOfAForkMayBeOthers) {
+  const std::string north = repeated("{},north", 40), south = repeated("{},south", 40);
+  write("x,shop,y\n" + north + south);
+  const Config config =
+      tiny_config(file_, {"model.kind=forecaster", "data.kind=series", "data.series=shop",
+                          "data.lookback=8", "data.horizon=4", "train.steps=1"});
+  train(config);
+  const auto notes_of = [&](const char* name) {
+    std::vector<std::string> notes;
+    Session::fork(storage_, {run_, ""}, config, folder_.path() / name, {.schedule = true}, "test",
+                  notes);
+    return notes;
+  };
+  EXPECT_THAT(notes_of("same"), ElementsAre());
+  write("x,shop,y\n" + south + north);
+  EXPECT_THAT(notes_of("order"), ElementsAre());
+  EXPECT_THAT(load_run((folder_.path() / "order").string()).config.text_list("data.names.series"),
+              ElementsAre("north", "south"));
+  write("x,shop,y\n" + north + repeated("{},west", 40));
+  EXPECT_THAT(notes_of("other"),
+              AllOf(Contains("starts anew: buffer/standardize.mean is of other series"),
+                    Contains("series have other numbers than the parent's: data.names.series")));
+}
+
+TEST_F(RunNames, DataThatHaveChangedAreNoted) {
+  write("a,y\n" + repeated("{0}", 20));
+  const Config config =
+      tiny_config(file_, {"model.kind=gp", "data.kind=table", "train.batch=1", "train.steps=1"});
+  train(config);
+  const auto words = [&](const std::vector<std::string>& sets, bool tells = true) {
+    testing::internal::CaptureStderr();
+    load_task({run_.string(), sets, false, tells});
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(words({}), "");
+  write("a,y\n" + repeated("{0}", 21));
+  EXPECT_THAT(words({}), HasSubstr("the data are not those that the run was trained on"));
+  EXPECT_EQ(words({}, false), "");
+  EXPECT_EQ(words({"data.validation=0.2"}), "");
+}
+
+}  // namespace run_names_test
+}  // namespace bochner

@@ -1,0 +1,262 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bochner/autodiff/real.hpp>
+#include <bochner/base/text.hpp>
+#include <bochner/data/formats/array.hpp>
+#include <bochner/data/formats/idx.hpp>
+#include <bochner/data/formats/read_array.hpp>
+#include <bochner/data/formats/stored_array.hpp>
+#include <bochner/data/formats/time_stamp.hpp>
+#include <bochner/data/series/time_step.hpp>
+#include <bochner/train/commands/common_options.hpp>
+#include <bochner/train/storage/json.hpp>
+#include <bochner/train/storage/output.hpp>
+
+namespace bochner {
+namespace {
+
+using TextTable = std::vector<std::vector<std::string>>;
+
+constexpr std::size_t most_peeked_columns = 12;
+
+struct DataOptions {
+  std::vector<std::string> files;
+  std::string columns;
+  ReadOptions reading;
+  std::size_t rows = 5;
+  bool json = false;
+};
+
+struct ConvertOptions : DataOptions {
+  std::string output, type;
+  bool compressed = false;
+};
+
+ReadOptions read_options(const DataOptions& options) {
+  ReadOptions reading = options.reading;
+  std::ranges::for_each(options.files, refuse_pipe);
+  reading.csv.columns = split_list(options.columns);
+  return reading;
+}
+
+std::vector<std::size_t> shape_of(const NamedArray& array) {
+  return {array.values.shape().begin(), array.values.shape().end()};
+}
+
+/// Every column as wide as its widest text: the first flush left, the others flush right.
+void print_table(TextTable table) {
+  for (auto& row : table)
+    for (std::string& text : row) text = printable(text);
+  std::vector<std::size_t> widths(table[0].size());
+  for (const auto& row : table)
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  for (const auto& row : table) {
+    std::string line = fmt::format("{:<{}}", row[0], widths[0]);
+    for (std::size_t i = 1; i < row.size(); ++i) line += fmt::format("  {:>{}}", row[i], widths[i]);
+    fmt::print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
+  }
+}
+
+/// "every 3600 s", "every 1 month", "steps of 60 to 3600 s"
+std::string steps_in_words(const TimeSummary& time, const NamedArray& array) {
+  const std::string shortest = format_number(time.shortest_step);
+  if (time.shortest_step == time.longest_step) return "every " + shortest + " s";
+  if (time.shortest_step > 0) {
+    std::vector<double> times;
+    for (std::size_t row = 0; row < array.values.shape(0); ++row)
+      times.push_back(array.values(row, *array.time));
+    if (const TimeStep step(times); step.counts_dates()) return "every " + step.words();
+  }
+  return fmt::format("steps of {} to {} s", shortest, format_number(time.longest_step));
+}
+
+void print_summary(const ArraySummary& summary, const NamedArray& array) {
+  if (const auto& time = summary.time)
+    fmt::print("time     {}: {} to {}, {}\n", printable(time->name), format_time(time->first),
+               format_time(time->last), steps_in_words(*time, array));
+  TextTable table = {{"column", "min", "max", "mean", "missing"}};
+  for (const ColumnSummary& column : summary.columns) {
+    const auto number = [&](double value) {
+      return column.present == 0 ? "-" : fmt::format("{:.6g}", value);
+    };
+    table.push_back({column.name, number(column.smallest), number(column.largest),
+                     number(column.mean), std::to_string(column.missing)});
+  }
+  print_table(table);
+}
+
+Json json_of(const ArraySummary& summary) {
+  Json json, columns;
+  if (const auto& time = summary.time)
+    json.set("time", {{"name", time->name},
+                      {"first", time->first},
+                      {"last", time->last},
+                      {"shortest_step", time->shortest_step},
+                      {"longest_step", time->longest_step}});
+  for (const ColumnSummary& column : summary.columns)
+    columns.push({{"name", column.name},
+                  {"min", column.smallest},
+                  {"max", column.largest},
+                  {"mean", column.mean},
+                  {"missing", column.missing}});
+  return json.set("columns", columns);
+}
+
+void print_info(const Input& input, const std::string& array_name, const NamedArray& array,
+                bool json) {
+  const ArraySummary summary = summarize(array);
+  const std::string kind = file_kind(input.bytes());
+  if (!json) {
+    fmt::print("{}   {}{}{} {}, {}\n", input.name(), kind, array_name.empty() ? "" : " ",
+               array_name, shape_text(shape_of(array)), format_bytes(double(input.bytes().size())));
+    return print_summary(summary, array);
+  }
+  Json line = {{"file", input.name()}, {"kind", kind}};
+  if (!array_name.empty()) line.set("array", array_name);
+  line.set("shape", shape_of(array));
+  fmt::print("{}\n", line.set(json_of(summary)).line());
+}
+
+/// Rows to show, at most so many, and the numbers of each.
+std::pair<std::size_t, std::size_t> front_of(const NamedArray& array, std::size_t most) {
+  const std::size_t rows = array.values.dimension() == 0 ? 1 : array.values.shape(0);
+  return {std::min(rows, most), rows == 0 ? 0 : array.values.size() / rows};
+}
+
+void print_rows(const NamedArray& array, std::size_t most) {
+  const auto [rows, width] = front_of(array, most);
+  const std::size_t shown = std::min(width, most_peeked_columns);
+  const auto row_of = [&](const auto& text) {
+    std::vector<std::string> row;
+    for (std::size_t column = 0; column < shown; ++column) row.push_back(text(column));
+    if (shown < width) row.push_back("...");
+    return row;
+  };
+  TextTable table = {row_of([&](std::size_t column) { return column_name(array, column); })};
+  for (std::size_t i = 0; i < rows; ++i)
+    table.push_back(row_of([&](std::size_t column) {
+      const double value = array.values.data()[i * width + column];
+      const bool is_time = array.time == column || std::ranges::count(array.more_times, column) > 0;
+      return is_time ? format_time(value) : format_number(value);
+    }));
+  if (shown > 0) print_table(table);
+}
+
+void print_rows_json(const NamedArray& array, std::size_t most) {
+  const auto [rows, width] = front_of(array, most);
+  Json numbers = Json::array();
+  const double* first = array.values.data();
+  for (std::size_t i = 0; i < rows; ++i, first += width)
+    numbers.push(std::vector<double>(first, first + width));
+  fmt::print("{}\n", Json{{"columns", array.columns}, {"rows", numbers}}.line());
+}
+
+/// That of the input where it has one, and what holds every number else.
+ElementType type_for(const std::string& name, ByteSpan input) {
+  if (!name.empty()) return element_type(name);
+  const std::string kind = file_kind(input);
+  if (kind == "npy") return parse_npy_header(input, kind).type;
+  if (kind == "idx") return parse_idx_header(input, kind).type;
+  return kind == "cifar" ? element_type("uint8") : ElementType();
+}
+
+/// Of each array of a .npz file, unless one was chosen.
+void data_info_command(const DataOptions& options) {
+  const ReadOptions reading = read_options(options);
+  for (const std::string& file : options.files) {
+    const Input input = open_input(file);
+    if (file_kind(input.bytes()) == "npz" && reading.array.empty()) {
+      const Npz npz(input.bytes(), input.name());
+      for (const std::string& name : npz.names())
+        print_info(input, name, {npz.values(name), {}}, options.json);
+    } else {
+      print_info(input, reading.array, parse_array(input.bytes(), input.name(), reading),
+                 options.json);
+    }
+  }
+}
+
+void data_peek_command(const DataOptions& options) {
+  const ReadOptions reading = read_options(options);
+  for (const std::string& file : options.files) {
+    const NamedArray array = read_array(file, reading);
+    options.json ? print_rows_json(array, options.rows) : print_rows(array, options.rows);
+  }
+}
+
+void data_convert_command(const ConvertOptions& options) {
+  const Input input = open_input(options.files[0]);
+  NamedArray array = parse_array(input.bytes(), input.name(), read_options(options));
+  array.offsets.clear();  // times are written as all formats hold them, in UTC
+  const ElementType type = type_for(options.type, input.bytes());
+  ArrayFormat format{.npz = {type, options.compressed}};
+  if (!options.reading.array.empty()) format.array = options.reading.array;
+  write_array(options.output, array, format);
+  if (options.output != "-") fmt::print("{}   {}\n", options.output, shape_text(shape_of(array)));
+}
+
+/// How files are read. Only a conversion must decide what becomes of missing values.
+void add_reading(const Command& command, DataOptions& options, const std::string& missing) {
+  auto& [csv, array] = options.reading;
+  csv.missing = missing;
+  command.option("--columns", &options.columns, "csv: only these, by name or number", "LIST");
+  command.option("--delimiter", &csv.delimiter,
+                 "csv: between fields, one character, tab or space (default: found out)", "C");
+  command.option("--decimal", &csv.decimal,
+                 "csv: before decimals, a point or a comma (default: found out)", "C");
+  command.option("--quote", &csv.quote,
+                 "csv: around fields, double, single or none (default: found out)", "KIND");
+  command.option("--header", &csv.header, "csv: does the first row name the columns? auto, yes, no",
+                 "MODE");
+  command.option("--time", &csv.time, "the column of time stamps, if they look like numbers",
+                 "COLUMN");
+  command.option(
+      "--time-format", &csv.time_format,
+      "csv: of time stamps, such as %d.%m.%Y %H:%M (default: ISO 8601, or the usual one that fits)",
+      "FORMAT");
+  command.option("--missing", &csv.missing,
+                 "missing values: refuse, nan, forward or mean (default: " + missing + ")",
+                 "POLICY");
+  command.option("--array", &array, "npz: which array", "NAME");
+}
+
+void add_files(const Command& command, DataOptions& options) {
+  command.option("files", &options.files, readable_formats, "FILE").required();
+  command.flag("--json", &options.json, "print JSON lines");
+}
+
+void add_convert(const Command& group) {
+  const auto [command, options] =
+      group.command("convert", "write a file in another format", data_convert_command);
+  add_reading(command, options, "refuse");
+  command.option("files", &options.files, readable_formats, "FILE").required().single();
+  command.option("--output,-o", &options.output, writable_names, "FILE").required();
+  command.option("--type", &options.type,
+                 "of the elements in .npy and .npz: " + element_type_names(), "TYPE");
+  command.flag("--compressed", &options.compressed, "npz: deflate the arrays");
+}
+
+}  // namespace
+
+void add_data_tokenizer(const Command& group);  // in data_tokenizer.cpp
+void add_data_batch(const Command& group);      // in data_batch.cpp
+
+void add_data(const Command& program) {
+  const Command group = program.group(
+      "data", "look at files of numbers and convert them, and at the examples of a run; tokenizers",
+      false);
+  const auto [info, info_options] =
+      group.command("info", "kind, shape and columns", data_info_command);
+  add_reading(info, info_options, "nan");
+  add_files(info, info_options);
+  const auto [peek, peek_options] = group.command("peek", "the first rows", data_peek_command);
+  add_reading(peek, peek_options, "nan");
+  peek.option("--rows", &peek_options.rows, "how many", "N").shows_default();
+  add_files(peek, peek_options);
+  add_convert(group);
+  add_data_batch(group);
+  add_data_tokenizer(group);
+}
+
+}  // namespace bochner

@@ -1,0 +1,181 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bochner/base/format.hpp>
+#include <bochner/layers/module.hpp>
+#include <bochner/train/charts/chart.hpp>
+#include <bochner/train/commands/kernel/kernel.hpp>
+#include <bochner/train/config/parameters.hpp>
+#include <bochner/train/run/instruments/statistics.hpp>
+#include <bochner/train/storage/json.hpp>
+#include <bochner/train/studies/fits.hpp>
+#include <bochner/train/studies/kernel_study.hpp>
+#include <filesystem>
+#include <numeric>
+
+namespace bochner {
+namespace {
+
+constexpr std::size_t points = 512, many_draws = 1 << 14;
+
+struct KernelFitOptions : FittingOptions {
+  KernelFitOptions() { m = "512", seeds = 3, steps = 1500, learning_rate = 0.03; }
+  std::string target = "matern52";
+  double reach = 4;
+  bool proposal = false;
+};
+
+bool is_file(const std::string& target) {
+  return target.ends_with(".csv") || target.ends_with(".npy") || std::filesystem::exists(target);
+}
+
+std::unique_ptr<SpectralDensity> density_of(DensitySpec spec, std::size_t d, std::size_t m,
+                                            std::uint64_t seed, bool redraw) {
+  spec.heads = 1;
+  spec.dim = d;
+  spec.m = m;
+  spec.seed = seed;
+  spec.redraw = redraw ? 1 : 0;
+  auto density = make_density(spec);
+  initialize(*density, seed);
+  return density;
+}
+
+SplitPoints points_of(const KernelFitOptions& options, const KernelPoints& of_file, std::size_t d) {
+  if (is_file(options.target)) return split(of_file);
+  return {sample_kernel(options.target, points, d, options.reach, 1),
+          sample_kernel(options.target, points, d, options.reach, 2)};
+}
+
+/// What was fitted, by name: parameters of one head.
+Json parameters_json(SpectralDensity& density) {
+  Json json;
+  for (const NamedParameter& named : parameters_of(density)) {
+    const Tensor& value = named.parameter->value();
+    json.set(named.name, {{"shape", Json::array(value.shape())},
+                          {"values", std::vector<double>(value.begin(), value.end())}});
+  }
+  return json;
+}
+
+void print_fit(const KernelFitOptions& options, const DensitySpec& spec, std::uint64_t seed,
+               const DensityFit& fit, SpectralDensity& density) {
+  if (options.json) {
+    Json json = {
+        {"target", options.target}, {"density", spec.kind},  {"seed", seed},
+        {"before", fit.before},     {"draws", fit.of_draws}, {"fresh_draws", fit.of_density}};
+    if (fit.closed_form) json.set("closed_form", *fit.closed_form);
+    fmt::print("{}\n", json.set("parameters", parameters_json(density)).line());
+    return;
+  }
+  fmt::print("{:>6} {:>10.2e} {:>10.2e} {:>12.2e} {:>12}\n", seed, fit.before, fit.of_draws,
+             fit.of_density, fit.closed_form ? fmt::format("{:.2e}", *fit.closed_form) : "-");
+}
+
+/// k(delta) against |delta|, sorted.
+Series series_of(const std::string& name, const Tensor& delta, const std::vector<double>& values) {
+  std::vector<std::pair<double, double>> sorted;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::vector<double> x = row_of(delta, i);
+    sorted.emplace_back(std::sqrt(std::inner_product(x.begin(), x.end(), x.begin(), 0.0)),
+                        values[i]);
+  }
+  std::ranges::sort(sorted);
+  Series series{.name = name};
+  for (const auto& [x, y] : sorted) series.x.push_back(x), series.y.push_back(y);
+  return series;
+}
+
+std::vector<std::string> fit_charts(SpectralDensity& density, const KernelPoints& held_out,
+                                    const DensityFit& fit, const std::string& target) {
+  const Tensor learned =
+      evaluated([&](Tape& tape) { return kernel_of(tape, density, held_out.delta); });
+  Chart kernel{.title = "Kernel", .x = {"|δ|"}, .y = {"k(δ)"}};
+  kernel.series.push_back(series_of("learned", held_out.delta, {learned.begin(), learned.end()}));
+  kernel.series.push_back(series_of(target, held_out.delta, held_out.values));
+  kernel.series.back().mark = Mark::dashed;
+  Chart losses{.title = "Fit", .x = {"step"}, .y = {"squared relative error", Scale::logarithmic}};
+  Series& curve = losses.series.emplace_back(Series{.name = "", .y = fit.losses});
+  for (std::size_t i = 0; i < fit.losses.size(); ++i) curve.x.push_back(double(i));
+  return {draw(kernel), draw(losses)};
+}
+
+/// Refuses what says nothing to the one of the two that is fitted.
+void require_belonging(const KernelFitOptions& options) {
+  const KernelFitOptions usual;
+  using Given = std::pair<const char*, bool>;
+  const Given of_proposal[] = {{"--data", !options.data.empty()},
+                               {"--queries", !options.queries.empty()},
+                               {"--keys", !options.keys.empty()},
+                               {"--features", !options.features.empty()},
+                               {"--scale", options.scale != usual.scale}};
+  const Given of_kernel[] = {{"--target", options.target != usual.target},
+                             {"--reach", options.reach != usual.reach},
+                             {"--seeds", options.seeds != usual.seeds},
+                             {"--steps", options.steps != usual.steps},
+                             {"--lr", options.learning_rate != usual.learning_rate}};
+  for (const auto& [option, given] : of_proposal)
+    demand(!given || options.proposal, "{}: goes with --proposal, which is missing", option);
+  for (const auto& [option, given] : of_kernel)
+    demand(!given || !options.proposal, "{}: is for a fit to a kernel, not for --proposal", option);
+}
+
+/// A density fitted to a kernel.
+void kernel_fit_command(const KernelFitOptions& options) {
+  require_belonging(options);
+  if (options.proposal) return fit_proposals(options);
+  KernelOptions setting = options;
+  const KernelPoints of_file =
+      is_file(options.target) ? read_kernel(options.target) : KernelPoints{};
+  if (setting.d == 0) setting.d = is_file(options.target) ? of_file.delta.shape()[1] : 1;
+  const KernelSetting chosen = kernel_setting(setting, 1);
+  const auto& [spec, d, counts] = chosen;
+  const std::size_t m = only_m(chosen);
+  demand(options.reach > 0 && options.reach <= 1e6,
+         "--reach {}: must be greater than 0, and 1e6 at most", options.reach);
+  const std::size_t columns = is_file(options.target) ? of_file.delta.shape()[1] : d;
+  demand(d == columns, "--d {}: {} has {} of delta", d, options.target,
+         format_number_of(columns, "column"));
+  const SplitPoints parts = points_of(options, of_file, d);
+  if (!setting.json)
+    fmt::print("target   {}, d {}; density {}, draws {}, m {}\n{:>6} {:>10} {:>10} {:>12} {:>12}\n",
+               options.target, d, spec.density.kind, spec.density.draws, m, "seed", "before",
+               "draws", "fresh draws", "closed form");
+  Page page("Fit of a spectral density",
+            fmt::format("{} to {}", spec.density.kind, options.target));
+  for (std::uint64_t seed = 1; seed <= setting.seeds; ++seed) {
+    const auto density = density_of(spec.density, d, m, seed, true);
+    const auto many = density_of(spec.density, d, many_draws, seed + 1000, false);
+    const DensityFit fit =
+        fit_density(*density, *many, parts.train, parts.held_out,
+                    {.steps = options.steps, .learning_rate = options.learning_rate, .seed = seed});
+    demand(std::isfinite(fit.of_density),
+           "--lr {}: the fit has lost its numbers; choose a smaller one", options.learning_rate);
+    print_fit(options, spec.density, seed, fit, *density);
+    page.section(fmt::format("Seed {}: relative error {}", seed, short_number(fit.of_density)));
+    page.charts(fit_charts(*many, parts.held_out, fit, options.target));
+  }
+  write_page(setting.report, page);
+}
+
+}  // namespace
+
+void add_kernel_fit(const Command& kernel) {
+  const auto [command, options] =
+      kernel.command("fit", "fit a density to a kernel by gradient descent", kernel_fit_command);
+  add_kernel_options(command, options);
+  command
+      .option("--target", &options.target,
+              "gaussian, laplace, cauchy, matern32, matern52, periodic_mixture, or a .csv or "
+              ".npy file of rows delta_1, .., delta_d, k")
+      .shows_default();
+  command.number("--reach", &options.reach, "largest |delta|");
+  command.flag("--proposal", &options.proposal,
+               "fit the proposal of importance sampling to queries and keys instead");
+  command.option("--features", &options.features, "feature map that it is for (--proposal)");
+  command.option("--data", &options.data, "queries and keys of each layer of this run", "RUN");
+  add_samples(command, options);
+  add_fitting(command, options);
+}
+
+}  // namespace bochner

@@ -1,0 +1,66 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bochner/base/join.hpp>
+#include <bochner/optim/ema.hpp>
+#include <bochner/train/run/checkpoint/model_weights.hpp>
+#include <bochner/train/run/version.hpp>
+#include <bochner/train/tasks/tables/learned_process.hpp>
+#include <ranges>
+
+namespace bochner {
+std::vector<std::string> load_tensors(const CheckpointReader& checkpoint,
+                                      const std::vector<NamedTensor>& wanted) {
+  std::vector<std::string> left_out;
+  for (const NamedTensor& named : wanted) {
+    const StoredTensor* found = checkpoint.find(named.name);
+    if (!found)
+      left_out.push_back(named.name + " is missing");
+    else if (found->shape != named.tensor->shape())
+      left_out.push_back(fmt::format("{} is {} there and {} here", named.name,
+                                     to_string(found->shape), to_string(named.tensor->shape())));
+    else
+      checkpoint.load_into(named.name, *named.tensor);
+  }
+  return left_out;
+}
+
+void require_complete(const CheckpointReader& checkpoint,
+                      const std::vector<std::string>& left_out) {
+  if (left_out.empty()) return;
+  constexpr std::size_t shown = 4;
+  const std::string revisions = other_revision(checkpoint.state().numerics);
+  throw DataError(
+      checkpoint.path().string(),
+      ": not of this model: ", joined(left_out | std::views::take(shown)),
+      left_out.size() > shown ? fmt::format(" and {} more", left_out.size() - shown) : "",
+      "; use the program", revisions.empty() ? "" : " (" + revisions + ")",
+      " and the config that wrote it");
+}
+
+std::string prefix_of_weights(const CheckpointReader& checkpoint, bool averaged) {
+  const bool has_average = std::ranges::any_of(checkpoint.tensors(), [](const auto& tensor) {
+    return tensor.name.starts_with(WeightAverage::prefix);
+  });
+  return averaged && has_average ? WeightAverage::prefix : model_prefix;
+}
+
+bool lacks_units(const CheckpointReader& checkpoint, Module& model) {
+  const bool has = std::ranges::any_of(
+      buffers_of(model), [](const NamedTensor& named) { return named.name == units_name; });
+  return has && !checkpoint.find(std::string(buffer_prefix) + units_name);
+}
+
+void load_model(const CheckpointReader& checkpoint, Module& model, bool averaged) {
+  const std::string weights = prefix_of_weights(checkpoint, averaged);
+  std::vector<NamedTensor> wanted;
+  for (const NamedParameter& named : parameters_of(model))
+    wanted.push_back({weights + named.name, &named.parameter->value()});
+  const bool without_units = lacks_units(checkpoint, model);
+  for (const NamedTensor& named : buffers_of(model))
+    if (!without_units || named.name != units_name)
+      wanted.push_back({buffer_prefix + named.name, named.tensor});
+  require_complete(checkpoint, load_tensors(checkpoint, wanted));
+}
+
+}  // namespace bochner

@@ -1,0 +1,138 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bochner/base/errors.hpp>
+#include <bochner/base/text.hpp>
+#include <bochner/train/run/checkpoint/safetensors.hpp>
+#include <bochner/train/storage/json.hpp>
+#include <cstring>
+
+namespace bochner {
+namespace {
+
+constexpr std::uint64_t longest_header = 100'000'000;  // as the format has it
+
+std::string safetensors_header(const std::vector<TensorRecord>& tensors,
+                               const SafetensorsTexts& texts) {
+  Json metadata = {{"format", "bochner"}};
+  for (const auto& [key, text] : texts) metadata.set(key, text);
+  Json header = {{"__metadata__", metadata}};
+  std::uint64_t offset = 0;
+  for (const TensorRecord& tensor : tensors) {
+    header.set(tensor.name, {{"dtype", dtype_of_real == Dtype::f32 ? "F32" : "F64"},
+                             {"shape", Json::array(tensor.shape)},
+                             {"data_offsets", Json::array({offset, offset + tensor.bytes()})}});
+    offset += tensor.bytes();
+  }
+  std::string text = header.line();
+  text.resize(round_up(text.size(), 8), ' ');
+  return text;
+}
+
+/// What no size or offset is.
+constexpr std::uint64_t no_number = ~std::uint64_t(0);
+
+std::uint64_t whole(const Json& json) { return json.count().value_or(no_number); }
+
+/// The data are the tensors, one behind the other, and nothing else.
+void require_no_gaps(const std::string& name, std::vector<ByteSpan> parts, ByteSpan data) {
+  std::ranges::sort(parts, [](ByteSpan one, ByteSpan other) {
+    return std::pair(one.data(), one.size()) < std::pair(other.data(), other.size());
+  });
+  const std::uint8_t* end = data.data();
+  for (const ByteSpan part : parts) {
+    if (part.data() != end)
+      throw DataError(name, ": tensors overlap, or there are gaps between them; write it again");
+    end += part.size();
+  }
+  if (end != data.data() + data.size())
+    throw DataError(name, ": goes on behind its tensors; write it again");
+}
+
+}  // namespace
+
+SafetensorsTexts texts_of(const CheckpointReader& checkpoint) {
+  const TrainerState& state = checkpoint.state();
+  return {{"config", checkpoint.config()},
+          {"step", std::to_string(state.step)},
+          {"tokens", std::to_string(state.tokens)},
+          {"examples", std::to_string(state.examples)}};
+}
+
+void write_safetensors(const Sink& sink, std::vector<TensorRecord> tensors,
+                       const SafetensorsTexts& texts) {
+  std::ranges::sort(tensors, {}, &TensorRecord::name);
+  const auto twins = std::ranges::adjacent_find(tensors, {}, &TensorRecord::name);
+  require(twins == tensors.end(), "safetensors", "two tensors are named ",
+          twins == tensors.end() ? "" : twins->name);
+  const std::string header = safetensors_header(tensors, texts);
+  const std::uint64_t length = header.size();
+  sink({reinterpret_cast<const char*>(&length), sizeof length});
+  sink(header);
+  for (const TensorRecord& tensor : tensors)
+    sink({reinterpret_cast<const char*>(tensor.data), tensor.bytes()});
+}
+
+Safetensors::Safetensors(ByteSpan file, std::string name) : name_(std::move(name)) {
+  std::uint64_t length = 0;
+  if (file.size() < sizeof length) throw DataError(name_, ": is no safetensors file");
+  std::memcpy(&length, file.data(), sizeof length);
+  if (length > longest_header || length > file.size() - sizeof length)
+    throw DataError(name_, ": is no safetensors file, or it is cut off: a header of ", length,
+                    " bytes");
+  const ByteSpan data = file.subspan(sizeof length + length);
+  const Json header = Json::parse(
+      {reinterpret_cast<const char*>(file.data()) + sizeof length, std::size_t(length)});
+  if (!header.is_object()) throw DataError(name_, ": its header is no JSON object");
+  for (const auto& [key, value] : header["__metadata__"].members())
+    if (value.text()) texts_[key] = *value.text();
+  std::vector<ByteSpan> parts;
+  for (const auto& [key, value] : header.members()) {
+    if (key == "__metadata__") continue;
+    const Entry& entry = tensors_[key] = entry_of(key, value, data);
+    parts.push_back(entry.bytes);
+  }
+  require_no_gaps(name_, std::move(parts), data);
+}
+
+Safetensors::Entry Safetensors::entry_of(const std::string& key, const Json& value,
+                                         ByteSpan data) const {
+  const std::string* dtype = value["dtype"].text();
+  if (!dtype || (*dtype != "F32" && *dtype != "F64"))
+    throw DataError(name_, ": ", printable(key), " is not of type F32 or F64");
+  const bool wide = *dtype == "F64";
+  std::vector<std::uint64_t> dims;
+  for (const Json& size : value["shape"].items()) dims.push_back(whole(size));
+  const Json::Items& offsets = value["data_offsets"].items();
+  const std::uint64_t first = offsets.size() == 2 ? whole(offsets[0]) : no_number,
+                      last = offsets.size() == 2 ? whole(offsets[1]) : no_number;
+  const auto bytes = checked_bytes(dims, wide ? Dtype::f64 : Dtype::f32);
+  if (!bytes || first > last || last > data.size() || last - first != *bytes)
+    throw DataError(name_, ": ", printable(key),
+                    " lies outside of the file, or is not as large as its shape");
+  return {Shape(dims.begin(), dims.end()), wide, data.subspan(first, *bytes)};
+}
+
+std::string Safetensors::text(const std::string& key) const {
+  const auto found = texts_.find(key);
+  return found == texts_.end() ? "" : found->second;
+}
+
+std::string Safetensors::copy_into(const std::string& name, Tensor& tensor) const {
+  const auto found = tensors_.find(name);
+  if (found == tensors_.end()) return name + " is missing";
+  const Entry& entry = found->second;
+  if (entry.shape != tensor.shape())
+    return fmt::format("{} is {} there and {} here", name, to_string(entry.shape),
+                       to_string(tensor.shape()));
+  const auto copy = [&]<class Number>(Number number) {
+    for (std::size_t i = 0; i < tensor.size(); ++i) {
+      std::memcpy(&number, entry.bytes.data() + i * sizeof number, sizeof number);
+      tensor.data()[i] = real(number);
+    }
+  };
+  entry.wide ? copy(double()) : copy(float());
+  return "";
+}
+
+}  // namespace bochner

@@ -1,0 +1,145 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bochner/base/text.hpp>
+#include <bochner/train/storage/json.hpp>
+#include <bochner/train/studies/memory_study.hpp>
+#include <cmath>
+#include <numeric>
+
+namespace bochner {
+namespace {
+
+double total_of(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0);
+}
+
+/// Standard error of the influence by distance: that of a root is half the relative one of its
+/// square.
+std::vector<double> errors_of(const Influence& influence) {
+  std::vector<double> squares(influence.by_distance().size());
+  for (const LagCurve* curve : {&influence.past, &influence.ahead})
+    for (std::size_t n = 0; n < curve->square.size(); ++n)
+      if (curve->square[n] > 0) squares[n] += std::pow(curve->error[n], 2) / (4 * curve->square[n]);
+  for (double& square : squares) square = std::sqrt(square);
+  return squares;
+}
+
+/// Of all lags together, relative to their sum.
+double mean_error(const Influence& influence) {
+  const double total = total_of(influence.by_distance());
+  return total > 0 ? total_of(errors_of(influence)) / total : 0;
+}
+
+/// Powers of two below the number of lags.
+std::vector<std::size_t> powers_below(std::size_t lags) {
+  std::vector<std::size_t> powers;
+  for (std::size_t n = 1; n < lags; n *= 2) powers.push_back(n);
+  return powers;
+}
+
+std::string half_lives_of(const Influence& influence) {
+  const auto [low, high] = std::ranges::minmax(influence.half_lives);
+  return fmt::format("{} ({} to {})", half_life(influence.by_distance()), low, high);
+}
+
+std::string memory_row(const PartMemory& part, std::size_t width,
+                       const std::vector<std::size_t>& beyond) {
+  const std::vector<double> values = part.influence.by_distance();
+  std::string row = fmt::format("  {:<{}} {:<8} {:>9.3g} {:>7.3f} {:>16}", part.name, width,
+                                part.mixer.empty() ? part.part : part.mixer, total_of(values),
+                                1 - share_beyond(values, 0), half_lives_of(part.influence));
+  for (const std::size_t n : beyond) row += fmt::format(" {:>7.3f}", share_beyond(values, n));
+  return row + fmt::format(" {:>7.1f} %\n", 100 * mean_error(part.influence));
+}
+
+Json bins_json(const std::vector<std::size_t>& bins) {
+  Json ranges = Json::array();
+  for (std::size_t i = 0; i + 1 < bins.size(); ++i)
+    ranges.push(Json::array({bins[i], bins[i + 1] - 1}));
+  return ranges;
+}
+
+Json rounded_numbers(const std::vector<double>& values) {
+  Json numbers = Json::array();
+  for (const double value : values) numbers.push(Json::rounded(value));
+  return numbers;
+}
+
+Json json_of(const PartMemory& part, const MemoryStudy& study) {
+  const std::vector<double> values = part.influence.by_distance();
+  const std::vector<std::size_t> bins = lag_bins(values.size());
+  const double total = total_of(values);
+  Json beyond = Json::array();
+  for (const std::size_t n : powers_below(values.size()))
+    beyond.push(Json::array({n, Json::rounded(share_beyond(values, n))}));
+  Json ahead;
+  if (!part.influence.ahead.square.empty()) {
+    double sum = 0;
+    for (const double square : part.influence.ahead.square) sum += std::sqrt(square);
+    ahead = Json::rounded(total > 0 ? sum / total : 0);
+  }
+  std::vector<double> shares = binned(values, bins);
+  for (std::size_t i = 0; i < shares.size(); ++i)
+    shares[i] *= total > 0 ? double(bins[i + 1] - bins[i]) / total : 0;
+  Json json{{"probe", part.name},
+            {"part", part.part},
+            {"windows", study.windows},
+            {"length", study.length},
+            {"draws", study.options.probe.draws},
+            {"sum", Json::rounded(total)},
+            {"itself", Json::rounded(1 - share_beyond(values, 0))},
+            {"half_life", half_life(values)},
+            {"half_lives", part.influence.half_lives},
+            {"beyond", beyond},
+            {"share_ahead", ahead},
+            {"lags", bins_json(bins)},
+            {"influence", rounded_numbers(binned(values, bins))},
+            {"error", rounded_numbers(binned(errors_of(part.influence), bins))},
+            {"share", rounded_numbers(shares)}};
+  if (part.mixer.empty()) return json;
+  json.set("mixer", part.mixer);
+  return json.set("impulse_lags", bins_json(lag_bins(part.impulse.size())))
+      .set("impulse", rounded_numbers(binned(part.impulse, lag_bins(part.impulse.size()))));
+}
+
+Json json_of(const AttentionDecay& decay) {
+  const std::vector<std::size_t> bins = lag_bins(decay.heads.front().weight.size());
+  Json heads = Json::array();
+  for (const HeadDecay& head : decay.heads)
+    heads.push(Json{{"weight", rounded_numbers(binned(head.weight, bins))},
+                    {"logit", rounded_numbers(binned(head.logit, bins))}});
+  return {{"attention", decay.name},
+          {"by", decay.by_features ? "features" : "softmax"},
+          {"lags", bins_json(bins)},
+          {"heads", heads}};
+}
+
+}  // namespace
+
+std::string memory_text(const MemoryStudy& study) {
+  std::vector<std::size_t> beyond;
+  for (std::size_t n = 4; n < study.length; n *= 4) beyond.push_back(n);
+  std::size_t width = 4;
+  for (const PartMemory& part : study.parts) width = std::max(width, part.name.size());
+  std::string text = fmt::format(
+      "memory   |dy(t)/du(t - n)| on {} of {}, {}; shares of its sum over n\n"
+      "  {:<{}} {:<8} {:>9} {:>7} {:>16}",
+      format_number_of(study.windows, "window"), format_number_of(study.length, "token"),
+      study.options.probe.draws > 0 ? format_number_of(study.options.probe.draws, "draw") + " each"
+                                    : "exact",
+      "name", width, "kind", "sum", "n = 0", "half-life");
+  for (const std::size_t n : beyond) text += fmt::format(" {:>7}", fmt::format("n > {}", n));
+  text += fmt::format(" {:>9}\n", "error");
+  for (const PartMemory& part : study.parts) text += memory_row(part, width, beyond);
+  return text;
+}
+
+std::string memory_json(const MemoryStudy& study) {
+  std::string text;
+  for (const PartMemory& part : study.parts) text += json_of(part, study).line() + "\n";
+  for (const AttentionDecay& decay : study.attention) text += json_of(decay).line() + "\n";
+  return text;
+}
+
+}  // namespace bochner

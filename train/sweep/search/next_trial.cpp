@@ -1,0 +1,216 @@
+#include <algorithm>
+#include <bochner/base/numeric/cholesky.hpp>
+#include <bochner/base/numeric/low_discrepancy.hpp>
+#include <bochner/train/sweep/search/improvement.hpp>
+#include <bochner/train/sweep/search/next_trial.hpp>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+namespace bochner {
+namespace {
+
+constexpr const char* search_names[] = {"grid", "random", "sobol", "bayes"};
+constexpr std::size_t tries = 4096, least_scores = 3;
+constexpr std::uint64_t sobol_stream = std::uint64_t(1) << 41, random_stream = sobol_stream << 1;
+
+std::set<Values> known_values(const std::vector<Tried>& before) {
+  std::set<Values> known;
+  for (const Tried& trial : before) known.insert(trial.values);
+  return known;
+}
+
+std::optional<Values> next_sobol(const SearchSpec& spec, const Space& space,
+                                 const std::vector<Tried>& before) {
+  const std::vector<double> points =
+      sobol_points(SobolRandomisation::owen, 1, tries + before.size(), space.size(),
+                   {spec.seed, Purpose::sampling, sobol_stream});
+  const std::set<Values> known = known_values(before);
+  const auto found = first_unknown(space, points, known);
+  return found ? found : space.find_unknown(std::vector<double>(space.size()), known);
+}
+
+std::optional<Values> next_random(const SearchSpec& spec, const Space& space,
+                                  const std::vector<Tried>& before) {
+  Draws draws({spec.seed, Purpose::sampling, random_stream + before.size()});
+  std::vector<double> points(tries * space.size());
+  for (double& number : points) number = draws.uniform();
+  const std::set<Values> known = known_values(before);
+  const auto drawn = first_unknown(space, points, known);
+  points.resize(space.size());
+  return drawn ? drawn : space.find_unknown(points, known);
+}
+
+/// One score for each trial that has one; failed ones are NaN.
+std::vector<ExpectedScore> single_scores(const SearchSpec& spec,
+                                         const std::vector<const Tried*>& trials,
+                                         std::uint64_t number) {
+  if (spec.rungs > 1) {
+    std::vector<TrialProgress> climbs(trials.size());
+    for (std::size_t i = 0; i < trials.size(); ++i)
+      for (const Scores& scores : trials[i]->reached)
+        if (!trials[i]->failed) climbs[i].scores.push_back(scores.front());
+    return expected_scores(climbs);
+  }
+  std::vector<Scores> scored;
+  for (const Tried* trial : trials)
+    if (!trial->failed) scored.push_back(trial->reached.front());
+  std::vector<ExpectedScore> scores(trials.size(), {std::nan("")});
+  const bool several = !scored.empty() && scored.front().size() > 1;
+  const std::vector<double> sums =
+      several ? scalarised(scored, spec.seed, number) : std::vector<double>();
+  for (std::size_t i = 0, next = 0; i < trials.size(); ++i) {
+    if (trials[i]->failed) continue;
+    scores[i].score = several ? sums[next] : scored[next].front();
+    ++next;
+  }
+  return scores;
+}
+
+/// Where scores are cut: five times as far above the middle one of the first trials as the best one
+/// is below. The later trials are about the best one; their middle would cut what is worth knowing.
+double worst_score(const std::vector<ExpectedScore>& scores) {
+  std::vector<double> valid;
+  for (const auto& [score, variance] : scores)
+    if (!std::isnan(score)) valid.push_back(score);
+  const double best = *std::ranges::min_element(valid), worst = *std::ranges::max_element(valid);
+  valid.resize(std::min(valid.size(), first_proposals));
+  std::ranges::sort(valid);
+  const double middle = valid[valid.size() / 2];
+  return middle > best ? std::min(worst, middle + 5 * (middle - best)) : worst;
+}
+
+/// Failed trials get the worst score, as one that diverged: how bad it is says no more. Mean 0,
+/// variance 1.
+void standardise(std::vector<ExpectedScore>& scores) {
+  const double worst = worst_score(scores);
+  double sum = 0, squares = 0;
+  for (auto& [score, variance] : scores) {
+    score = std::isnan(score) ? worst : std::min(score, worst);
+    sum += score;
+  }
+  const double mean = sum / double(scores.size());
+  for (const auto& [score, variance] : scores) squares += (score - mean) * (score - mean);
+  const double all = squares > 0 ? squares / double(scores.size()) : 1;
+  for (auto& [score, variance] : scores) {
+    score = (score - mean) / std::sqrt(all);
+    variance /= all;
+  }
+}
+
+/// What runs is as good as expected.
+Surrogate with_running(const Surrogate& surrogate, const Space& space,
+                       const std::vector<Tried>& before) {
+  Scored data = surrogate.data();
+  for (const Tried& trial : before) {
+    const std::vector<double> place = space.place(trial.values);
+    if (trial.reached.empty() && !trial.failed) data.add(place, surrogate.mean(place));
+  }
+  return Surrogate(data, surrogate.kernel());
+}
+
+double lowest_mean(const Surrogate& surrogate) {
+  const Scored& data = surrogate.data();
+  double lowest = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < data.count(); ++i) {
+    const auto begin = data.points.begin() + std::ptrdiff_t(i * data.axes());
+    lowest = std::min(lowest, surrogate.mean({begin, begin + std::ptrdiff_t(data.axes())}));
+  }
+  return lowest;
+}
+
+std::optional<Values> next_promising(const SearchSpec& spec, const Space& space,
+                                     const std::vector<Tried>& before) try {
+  const std::optional<Surrogate> surrogate = surrogate_of(spec, space, before);
+  if (!surrogate) return next_sobol(spec, space, before);
+  const Surrogate now = with_running(*surrogate, space, before);
+  const auto found =
+      most_promising(space, now, lowest_mean(now), known_values(before), spec.seed, before.size());
+  return found ? found : next_sobol(spec, space, before);
+} catch (const NotPositiveDefinite&) {
+  return next_sobol(spec, space, before);
+}
+
+}  // namespace
+
+SearchKind parse_search(const std::string& name) {
+  const auto found = std::ranges::find(search_names, name);
+  if (found == std::end(search_names))
+    throw std::invalid_argument("--search " + name + ": must be grid, random, sobol or bayes");
+  return SearchKind(found - std::begin(search_names));
+}
+
+std::string name_of(SearchKind kind) { return search_names[std::size_t(kind)]; }
+
+std::optional<Surrogate> surrogate_of(const SearchSpec& spec, const Space& space,
+                                      const std::vector<Tried>& before) try {
+  std::vector<const Tried*> trials;
+  for (const Tried& trial : before)
+    if (trial.failed || !trial.reached.empty()) trials.push_back(&trial);
+  const auto scored =
+      std::ranges::count(trials, false, [](const Tried* one) { return one->failed; });
+  if (std::size_t(scored) < least_scores) return std::nullopt;
+  std::vector<ExpectedScore> scores = single_scores(spec, trials, before.size());
+  standardise(scores);
+  Scored data;
+  for (std::size_t axis = 0; axis < space.size(); ++axis)
+    data.ordered.push_back(space.is_ordered(axis));
+  for (std::size_t i = 0; i < trials.size(); ++i)
+    data.add(space.place(trials[i]->values), scores[i].score, scores[i].variance);
+  return Surrogate(data, fit_kernel(data));
+} catch (const NotPositiveDefinite&) {
+  return std::nullopt;
+}
+
+std::optional<Values> propose(const SearchSpec& spec, const Space& space,
+                              const std::vector<Tried>& before) {
+  if (spec.kind == SearchKind::random) return next_random(spec, space, before);
+  if (spec.kind == SearchKind::sobol || before.size() < first_proposals)
+    return next_sobol(spec, space, before);
+  return next_promising(spec, space, before);
+}
+
+std::vector<TrialProgress> extrapolated(const SearchSpec& spec, const Space& space,
+                                        const std::vector<Tried>& before,
+                                        std::vector<TrialProgress> climbs) {
+  if (spec.kind != SearchKind::bayes || std::ranges::none_of(climbs, &TrialProgress::waits))
+    return climbs;
+  const std::optional<Surrogate> surrogate = surrogate_of(spec, space, before);
+  if (!surrogate) return climbs;
+  for (std::size_t i = 0; i < climbs.size(); ++i) {
+    const double belief = surrogate->mean(space.place(before[i].values));
+    for (double& score : climbs[i].scores)
+      if (!std::isnan(score)) score = belief;
+  }
+  return climbs;
+}
+
+std::vector<double> importance(const Space& space, const Surrogate& surrogate) {
+  constexpr std::size_t count = 512;
+  const std::size_t d = space.size();
+  const std::vector<double> points =
+      sobol_points(SobolRandomisation::owen, 1, count, 2 * d, {1, Purpose::sampling, 0});
+  const auto score = [&](const std::vector<double>& point) {
+    return surrogate.mean(space.place(space.at(point)));
+  };
+  std::vector<double> effects(d);
+  double sum = 0, squares = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double* pair = points.data() + i * 2 * d;
+    std::vector<double> point(pair, pair + d);
+    const double here = score(point);
+    sum += here;
+    squares += here * here;
+    for (std::size_t axis = 0; axis < d; ++axis) {
+      std::vector<double> moved = point;
+      moved[axis] = pair[d + axis];
+      const double change = here - score(moved);
+      effects[axis] += change * change / 2;
+    }
+  }
+  const double variance = squares - sum * sum / double(count);
+  for (double& effect : effects) effect = variance > 0 ? effect / variance : 0;
+  return effects;
+}
+
+}  // namespace bochner

@@ -1,0 +1,145 @@
+#include <bochner/train/sweep/shared_jobs.hpp>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <thread>
+#include <utility>
+
+namespace bochner {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// With `bytes` of words behind it.
+struct Message {
+  enum Kind : std::uint64_t {
+    start,  ///< to a helper: job `number`
+    stop,   ///< to a helper: all of its jobs
+    ended,  ///< from a helper: job `number`, with `code`
+    asked,  ///< from a helper: signal `code` asked for a stop
+    over    ///< the last one to a helper, and its answer
+  } kind = over;
+  std::uint64_t number = 0, code = 0, bytes = 0;
+};
+
+/// Messages from and to another process. One that waits for none looks now and then: who only
+/// waits must not keep a processor busy.
+class Mail {
+ public:
+  Mail(Transport& transport, std::size_t other) : transport_(transport), other_(other) { expect(); }
+  // A message may be on its way into it.
+  Mail(const Mail&) = delete;
+  Mail& operator=(const Mail&) = delete;
+
+  void send(Message message, const std::string& words = "") {
+    message.bytes = words.size();
+    transport_.send(other_, &message, sizeof message);
+    if (!words.empty()) transport_.send(other_, words.data(), words.size());
+  }
+  /// Nothing where none has come.
+  std::optional<Message> take() {
+    if (is_over_ || !transport_.is_over(ticket_)) return std::nullopt;
+    const Message message = next_;
+    words_.resize(message.bytes);
+    if (!words_.empty()) transport_.receive(other_, words_.data(), words_.size());
+    is_over_ = message.kind == Message::over;
+    if (!is_over_) expect();
+    return message;
+  }
+  /// Of the message that was taken last.
+  const std::string& words() const { return words_; }
+  bool is_over() const { return is_over_; }
+
+ private:
+  void expect() { ticket_ = transport_.begin_receive(other_, 0, &next_, sizeof next_); }
+
+  Transport& transport_;
+  std::size_t other_;
+  Transport::Ticket ticket_ = 0;
+  Message next_;
+  std::string words_;
+  bool is_over_ = false;
+};
+
+/// The log behind the words.
+std::string message_of(const Job& job) { return packed(job.words) + packed({job.log}); }
+
+Job job_of(const std::string& message) {
+  std::vector<std::string> texts = unpacked(message);
+  const std::string log = texts.back();
+  texts.pop_back();
+  return {std::move(texts), log};
+}
+
+/// Jobs that a helper runs.
+class JobsThere : public JobPlace {
+ public:
+  JobsThere(Transport& transport, std::size_t helper, std::size_t at_most, SignalGuard& signals)
+      : mail_(transport, helper), at_most_(at_most), signals_(signals) {}
+  bool has_room() const override { return running_ < at_most_; }
+  bool is_empty() const override { return running_ == 0; }
+  void add(const Job& job, std::size_t index) override {
+    mail_.send({.kind = Message::start, .number = index}, message_of(job));
+    ++running_;
+  }
+  void stop() override { mail_.send({.kind = Message::stop}); }
+  void reap(const JobEnded& ended) override {
+    while (const std::optional<Message> message = mail_.take()) {
+      if (message->kind == Message::asked) signals_.adopt_stop(int(message->code));
+      if (message->kind != Message::ended) continue;
+      --running_;
+      ended(message->number, int(message->code));
+    }
+  }
+  /// Waits until the helper knows that it is over.
+  void dismiss() {
+    mail_.send({.kind = Message::over});
+    for (reap({}); !mail_.is_over(); reap({})) std::this_thread::sleep_for(1ms);
+  }
+
+ private:
+  Mail mail_;
+  std::size_t at_most_, running_ = 0;
+  SignalGuard& signals_;
+};
+
+/// How many jobs each process runs.
+std::vector<double> rooms(Processes& processes, const JobShare& here) {
+  return processes.gather(processes.size(),
+                          [&](std::size_t) { return std::vector<double>{double(here.jobs)}; });
+}
+
+}  // namespace
+
+void run_shared_jobs(Processes& processes, const JobShare& here, const JobQueue& queue,
+                     SignalGuard& signals) {
+  const std::vector<double> at_most = rooms(processes, here);
+  JobsHere own(here);
+  std::deque<JobsThere> others;
+  std::vector<JobPlace*> places = {&own};
+  for (std::size_t rank = 1; rank < processes.size(); ++rank)
+    places.push_back(
+        &others.emplace_back(processes.transport(), rank, std::size_t(at_most[rank]), signals));
+  run_jobs(places, queue);
+  for (JobsThere& other : others) other.dismiss();
+}
+
+void help_with_jobs(Processes& processes, const JobShare& here, const SignalGuard& signals) {
+  rooms(processes, here);
+  Mail mail(processes.transport(), 0);
+  JobsHere jobs(here);
+  for (bool asked = false; !mail.is_over(); std::this_thread::sleep_for(20ms)) {
+    while (const std::optional<Message> message = mail.take()) {
+      if (message->kind == Message::start) jobs.add(job_of(mail.words()), message->number);
+      if (message->kind == Message::stop) jobs.stop();
+    }
+    if (signals.stop_requested() && !std::exchange(asked, true))
+      mail.send({.kind = Message::asked, .code = std::uint64_t(signals.asked_by())});
+    jobs.reap([&](std::size_t index, int code) {
+      mail.send({.kind = Message::ended, .number = index, .code = std::uint64_t(code)});
+    });
+  }
+  mail.send({});
+}
+
+}  // namespace bochner

@@ -1,0 +1,163 @@
+#include <algorithm>
+#include <bochner/base/errors.hpp>
+#include <bochner/base/text.hpp>
+#include <bochner/data/files/glob.hpp>
+#include <bochner/data/formats/read_array.hpp>
+#include <bochner/train/config/parameters.hpp>
+#include <bochner/train/tasks/config_templates/config_template.hpp>
+#include <bochner/train/tasks/config_templates/table_templates.hpp>
+#include <bochner/train/tasks/config_templates/template_blanks.hpp>
+#include <bochner/train/tasks/config_templates/templates.hpp>
+#include <fstream>
+#include <regex>
+#include <set>
+
+namespace bochner {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t sniffed_bytes = 1 << 16;
+
+const char* usual_files(const std::string& kind) {
+  return kind == "lm"            ? R"("texts/**/*.txt")"
+         : kind == "classifier"  ? R"("texts/*/*")"
+         : kind == "field"       ? R"("film.npy")"
+         : kind == "vae"         ? R"("digits/*")"
+         : kind == "contrastive" ? R"("images/*")"
+                                 : R"("table.csv")";
+}
+
+/// The text of a file or the front of it.
+std::string front_of(const fs::path& file, std::size_t bytes = sniffed_bytes) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) throw IoError("cannot open ", file.string(), "; check its permissions");
+  std::string text(bytes, '\0');
+  in.read(text.data(), std::streamsize(bytes));
+  text.resize(std::size_t(in.gcount()));
+  return text;
+}
+
+std::string lm_config(const std::string& files, std::uint64_t bytes) {
+  constexpr std::size_t batch = 16, longest = 128;
+  const std::size_t length = std::clamp<std::size_t>(bytes / 16, 1, longest);
+  return fill_in("lm", with_steps({{"files", files}, {"length", std::to_string(length)}},
+                                  bytes / (batch * length)));
+}
+
+/// Images come with their labels in other files of the folder.
+std::string image_config(const std::string& files) {
+  return fill_in(
+      "classifier",
+      {{"what", "images read as sequences of pixels"}, {"data", "images"}, {"files", files}});
+}
+
+bool is_text(const fs::path& file) {
+  const std::string front = front_of(file);
+  return front.find('\0') == front.npos && !front.starts_with("\x1f\x8b");
+}
+
+bool is_table(const fs::path& file) {
+  const fs::path name = lower_case(file.filename().string());
+  const fs::path kind = name.extension() == ".gz" ? name.stem().extension() : name.extension();
+  return kind == ".csv" || kind == ".tsv";
+}
+
+/// `files` is what the config says of one file or of all that are like it.
+std::string config_of_file(const std::string& files, const fs::path& file, std::uint64_t bytes,
+                           const CsvOptions& options) {
+  const std::string name = file.string();
+  const Input input = open_input(file);
+  const std::string kind = file_kind(input.bytes());
+  if (kind == "idx" || kind == "cifar") return image_config(files);
+  if (kind == "npy" || kind == "npz") {
+    const NamedArray array = parse_array(input.bytes(), name);
+    if (array.values.dimension() > 2)
+      throw DataError(name, ": an array of ", array.values.dimension(),
+                      " axes may be a film or other things; begin with: bochner init field");
+    if (array.values.dimension() == 0) throw DataError(name, ": is one number, and no series");
+    return rows_config(files, file, array.values.shape()[0]);
+  }
+  if (is_table(file)) return table_config(files, file, options);
+  if (front_of(file).empty()) throw DataError(name, ": is empty");
+  if (!is_text(file))
+    throw DataError(name,
+                    ": is neither text nor a table (.csv, .tsv), NPY, NPZ, IDX or CIFAR file; "
+                    "unpack or convert it");
+  return lm_config(files, bytes);
+}
+
+/// Whether the first line that says something is one of a config.
+bool begins_as_config(std::string_view text) {
+  static const std::regex config(
+      R"(\s*(\[\s*(model|data|optim|train)[\w.]*\s*\]|(model|data|optim|train)(\.\w+)+\s*=).*)");
+  while (!text.empty()) {
+    const std::string line(take_line(text).substr(0, 200));
+    if (!trimmed(line).empty() && !trimmed(line).starts_with('#'))
+      return std::regex_match(line, config);
+  }
+  return false;
+}
+
+/// README.txt, LICENSE
+bool is_about_the_data(const fs::path& file) {
+  const std::string name = lower_case(file.filename().string());
+  return name.starts_with("readme") || name.starts_with("license");
+}
+
+/// Whether all files lie in folders of the folder, several in each of two or more; but for words
+/// about them beside these.
+bool are_labelled(const fs::path& folder, const std::vector<fs::path>& files) {
+  std::set<fs::path> labels;
+  for (const fs::path& file : files) {
+    const fs::path below =
+        fs::absolute(file).lexically_relative(fs::absolute(folder).lexically_normal());
+    const auto depth = std::distance(below.begin(), below.end());
+    if (depth == 1 && is_about_the_data(file)) continue;
+    if (depth != 2) return false;
+    labels.insert(*below.begin());
+  }
+  return labels.size() >= 2 && files.size() >= 4 * labels.size();
+}
+
+/// All files below a folder as one pattern; the first of them tells the kind.
+std::string config_of_folder(const fs::path& folder, const CsvOptions& options) {
+  const std::string pattern = (folder / "**").string();
+  const std::vector<fs::path> files = expand_files({pattern}, fs::current_path());
+  std::uint64_t bytes = 0;
+  for (const fs::path& file : files) bytes += fs::file_size(file);
+  if (are_labelled(folder, files) && is_text(files[0]))
+    return text_config(in_quotes((folder / "*" / "*").string()), "", files.size());
+  return config_of_file(in_quotes(pattern), files[0], bytes, options);
+}
+
+}  // namespace
+
+std::vector<std::string> config_template_kinds() {
+  std::vector<std::string> kinds;
+  for (const StarterTemplate& each : config_templates) kinds.push_back(each.kind);
+  return kinds;
+}
+
+std::string config_template(const std::string& kind) {
+  return fill_in(
+      kind, {{"files", usual_files(kind)}, {"columns", kind == "classifier" ? text_length : ""}});
+}
+
+bool is_data(const fs::path& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) return true;
+  if (!fs::is_regular_file(path, error) || lower_case(path.extension().string()) == ".toml")
+    return false;
+  return !begins_as_config(front_of(path));
+}
+
+std::string config_template_for(const fs::path& data, const CsvOptions& options) {
+  std::error_code error;
+  if (fs::is_directory(data, error)) return config_of_folder(data, options);
+  const std::uint64_t bytes = fs::file_size(data, error);
+  if (error) throw IoError(data.string(), ": ", error.message(), "; give a file or a folder");
+  return config_of_file(in_quotes(data.string()), data, bytes, options);
+}
+
+}  // namespace bochner

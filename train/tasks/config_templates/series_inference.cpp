@@ -1,0 +1,177 @@
+#include <algorithm>
+#include <bochner/data/formats/read_array.hpp>
+#include <bochner/data/series/series_table.hpp>
+#include <bochner/train/tasks/config_templates/column_roles.hpp>
+#include <bochner/train/tasks/config_templates/inferred_pause.hpp>
+#include <bochner/train/tasks/config_templates/series_inference.hpp>
+#include <cmath>
+#include <set>
+
+namespace bochner {
+namespace {
+
+constexpr std::size_t fewest_rows = 8;  // of a series, in the mean
+
+bool goes_on(const NamedArray& table, const std::vector<SeriesRows>& parts) {
+  return std::ranges::all_of(parts, [&](const SeriesRows& part) {
+    return std::ranges::adjacent_find(part.rows, [&](std::size_t one, std::size_t next) {
+             return table.values(next, *table.time) <= table.values(one, *table.time);
+           }) == part.rows.end();
+  });
+}
+
+/// Series have times in common; events hardly.
+bool has_times_in_common(const NamedArray& table) {
+  std::set<double> times;
+  for (std::size_t row = 0; row < table.values.shape()[0]; ++row)
+    times.insert(table.values(row, *table.time));
+  return 4 * times.size() <= 3 * table.values.shape()[0];
+}
+
+bool has_all(const NamedArray& table, const std::string& column) {
+  const auto index = find_column(table.columns, table.values.shape()[1], column);
+  for (std::size_t row = 0; index && row < table.values.shape()[0]; ++row)
+    if (std::isnan(table.values(row, *index))) return false;
+  return index.has_value();
+}
+
+/// One by one, then two by two.
+std::vector<std::vector<std::string>> id_choices(const std::vector<std::string>& candidates) {
+  std::vector<std::vector<std::string>> choices;
+  for (const std::string& one : candidates) choices.push_back({one});
+  for (std::size_t i = 0; i < candidates.size(); ++i)
+    for (std::size_t j = i + 1; j < candidates.size(); ++j)
+      choices.push_back({candidates[i], candidates[j]});
+  return choices;
+}
+
+bool is_contiguous(const SeriesRows& part) {
+  return part.rows.back() - part.rows.front() + 1 == part.rows.size();
+}
+
+/// How often a row is of another series than the one before it.
+std::size_t switches(const std::vector<SeriesRows>& parts) {
+  std::size_t count = 0;
+  for (const SeriesRows& part : parts)
+    for (std::size_t i = 0; i < part.rows.size(); ++i)
+      count += part.rows[i] > 0 && (i == 0 || part.rows[i] != part.rows[i - 1] + 1);
+  return count;
+}
+
+bool take_turns(const std::vector<SeriesRows>& parts, std::size_t rows) {
+  return 4 * switches(parts) >= rows;
+}
+
+/// Whether a column of values goes on from the rows of its own series, much more than from the rows
+/// in front: the sum of changes is less than half.
+bool follow_their_own(const NamedArray& values, const std::vector<SeriesRows>& parts) {
+  for (std::size_t column = 0; column < values.values.shape()[1]; ++column) {
+    double own = 0, other = 0;
+    for (const SeriesRows& part : parts)
+      for (std::size_t i = 1; i < part.rows.size(); ++i) {
+        const std::size_t row = part.rows[i];
+        const double x = values.values(row, column);
+        const double to_own = std::abs(x - values.values(part.rows[i - 1], column)),
+                     to_other = std::abs(x - values.values(row - 1, column));
+        if (std::isnan(to_own) || std::isnan(to_other)) continue;
+        own += to_own, other += to_other;
+      }
+    if (2 * own < other) return true;
+  }
+  return false;
+}
+
+/// A table of series, with a time and with texts that may tell them apart.
+NamedArray read_layout(const std::filesystem::path& file, const std::string& time,
+                       const std::vector<std::string>& candidates, const CsvOptions& options) {
+  ReadOptions reading{.csv = options};
+  reading.csv.columns = {time};
+  reading.csv.columns.insert(reading.csv.columns.end(), candidates.begin(), candidates.end());
+  reading.csv.texts = candidates;
+  reading.csv.labels = candidates;
+  reading.csv.missing = "nan";
+  return read_array(file, reading);
+}
+
+NamedArray read_numbers(const std::filesystem::path& file, const std::vector<std::string>& columns,
+                        const CsvOptions& options) {
+  ReadOptions reading{.csv = options};
+  reading.csv.columns = columns;
+  reading.csv.time = reading.csv.time_format = "";
+  reading.csv.missing = "nan";
+  return read_array(file, reading);
+}
+
+/// Those called so by which there are more series, of some rows each.
+std::vector<std::string> named_sources(const NamedArray& table,
+                                       const std::vector<std::string>& candidates) {
+  std::vector<std::string> chosen;
+  std::size_t count = 1;
+  for (const std::string& name : candidates) {
+    if (!names_a_source(name) || !has_all(table, name)) continue;
+    std::vector<std::string> columns = chosen;
+    columns.push_back(name);
+    const std::size_t parts = rows_of_series(table, columns).size();
+    if (parts <= count || parts * fewest_rows > table.values.shape()[0]) continue;
+    chosen = columns;
+    count = parts;
+  }
+  return chosen;
+}
+
+}  // namespace
+
+SeriesLayout layout_of_series(const std::filesystem::path& file, const std::string& time,
+                              const std::vector<std::string>& candidates,
+                              const CsvOptions& options) {
+  const NamedArray table = read_layout(file, time, candidates, options);
+  if (!table.time || !has_times_in_common(table)) return {};
+  for (const std::vector<std::string>& columns : id_choices(candidates)) {
+    if (!std::ranges::all_of(columns, [&](const auto& name) { return has_all(table, name); }))
+      continue;
+    const std::vector<SeriesRows> parts = rows_of_series(table, columns);
+    if (parts.size() * fewest_rows <= table.values.shape()[0] && goes_on(table, parts))
+      return {columns, parts.size()};
+  }
+  return {};
+}
+
+SeriesLayout layout_of_readings(const std::filesystem::path& file, const std::string& time,
+                                const std::vector<std::string>& candidates,
+                                const std::vector<std::string>& numbers,
+                                const CsvOptions& options) {
+  const NamedArray table = read_layout(file, time, candidates, options);
+  if (!table.time || has_times_in_common(table)) return {};
+  const std::size_t rows = table.values.shape()[0];
+  std::vector<double> times;
+  for (std::size_t row = 0; row < rows; ++row) times.push_back(table.values(row, *table.time));
+  const bool ascend = go_on(times), irregular = are_irregular(times);
+  const auto is_layout = [&](const std::vector<SeriesRows>& parts, const auto& are_several) {
+    if (parts.size() < 2 || parts.size() * fewest_rows > rows || !goes_on(table, parts))
+      return false;
+    if (!ascend && std::ranges::all_of(parts, is_contiguous)) return true;
+    return take_turns(parts, rows) && are_several(parts);
+  };
+  const std::vector<std::string> named = named_sources(table, candidates);
+  if (const auto parts = rows_of_series(table, named); is_layout(parts, [](auto&) { return true; }))
+    return {named, parts.size(), true};
+  for (const std::string& column : candidates) {
+    if (!has_all(table, column)) continue;
+    std::vector<std::string> others = numbers;
+    std::erase(others, column);
+    const auto are_several = [&](const std::vector<SeriesRows>& parts) {
+      return irregular && !others.empty() &&
+             follow_their_own(read_numbers(file, others, options), parts);
+    };
+    if (const auto parts = rows_of_series(table, {column}); is_layout(parts, are_several))
+      return {{column}, parts.size(), true};
+  }
+  return {};
+}
+
+bool go_on(std::span<const double> numbers) {
+  const auto goes_back = [](double one, double next) { return !(one < next); };
+  return numbers.size() > 1 && std::ranges::adjacent_find(numbers, goes_back) == numbers.end();
+}
+
+}  // namespace bochner

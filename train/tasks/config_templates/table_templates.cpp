@@ -1,0 +1,237 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bochner/base/errors.hpp>
+#include <bochner/base/join.hpp>
+#include <bochner/base/text.hpp>
+#include <bochner/data/formats/read_array.hpp>
+#include <bochner/train/config/parameters.hpp>
+#include <bochner/train/tasks/config_templates/column_roles.hpp>
+#include <bochner/train/tasks/config_templates/inferred_clock.hpp>
+#include <bochner/train/tasks/config_templates/inferred_pause.hpp>
+#include <bochner/train/tasks/config_templates/series_inference.hpp>
+#include <bochner/train/tasks/config_templates/table_inference.hpp>
+#include <bochner/train/tasks/config_templates/table_templates.hpp>
+#include <bochner/train/tasks/config_templates/template_blanks.hpp>
+
+namespace bochner {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> names_of(const InferredTable& table,
+                                  const std::vector<std::size_t>& columns) {
+  std::vector<std::string> names;
+  for (const std::size_t i : columns) names.push_back(table.names[i]);
+  return names;
+}
+
+/// A comment on what no model sees, and why.
+std::string words_of_left_out(const InferredTable& table, const std::vector<std::string>& used) {
+  std::vector<std::string> left;
+  for (std::size_t i = 0; i < table.names.size(); ++i) {
+    if (std::ranges::count(used, table.names[i]) > 0) continue;
+    const auto is_in = [&](const auto& columns) { return std::ranges::count(columns, i) > 0; };
+    left.push_back(in_quotes(table.names[i]) + (is_in(table.empty)         ? " (empty at the start)"
+                                                : is_in(table.row_numbers) ? " (row numbers)"
+                                                : is_in(table.times)       ? " (dates)"
+                                                : is_in(table.words)       ? " (texts)"
+                                                                           : ""));
+  }
+  return left.empty() ? "" : "# left out: " + some_of(left) + "\n";
+}
+
+/// What may tell series apart: texts, and whole numbers.
+std::vector<std::string> candidates_of(const InferredTable& table) {
+  std::vector<std::string> candidates;
+  for (const auto* columns : {&table.words, &table.whole_numbers})
+    for (const std::size_t i : *columns) candidates.push_back(table.names[i]);
+  return candidates;
+}
+
+/// Where it leaves something else to forecast.
+SeriesLayout with_targets(const SeriesLayout& layout, const InferredTable& table) {
+  const bool leaves_some = std::ranges::any_of(table.numbers, [&](std::size_t i) {
+    return std::ranges::count(layout.columns, table.names[i]) == 0;
+  });
+  return leaves_some ? layout : SeriesLayout();
+}
+
+/// Of series that have their times in common.
+SeriesLayout series_layout(const fs::path& file, const InferredTable& table) {
+  if (table.times.empty() || table.numbers.empty()) return {};
+  return with_targets(
+      layout_of_series(file, table.names[table.times[0]], candidates_of(table), table.options),
+      table);
+}
+
+/// Of readings, each at a time of its own.
+SeriesLayout readings_layout(const fs::path& file, const InferredTable& table) {
+  if (table.times.empty() || table.numbers.empty()) return {};
+  const std::vector<std::string> numbers = names_of(table, table.numbers);
+  return with_targets(layout_of_readings(file, table.names[table.times[0]], candidates_of(table),
+                                         numbers, table.options),
+                      table);
+}
+
+/// A model of rows at their times, in place of one of the rows' numbers.
+void see_times(Blanks& blanks) {
+  blanks["backbone"] =
+      "\"rows\"             # rows are tokens at their times, which are irregular\n"
+      "blocks = 2\nwidth = 32\nexpansion = 2\npositions = \"none\"\n"
+      "mixer = { kind = \"softmax\", heads = 2 }\n"
+      "time = { kind = \"free\", use = \"rotate\", shortest = 1.5, longest = 192 }  # in median "
+      "gaps";
+  blanks["columns"] += "stamps = true                 # the model sees when rows are\n";
+  blanks["batch"] = "8";
+}
+
+/// The keys that say which columns are what.
+std::string columns_of_series(const InferredTable& table, const SeriesLayout& layout) {
+  std::vector<std::size_t> targets = table.numbers, words = table.words;
+  for (auto* some : {&targets, &words})
+    std::erase_if(*some, [&](std::size_t i) {
+      return std::ranges::count(layout.columns, table.names[i]) > 0;
+    });
+  std::vector<std::string> used = layout.columns;
+  for (const std::size_t i : targets) used.push_back(table.names[i]);
+  if (!table.times.empty()) used.push_back(table.names[table.times[0]]);
+  const std::string left_out = words_of_left_out(table, used), &clock = table.options.time;
+  std::string columns;
+  if (!layout.columns.empty())
+    columns = "series = " + quoted_list(layout.columns) + "            # what tells " +
+              std::to_string(layout.count) + " series apart\n";
+  if (!left_out.empty() || !layout.columns.empty() || !clock.empty())
+    columns +=
+        "columns = " + quoted_list(names_of(table, targets)) + "\n" +
+        (table.times.empty() ? ""
+                             : "time_column = " + in_quotes(table.names[table.times[0]]) + "\n");
+  if (!clock.empty()) columns += "time_format = " + in_quotes(table.options.time_format) + "\n";
+  columns += left_out;
+  if (!words.empty())
+    columns +=
+        "# known = " + quoted_list(names_of(table, words)) + "   # if known of rows to come, too\n";
+  return columns;
+}
+
+std::string series_config(const std::string& files, const fs::path& file,
+                          const InferredTable& table, const SeriesLayout& layout) {
+  constexpr std::size_t longest = 24;
+  const std::size_t rows = table.rows / layout.count;
+  const std::size_t horizon = std::clamp<std::size_t>(rows / 20, 1, longest);
+  const std::size_t lookback = 4 * horizon, windows = table.rows * 7 / 10;
+  const std::size_t batch = std::clamp<std::size_t>(windows / 16, 1, 64);
+  const std::vector<double> times =
+      table.times.empty()
+          ? std::vector<double>()
+          : times_of(file, table.names[table.times[0]], layout.columns, table.options);
+  Blanks blanks = {{"files", files},
+                   {"columns", columns_of_series(table, layout)},
+                   {"horizon", std::to_string(horizon)},
+                   {"lookback", std::to_string(lookback)},
+                   {"batch", std::to_string(batch)}};
+  if ((layout.columns.empty() || layout.own_times) && are_irregular(times))
+    see_times(blanks);
+  else if (const std::size_t pause = pause_for(times, lookback, horizon, {.7, .1, .2}); pause != 1)
+    blanks["columns"] +=
+        fmt::format("pause = {:<22}# steps to the next row at most: the dates have gaps\n", pause);
+  return fill_in("forecaster", with_steps(blanks, windows / batch));
+}
+
+std::string event_config(const std::string& files, const InferredTable& table, std::size_t time,
+                         std::size_t type) {
+  constexpr std::size_t batch = 16, longest = 64;
+  const std::size_t length = std::clamp<std::size_t>(table.rows / 20, 1, longest);
+  std::string columns = "time_column = " + in_quotes(table.names[time]) +
+                        "\ntype_column = " + in_quotes(table.names[type]) + "\n";
+  std::vector<std::string> used = {table.names[time], table.names[type]};
+  if (const auto sequence = sequence_column(table, time, type)) {
+    columns += "sequence_column = " + in_quotes(table.names[*sequence]) + "\n";
+    used.push_back(table.names[*sequence]);
+  }
+  columns += words_of_left_out(table, used);
+  return fill_in(
+      "events",
+      with_steps({{"files", files}, {"columns", columns}, {"length", std::to_string(length)}},
+                 4 * table.rows / (batch * length)));
+}
+
+std::string regression_config(const std::string& files, const InferredTable& table) {
+  constexpr std::size_t quick_rows = 512, most_exact = 5000;
+  std::vector<std::size_t> inputs = table.numbers;
+  const std::size_t target = inputs.back();
+  inputs.pop_back();
+  std::string columns = "inputs = " + quoted_list(names_of(table, inputs)) +
+                        "\ntarget = " + in_quotes(table.names[target]) + "\n";
+  columns += words_of_left_out(table, names_of(table, table.numbers));
+  return fill_in("gp", {{"files", files},
+                        {"columns", columns},
+                        {"method", in_quotes(table.rows > most_exact ? "features" : "exact")},
+                        {"rows", table.rows > 2 * quick_rows ? std::to_string(quick_rows) : "0"}});
+}
+
+/// Those of a label and of a text, if there are such.
+std::optional<std::string> text_columns(const InferredTable& table) {
+  for (const char* label : {"label", "class", "category", "sentiment", "topic"})
+    for (const char* text : {"text", "review", "message", "sentence", "comment"}) {
+      const auto of_label = table.called(label), of_text = table.called(text);
+      if (!of_label || !of_text) continue;
+      return "text_column = " + in_quotes(table.names[*of_text]) +
+             "\nlabel_column = " + in_quotes(table.names[*of_label]) + "\n" +
+             words_of_left_out(table, {table.names[*of_text], table.names[*of_label]});
+    }
+  return std::nullopt;
+}
+
+/// The same table with numbers that go on from row to row and are called a time as its times, or
+/// left out where they are a counter.
+std::optional<InferredTable> with_clock(const fs::path& file, const InferredTable& table) {
+  if (!table.times.empty() || !table.has_header) return std::nullopt;
+  for (const char* name : {"time", "timestamp", "date", "datetime", "ds"}) {
+    const auto column = table.called(name);
+    if (!column || std::ranges::count(table.numbers, *column) == 0) continue;
+    const auto format = format_of_clock(file, table.names[*column], table.options);
+    if (!format) continue;
+    InferredTable series = table;
+    std::erase(series.numbers, *column);
+    std::erase(series.whole_numbers, *column);
+    (format->empty() ? series.row_numbers : series.times).push_back(*column);
+    if (format->empty()) return series;
+    series.options.time = table.names[*column];
+    series.options.time_format = *format;
+    return series;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string table_config(const std::string& files, const fs::path& file,
+                         const CsvOptions& options) {
+  const Input input = open_input(file);
+  const InferredTable sketch = infer_table(input.text(), input.name(), options);
+  if (const auto columns = text_columns(sketch)) return text_config(files, *columns, sketch.rows);
+  if (!sketch.unread.empty()) throw DataError(sketch.unread);
+  if (const SeriesLayout layout = series_layout(file, sketch); !layout.columns.empty())
+    return series_config(files, file, sketch, layout);
+  if (const auto time = time_column(sketch))
+    if (const auto type = type_column(sketch, *time))
+      return event_config(files, sketch, *time, *type);
+  const auto clock = with_clock(file, sketch);
+  const InferredTable& table = clock ? *clock : sketch;
+  if (table.numbers.empty())
+    throw DataError(input.name(),
+                    ": has no column of numbers to learn; name its columns in a "
+                    "config: bochner init events, or bochner init forecaster");
+  if (clock || !table.times.empty() || !table.has_header || table.numbers.size() == 1)
+    return series_config(files, file, table, readings_layout(file, table));
+  return regression_config(files, table);
+}
+
+std::string rows_config(const std::string& files, const fs::path& file, std::size_t rows) {
+  InferredTable table;
+  table.rows = rows;
+  return series_config(files, file, table, {});
+}
+
+}  // namespace bochner

@@ -1,0 +1,144 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/base/ceil_div.hpp>
+#include <bochner/train/charts/chart.hpp>
+#include <bochner/train/charts/page.hpp>
+#include <bochner/train/tasks/labels/image_data.hpp>
+#include <bochner/train/tasks/latent/latent_data.hpp>
+#include <cmath>
+#include <numeric>
+
+namespace bochner {
+namespace {
+
+constexpr std::size_t picture_columns = 8;  // and as many rows
+
+/// Images in square patches, row by row, of pixels that are 0 or 1.
+class LatentImages : public LatentData {
+ public:
+  explicit LatentImages(const Config& config)
+      : sequences_(image_sequences(config, false)),
+        shape_(sequences_->image()),
+        patch_(config.count("model.patch.pixels")),
+        seed_(config.count("train.seed")),
+        drawn_(config.text("model.vae.binarise") == "drawn") {
+    if (shape_.rows % patch_ != 0 || shape_.columns % patch_ != 0)
+      fail(config, "model.patch.pixels",
+           fmt::format("must divide the {} x {} pixels of an image", shape_.rows, shape_.columns));
+    order_ = patch_order(shape_, patch_);
+  }
+
+  const Dataset& data() const override { return *sequences_; }
+
+  void complete(VaeSpec& spec) const override {
+    spec.observed = "binary";
+    spec.values = patch_ * patch_ * shape_.channels;
+    spec.tokens = order_.size() / spec.values;
+  }
+
+  Observed batch(const Examples& examples, const VariationalAutoencoder&) const override {
+    const LabelledBatch batch = sequences_->batch(examples);
+    Observed x = blank(examples.size());
+    for (std::size_t b = 0; b < examples.size(); ++b) {
+      const Examples::Number number = examples.numbers[b];
+      const std::uint64_t validates = examples.split == Split::train ? 0 : 1;
+      const RandomFunction random{seed_, Purpose::sampling,
+                                  stream_of("binarised") + 2 * number.epoch + validates};
+      binarise(batch.tokens.values.data() + b * order_.size(), b, x, random,
+               number.index * order_.size());
+    }
+    return x;
+  }
+
+  Observed read(const NamedArray& input, const VariationalAutoencoder&) const override {
+    const auto images = pixels_of(input, shape_);
+    Observed x = blank(images.size());
+    for (std::size_t b = 0; b < images.size(); ++b)
+      binarise(images[b].data(), b, x, {seed_, Purpose::sampling, stream_of("binarised input")},
+               b * order_.size());
+    return x;
+  }
+
+  NamedArray expected(const Tensor& decoded, const VariationalAutoencoder&) const override {
+    return in_place(sigmoid(Var(decoded)).value());
+  }
+  NamedArray as_array(const Observed& x, const VariationalAutoencoder&) const override {
+    return in_place(x.values);
+  }
+
+  void draw(Page& page, const NamedArray& seen, const NamedArray& expected,
+            const NamedArray& samples) const override {
+    page.charts({bochner::draw(mosaic("samples of the prior", {&samples})),
+                 bochner::draw(mosaic("images, and what is expected below", {&seen, &expected}))},
+                card_width(heat_map_width));
+  }
+
+ private:
+  Observed blank(std::size_t B) const {
+    const std::size_t n = patch_ * patch_ * shape_.channels;
+    return {uninitialized({B, order_.size() / n, n}), {}};
+  }
+
+  void binarise(const std::int32_t* pixels, std::size_t row, Observed& x,
+                const RandomFunction& random, std::uint64_t first) const {
+    real* values = x.values.data() + row * order_.size();
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+      const double border = drawn_ ? random.uniform(first + order_[i]) : 0.5;
+      values[i] = double(pixels[order_[i]]) / 255 > border ? 1 : 0;
+    }
+  }
+
+  /// Parts of 1 as brightness, pixels where they are. (B, T, n) -> (B, height, width[, channels])
+  NamedArray in_place(const Tensor& values) const {
+    const std::size_t pixels = order_.size(), B = values.size() / pixels;
+    std::vector<std::size_t> shape{B, shape_.rows, shape_.columns};
+    if (shape_.channels > 1) shape.push_back(shape_.channels);
+    NamedArray images;
+    images.values.resize(shape);
+    for (std::size_t b = 0; b < B; ++b)
+      for (std::size_t i = 0; i < pixels; ++i)
+        images.values.data()[b * pixels + order_[i]] = 255 * double(values.data()[b * pixels + i]);
+    return images;
+  }
+
+  /// Images of several sets below each other, the next ones beside them; the mean of channels.
+  HeatMap mosaic(const std::string& title, const std::vector<const NamedArray*>& sets) const {
+    const std::size_t h = shape_.rows + 1, w = shape_.columns + 1, C = shape_.channels;
+    const std::size_t n =
+        std::min(sets[0]->values.shape()[0], picture_columns * picture_columns / sets.size());
+    const std::size_t lines = ceil_div(n, picture_columns) * sets.size();
+    HeatMap map;
+    map.title = title;
+    map.rows = lines * h - 1, map.columns = picture_columns * w - 1;
+    map.values.assign(map.rows * map.columns, std::nan(""));
+    map.lowest = 0, map.highest = 255;
+    for (std::size_t i = 0; i < n * sets.size(); ++i) {
+      const std::size_t image = i / sets.size(), set = i % sets.size();
+      const std::size_t top = (image / picture_columns * sets.size() + set) * h,
+                        left = image % picture_columns * w;
+      const double* pixel = sets[set]->values.data() + image * order_.size();
+      for (std::size_t y = 0; y < shape_.rows; ++y)
+        for (std::size_t x = 0; x < shape_.columns; ++x, pixel += C)
+          map.values[(top + y) * map.columns + left + x] =
+              std::accumulate(pixel, pixel + C, 0.0) / double(C);
+    }
+    return map;
+  }
+
+  std::unique_ptr<LabelledSequences> sequences_;
+  ImageShape shape_;
+  std::size_t patch_;
+  std::uint64_t seed_;
+  bool drawn_;
+  std::vector<std::size_t> order_;  // of pixels: patch by patch
+};
+
+}  // namespace
+
+std::unique_ptr<LatentData> latent_images(const Config& config) {
+  return std::make_unique<LatentImages>(config);
+}
+
+}  // namespace bochner

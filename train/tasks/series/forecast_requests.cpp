@@ -1,0 +1,316 @@
+#include <algorithm>
+#include <bochner/base/errors.hpp>
+#include <bochner/base/join.hpp>
+#include <bochner/base/text.hpp>
+#include <bochner/data/formats/time_stamp.hpp>
+#include <bochner/train/tasks/series/forecast_requests.hpp>
+#include <iterator>
+
+namespace bochner {
+namespace {
+
+/// "a", "b" and 4 more
+std::string quoted_some(const std::vector<std::string>& names) {
+  std::vector<std::string> quoted;
+  std::ranges::transform(names, std::back_inserter(quoted), excerpt);
+  return some_of(quoted);
+}
+
+void require_known(const std::vector<SeriesRows>& parts, const SeriesWindows& learned) {
+  std::vector<std::string> unknown, known;
+  for (const SeriesRows& part : parts)
+    if (!learned.called(part.id)) unknown.push_back(words_of(part.id));
+  for (std::size_t number = 0; number < learned.count(); ++number)
+    known.push_back(words_of(learned.series(number).id));
+  if (!unknown.empty())
+    throw DataError("the model knows no series ", quoted_some(unknown), "; it learned ",
+                    quoted_some(known));
+}
+
+/// Takes away those that training itself has left out, unless all are such.
+void leave_out_unlearned(std::vector<SeriesRows>& parts, const SeriesWindows& learned,
+                         std::vector<std::string>& left_out) {
+  const auto is_unlearned = [&](const SeriesRows& part) {
+    return !learned.called(part.id) && std::ranges::count(learned.left_out(), part.id) > 0;
+  };
+  if (std::ranges::all_of(parts, is_unlearned)) return;
+  std::vector<std::string> names;
+  for (const SeriesRows& part : parts)
+    if (is_unlearned(part)) names.push_back(words_of(part.id));
+  std::erase_if(parts, is_unlearned);
+  if (!names.empty())
+    left_out.push_back("without " + quoted_some(names) + ": too short to have been learned");
+}
+
+/// A series of the input as far as it has values, and the rows behind it that are asked for.
+struct SeenSeries {
+  TimeSeries series;
+  std::vector<std::size_t> rows;  ///< all of it, in the table
+  std::size_t asked = 0;
+};
+
+SeenSeries seen_series(NamedArray& table, const RequestRules& rules, const SeriesColumns& columns,
+                       const SeriesRows& part, bool asks) {
+  const std::size_t empty = rows_asked_for(table, columns, part.rows);
+  if (!asks && empty > 0 && !rules.carries_forward)
+    throw DataError("the input ends with ", format_number_of(empty, "row"), " without values",
+                    part.id.empty() ? "" : " of " + words_of(part.id),
+                    "; leave them out: only a model with data.stamps or data.known is asked so");
+  SeenSeries seen{{}, part.rows, asks ? empty : 0};
+  SeriesRows before = part;
+  before.rows.resize(part.rows.size() - seen.asked);
+  if (before.rows.empty())
+    throw DataError("the input has rows to come and none before them",
+                    part.id.empty() ? "" : " of " + words_of(part.id));
+  if (rules.carries_forward) carry_forward(table, columns, before.rows);
+  seen.series = time_series(table, columns, before);
+  seen.series.clock = clock_of(table, part.rows);
+  return seen;
+}
+
+void require_fit(const std::vector<SeenSeries>& all, const SeriesWindows& learned) {
+  const std::size_t V = learned.series().variates(), L = learned.spec().lookback,
+                    H = learned.spec().horizon;
+  std::vector<std::string> too_short;
+  for (const auto& [series, rows, asked] : all) {
+    if (series.variates() != V)
+      throw DataError("the input has ", series.variates(), " variates, the model forecasts ", V);
+    if (series.rows() < L)
+      too_short.push_back(format_number_of(series.rows(), "row") +
+                          (series.id.empty() ? "" : " of " + excerpt(words_of(series.id))));
+    if (asked > H) throw DataError("the input asks for ", asked, " rows, the model forecasts ", H);
+  }
+  if (!too_short.empty())
+    throw DataError("the input has ", some_of(too_short), ", the model looks back over ", L);
+}
+
+constexpr const char* neighbours = "; data.pause = 0 takes them for neighbours";
+
+/// Whether steps from row to row must be those of the windows that were learned.
+bool has_steps(const TimeSeries& series, const TimeSeries& learned, const SeriesSpec& spec) {
+  return spec.pause > 0 && !spec.stamps && spec.drop == 0 && !series.times.empty() &&
+         !learned.times.empty();
+}
+
+/// The rows that a model looks back over must follow each other as those of its training windows
+/// do.
+void require_steps(const TimeSeries& series, const TimeSeries& learned, const SeriesSpec& spec) {
+  if (!has_steps(series, learned, spec)) return;
+  const TimeStep step = learned.time_step().by(series.clock);
+  const std::string whose = series.id.empty() ? "" : " of " + words_of(series.id),
+                    advice = in_words(" apart", neighbours);
+  const std::size_t L = spec.lookback, first = series.rows() - L;
+  for (std::size_t row = first + 1; row < series.rows(); ++row)
+    if (step.between(series.times[row - 1], series.times[row]) > spec.pause)
+      throw DataError("the input has no row", whose, " between ",
+                      format_time(series.times[row - 1]), " and ", format_time(series.times[row]),
+                      ", within the ", L, " that the model looks back over, which it learned ",
+                      step.words(), advice);
+  if (step.are_closer(series.times.back() - series.times[first], L - 1))
+    throw DataError("the input's last ", L, " rows", whose,
+                    " lie closer than the model learned: ", step.words(), advice);
+}
+
+/// Rows to come must be there where something is known of them; series without are left out, unless
+/// all are such.
+void require_rows_to_come(std::vector<SeenSeries>& all, const RequestRules& rules, std::size_t H,
+                          std::vector<std::string>& left_out) {
+  const std::vector<std::string>& known = rules.columns.known;
+  if (known.empty()) return;
+  std::vector<std::string> without;
+  for (const SeenSeries& seen : all)
+    if (seen.asked == 0) without.push_back(words_of(seen.series.id));
+  if (without.empty()) return;
+  if (without.size() < all.size()) {
+    std::erase_if(all, [](const SeenSeries& seen) { return seen.asked == 0; });
+    left_out.push_back("without " + quoted_some(without) +
+                       ": the input does not say what is known of their rows to come");
+    return;
+  }
+  throw DataError("the input does not say what is known of the rows to come: add up to ", H,
+                  " rows behind the last one",
+                  rules.columns.series.empty() ? "" : " of " + quoted_some(without),
+                  ", with their time and ", joined(known),
+                  ", and with nothing in what is forecast");
+}
+
+/// When the H rows behind a series are: at the times of the rows that are asked for, then on step
+/// by step. Empty without times.
+std::vector<double> times_to_come(const SeenSeries& seen, const TimeStep& step,
+                                  const NamedArray& table, std::size_t H) {
+  std::vector<double> times;
+  if (seen.series.times.empty()) return times;
+  double last = seen.series.times.back();
+  for (std::size_t i = seen.series.rows(); times.size() < std::min(seen.asked, H); ++i) {
+    times.push_back(table.values(seen.rows[i], *table.time));
+    if (!(times.back() > last))
+      throw DataError("row ", seen.rows[i] + 1, ": time must go on from row to row; sort the rows");
+    last = times.back();
+  }
+  for (std::size_t count = 1; times.size() < H; ++count) times.push_back(step.after(last, count));
+  return times;
+}
+
+/// Times (1, L + H) of the last L rows and of those to come: stamps, or 0, 1, 2, ...
+Times window_times(const TimeSeries& series, const std::vector<double>& coming,
+                   const SeriesSpec& spec) {
+  const std::size_t L = spec.lookback, H = spec.horizon;
+  if (spec.stamps && series.times.empty())
+    throw DataError("the model sees time stamps; the input has no column of them");
+  Times times(std::vector<std::size_t>{1, L + H});
+  for (std::size_t i = 0; i < L + H; ++i) {
+    if (!spec.stamps)
+      times(0, i) = double(i);
+    else
+      times(0, i) = i < L ? series.times[series.rows() - L + i] : coming[i - L];
+  }
+  return times;
+}
+
+/// The last columns of a matrix. (n, rows) -> (1, n, count)
+Tensor last_columns(const xt::xarray<double>& matrix, std::size_t count) {
+  const std::size_t n = matrix.shape()[0], rows = matrix.shape()[1];
+  Tensor last = uninitialized({1, n, count});
+  for (std::size_t v = 0; v < n; ++v) {
+    const double* end = matrix.data() + (v + 1) * rows;
+    std::copy(end - count, end, last.data() + v * count);
+  }
+  return last;
+}
+
+/// What the rows say, or what the model has learned where most of them are of the same dates: a
+/// week of business days does not show that there are none on weekends.
+TimeStep step_of(const TimeSeries& series, const TimeSeries& learned) {
+  if (learned.times.empty()) return series.time_step();
+  const TimeStep step = learned.time_step().by(series.clock);
+  std::size_t alike = 1;
+  for (std::size_t row = 1; row < series.times.size(); ++row)
+    alike += step.between(series.times[row - 1], series.times[row]) == 1;
+  const bool agrees =
+      (step.counts_dates() || step.has_pauses()) && 10 * alike >= 9 * series.times.size();
+  return agrees || series.rows() <= 2 ? step : series.time_step();
+}
+
+/// The rows that are asked for are the next ones.
+void require_next_steps(const TimeSeries& series, const std::vector<double>& coming,
+                        std::size_t asked, const TimeSeries& learned, const SeriesSpec& spec) {
+  if (!has_steps(series, learned, spec)) return;
+  const TimeStep step = learned.time_step().by(series.clock);
+  double last = series.times.back();
+  for (std::size_t i = 0; i < asked; ++i) {
+    const double time = coming[i];
+    const std::size_t steps = step.between(last, time);
+    if (steps == 0 || steps > spec.pause)
+      throw DataError("the row that is asked for at ", format_time(time),
+                      " is not the next one behind ", format_time(last),
+                      series.id.empty() ? "" : " of " + words_of(series.id),
+                      "; rows to come follow each other as those that the model learned, ",
+                      step.words(), " apart", neighbours);
+    last = time;
+  }
+}
+
+ForecastRequest request_of(const NamedArray& table, const SeriesColumns& columns,
+                           const SeenSeries& seen, const SeriesWindows& learned) {
+  const auto& [series, rows, asked] = seen;
+  const SeriesSpec& spec = learned.spec();
+  const std::size_t number = learned.called(series.id).value_or(0);
+  require_steps(series, learned.series(number), spec);
+  const TimeStep step = step_of(series, learned.series(number));
+  ForecastRequest request{series.id,
+                          last_columns(series.values, spec.lookback),
+                          {},
+                          {},
+                          asked > 0 ? asked : spec.horizon};
+  request.coming = times_to_come(seen, step, table, spec.horizon);
+  request.clock = series.clock;
+  if (asked > 0) require_next_steps(series, request.coming, asked, learned.series(number), spec);
+  request.facts.times = window_times(series, request.coming, spec);
+  request.facts.series = {number};
+  if (columns.covariates() == 0) return request;
+  std::vector<double> times = series.times;
+  times.insert(times.end(), request.coming.begin(), request.coming.end());
+  request.facts.covariates =
+      last_columns(covariates_of(table, columns, rows, times, series.rows() + spec.horizon),
+                   spec.lookback + spec.horizon);
+  return request;
+}
+
+void set_time(NamedArray& table, std::size_t row, double time, const WallClock& clock) {
+  table.values(row, *table.time) = time;
+  if (!clock.is_utc()) table.offsets[row] = clock.offset(time);
+}
+
+/// Numbers where all of these are numbers as they are written, else texts.
+void write_ids(NamedArray& table, std::size_t column, const std::vector<std::string>& ids) {
+  const bool numbers = std::ranges::all_of(ids, [](const std::string& id) {
+    const auto number = parse_number(id);
+    return number && format_number(*number) == id;
+  });
+  for (std::size_t row = 0; row < ids.size(); ++row)
+    table.values(row, column) = numbers ? *parse_number(ids[row]) : double(row);
+  if (!numbers) table.texts[column] = ids;
+}
+
+}  // namespace
+
+std::vector<ForecastRequest> forecast_requests(const NamedArray& input, const RequestRules& rules,
+                                               const SeriesWindows& learned,
+                                               std::vector<std::string>& left_out) {
+  NamedArray table = input;
+  SeriesColumns columns = rules.columns;
+  if (table.values.dimension() == 2 && !columns.others().empty())
+    columns = with_indicators(table, columns, rules.levels);
+  columns.targets.clear();
+  if (!input.columns.empty()) columns.targets = learned.series().names;
+  const bool asks = learned.spec().stamps || !columns.known.empty();
+  std::vector<SeriesRows> parts = rows_of_series(table, columns.series);
+  if (!columns.series.empty()) {
+    leave_out_unlearned(parts, learned, left_out);
+    require_known(parts, learned);
+  }
+  std::vector<SeenSeries> all;
+  for (const SeriesRows& part : parts)
+    all.push_back(seen_series(table, rules, columns, part, asks));
+  require_fit(all, learned);
+  require_rows_to_come(all, rules, learned.spec().horizon, left_out);
+  std::vector<ForecastRequest> requests;
+  for (const SeenSeries& seen : all) requests.push_back(request_of(table, columns, seen, learned));
+  return requests;
+}
+
+NamedArray forecast_table(const NamedArray& input, const SeriesColumns& columns,
+                          const std::vector<std::string>& names,
+                          const std::vector<ForecastRequest>& requests,
+                          const std::vector<Tensor>& answers,
+                          const std::vector<double>& quantiles) {
+  const std::size_t ids = columns.series.size(), time = requests[0].coming.empty() ? 0 : 1,
+                    said = answers[0].size() / answers[0].shape()[0], first = ids + time;
+  std::size_t rows = 0;
+  for (const ForecastRequest& request : requests) rows += request.rows;
+  NamedArray table{xt::xarray<double>::from_shape({rows, first + said}), {}};
+  if (time > 0) table.time = ids;
+  if (!requests[0].clock.is_utc()) table.offsets.assign(rows, 0);
+  std::vector<std::vector<std::string>> id_columns(ids);
+  std::size_t row = 0;
+  for (std::size_t i = 0; i < requests.size(); ++i)
+    for (std::size_t h = 0; h < requests[i].rows; ++h, ++row) {
+      for (std::size_t k = 0; k < ids; ++k) id_columns[k].push_back(requests[i].id[k]);
+      if (time > 0) set_time(table, row, requests[i].coming[h], requests[i].clock);
+      for (std::size_t j = 0; j < said; ++j)
+        table.values(row, first + j) = double(answers[i].data()[h * said + j]);
+    }
+  for (std::size_t k = 0; k < ids; ++k) write_ids(table, k, id_columns[k]);
+  if (names.empty()) return table;
+  for (const std::string& column : columns.series)
+    table.columns.push_back(
+        column_name(input, *find_column(input.columns, input.values.shape()[1], column)));
+  if (time > 0) table.columns.push_back(column_name(input, *input.time));
+  for (const std::string& name : names) {
+    if (quantiles.empty()) table.columns.push_back(name);
+    for (const double level : quantiles) table.columns.push_back(name + "_" + format_number(level));
+  }
+  return table;
+}
+
+}  // namespace bochner

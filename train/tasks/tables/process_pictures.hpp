@@ -1,0 +1,20 @@
+#pragma once
+/// Pictures of a Gaussian process: bands around the mean, spectra, kernels, and what it has learned
+/// in words.
+
+#include <bochner/data/tables/table_rows.hpp>
+#include <bochner/layers/gaussian_processes/gaussian_process.hpp>
+#include <functional>
+
+namespace bochner {
+
+class Page;
+
+/// Of rows in the units of `data`.
+using PredictRows = std::function<ProcessPrediction(const Observations& rows)>;
+
+/// Adds sections on the predictions and on the kernel, in the units of the data.
+void add_process(Page& page, GaussianProcess& model, const TableRows& data,
+                 const PredictRows& predict);
+
+}  // namespace bochner

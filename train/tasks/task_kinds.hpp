@@ -1,0 +1,90 @@
+#pragma once
+/// What data.kind may be, which model and task learn it, and what its keys must satisfy.
+
+#include <bochner/data/events/event_files.hpp>
+#include <bochner/data/fields/sensor_table.hpp>
+#include <bochner/data/formats/read_array.hpp>
+#include <bochner/data/tables/table_rows.hpp>
+#include <bochner/data/text/list_ops.hpp>
+#include <bochner/data/text/token_tasks.hpp>
+#include <bochner/data/text/tokenizer.hpp>
+#include <bochner/train/config/config.hpp>
+
+namespace bochner {
+
+/// What data.kind may be.
+std::vector<std::string> data_kind_names();
+
+struct ModelChoice {
+  std::string kind = "lm";
+};
+void describe(Keys& keys, ModelChoice& choice);
+
+/// Whether data.kind is read from data.files, and not generated.
+bool reads_files(const Config& config);
+
+/// The keys of data.* that kinds share.
+struct DataSpec {
+  std::string kind = "bytes";
+  std::vector<std::string> files;
+  std::size_t length = 256;
+  std::string separator = "\\n";  ///< see separator_bytes() of encoding_checks.hpp
+  TokenizerSpec tokenizer;
+  double validation = 0.1;
+  ExampleSet examples;
+};
+inline void describe(Keys& keys, DataSpec& spec) {
+  keys("kind", spec.kind, one_of(data_kind_names),
+       "bytes of text files, texts with labels, images, a series of numbers, events of files, "
+       "readings of sensors, rows of a table, or generated examples: see tasks.md");
+  keys("files", spec.files,
+       "what is read from files: files or globs, from the current folder; the resolved config "
+       "holds absolute paths",
+       resumable_path);
+  keys("length", spec.length, between(1, 1 << 24),
+       "tokens of a window or sequence (T); listops: of the longest expression; sensors: readings");
+  keys("separator", spec.separator,
+       "bytes: what ends a part of a text, a line, for model.positions = \"encoding\", with \\n, "
+       "\\t, "
+       "\\r, \\\\ and \\xHH for bytes that are no text; other tokens have a marker");
+  keys.section("tokenizer", spec.tokenizer);
+  keys("validation", spec.validation, below(0, 1),
+       "bytes, texts, images, event_files, field_files, sensors, table: fraction kept for "
+       "validation, rounded up, "
+       "0 for none: the last bytes, images, sequences, films or readings, any texts; of a single "
+       "sequence or film its last events or frames");
+  describe(keys, spec.examples);
+}
+
+struct ImagesSpec {
+  std::vector<std::string> validation_files;
+  bool grey = false;
+};
+inline void describe(Keys& keys, ImagesSpec& spec) {
+  keys("validation_files", spec.validation_files,
+       "images: files to validate on; without them the last data.validation of data.files",
+       resumable_path);
+  keys("grey", spec.grey, "images: one token of brightness a pixel instead of three of colour");
+}
+
+/// The generated examples that a config describes, and what kinds of them are.
+ExampleSet example_set(const Config& config);
+TokenTaskSpec token_task_spec(const Config& config);
+ListOpsSpec list_ops_spec(const Config& config);
+/// How the data.* keys of a config say that tables are to be read.
+ReadOptions table_options(const Config& config);
+/// Where it says that the columns of event_files are.
+EventColumns event_columns(const Config& config);
+/// Of sensors.
+SensorColumns sensor_columns(const Config& config);
+
+/// Throws ConfigError where data.kind and other keys do not fit.
+void check_data(const Config& config);
+/// Throws ConfigError at the key that would keep examples where a split has none; at `option` where
+/// that is what asked for them.
+void require_examples(const Config& config, const Dataset& data, Split split,
+                      const std::string& option = "");
+/// Throws ConfigError at train.stop.patience when there is nothing to validate on.
+void check_validation(const Config& config);
+
+}  // namespace bochner

@@ -1,0 +1,119 @@
+#include <fmt/format.h>
+
+#include <bochner/base/errors.hpp>
+#include <bochner/base/text.hpp>
+#include <bochner/data/files/digest.hpp>
+#include <bochner/data/files/glob.hpp>
+#include <bochner/train/storage/storage.hpp>
+#include <bochner/train/tasks/text/tokenizers.hpp>
+#include <cstdlib>
+#include <filesystem>
+
+namespace bochner {
+namespace {
+
+std::string digest_in_words(std::string_view model) {
+  return fmt::format("{:016x}", digest_of_elements(model));
+}
+
+std::string read_model(const std::string& path) {
+  const RegularFile file(path);
+  if (file.size() > largest_tokenizer)
+    throw DataError(path, ": is too large for a model of SentencePiece");
+  std::string bytes(file.size(), '\0');
+  file.read_at(0, {reinterpret_cast<std::uint8_t*>(bytes.data()), bytes.size()});
+  return bytes;
+}
+
+/// Where the tokens of large texts are kept.
+Path cache_folder(const Config& config) {
+  if (const std::string& chosen = config.text("data.tokenizer.cache"); !chosen.empty())
+    return chosen;
+  for (const auto& [variable, below] :
+       {std::pair{"XDG_CACHE_HOME", "bochner"}, std::pair{"HOME", ".cache/bochner"}})
+    if (const char* folder = std::getenv(variable); folder && *folder == '/')
+      return Path(folder) / below;
+  fail(config, "data.tokenizer.cache",
+       "must name a folder for the tokens of this text: there is no home folder");
+}
+
+void write_cache(const Path& file, const ByteCorpus& text, const Tokenizer& tokenizer,
+                 const EncodingWords& words) {
+  if (words.tell)
+    words.tell(fmt::format("encoding {} of text, once; its tokens go to {}",
+                           format_bytes(double(text.size())), file.string()));
+  PosixStorage storage;
+  make_directories(storage, file.parent_path());
+  commit_file(storage, file, [&](StoredFile& out) {
+    const auto sink = [&](std::string_view piece) { out.append(piece.data(), piece.size()); };
+    write_encoded(text, tokenizer, sink, words.look);
+  });
+}
+
+/// The file with the tokens of a large text, whose encoding_id() is `id`; it is written when it is
+/// not there yet.
+Path tokens_on_disk(const Config& config, const ByteCorpus& text, const Tokenizer& tokenizer,
+                    std::uint64_t id, const EncodingWords& words) {
+  const Path file = cache_folder(config) / fmt::format("{:016x}.tokens", id);
+  if (!PosixStorage().exists(file)) write_cache(file, text, tokenizer, words);
+  return file;
+}
+
+}  // namespace
+
+bool has_words(const Config& config) {
+  return config.text("data.tokenizer.kind") == "sentencepiece";
+}
+
+void check_tokenizer(const Config& config) {
+  if (!has_words(config)) return;
+  if (config.text("data.tokenizer.model").empty())
+    fail(config, "data.tokenizer.model",
+         "must name a model: bochner data tokenizer FILE... -o words.model makes one",
+         "data.tokenizer.kind");
+  if (config.text("model.positions") == "encoding")
+    fail(config, "model.positions", "is for bytes: pieces of words have no separator",
+         "data.tokenizer.kind");
+}
+
+std::string tokenizer_file(const Config& config) {
+  if (!has_words(config)) return "";
+  const std::string &path = config.text("data.tokenizer.model"),
+                    &wanted = config.text("data.tokenizer.digest");
+  std::string model = read_model(path);
+  const std::string digest = digest_in_words(model);
+  if (!wanted.empty() && digest != wanted)
+    throw DataError(path, ": is not the tokenizer of data.tokenizer.digest = \"", wanted,
+                    "\", its own is \"", digest, "\"; restore it");
+  return model;
+}
+
+std::shared_ptr<const Tokenizer> tokenizer_of(const Config& config) {
+  if (!has_words(config)) return make_byte_tokenizer();
+  return make_piece_tokenizer(bytes_of(tokenizer_file(config)),
+                              config.text("data.tokenizer.model"));
+}
+
+void identify_tokenizer(Config& config) {
+  const std::string key = "data.tokenizer.digest";
+  if (!has_words(config) || !config.text(key).empty()) return;
+  config.set(key, digest_in_words(tokenizer_file(config)), config.location("data.tokenizer.model"));
+}
+
+EncodedText encoded_text(const Config& config, const ByteCorpus& text, const Tokenizer& tokenizer,
+                         const EncodingWords& words) {
+  if (text.size() <= encoded_in_memory) return EncodedText(text, tokenizer);
+  const std::uint64_t id = encoding_id(text, tokenizer);
+  return EncodedText(tokens_on_disk(config, text, tokenizer, id, words), id);
+}
+
+void prepare_encoded_text(const Config& config, const EncodingWords& words) {
+  if (!has_words(config) || config.text("data.kind") != "bytes") return;
+  const ByteCorpus text(
+      expand_files(config.text_list("data.files"), std::filesystem::current_path()));
+  if (text.size() <= encoded_in_memory) return;
+  const auto tokenizer = tokenizer_of(config);
+  tokens_on_disk(config, text, *tokenizer, encoding_id(text, *tokenizer), words);
+}
+
+}  // namespace bochner
