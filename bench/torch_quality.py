@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Trains the text recipe of examples/shakespeare-softmax.toml in PyTorch: exact attention with rotary positions and a
 short convolution of queries, keys and values. Learned slopes whose time constants start at one token, in place of
-rotary positions, are better on it: by 0.02 nats with ours (docs/comparison.md).
+rotary positions, are better on it: by 0.02 nats with ours (docs/results.md).
 
 usage: torch_quality.py TEXT [--threads N] [--steps N] [--every N] [--eager]
 
