@@ -107,6 +107,25 @@ std::string excerpt(std::string_view text) {
   return "\"" + printable(text) + (is_long ? "...\"" : "\"");
 }
 
+std::string to_hex(std::string_view bytes) {
+  constexpr const char* digits = "0123456789abcdef";
+  std::string text;
+  for (const unsigned char byte : bytes) text += {digits[byte / 16], digits[byte % 16]};
+  return text;
+}
+
+std::optional<std::string> from_hex(std::string_view text) {
+  if (text.size() % 2 != 0) return std::nullopt;
+  std::string bytes;
+  for (std::size_t i = 0; i < text.size(); i += 2) {
+    unsigned value = 0;
+    const auto [end, error] = std::from_chars(text.data() + i, text.data() + i + 2, value, 16);
+    if (error != std::errc() || end != text.data() + i + 2) return std::nullopt;
+    bytes += char(value);
+  }
+  return bytes;
+}
+
 std::string format_bytes(double bytes) { return with_prefix(bytes, " ", "B"); }
 
 std::string format_count(double count) { return with_prefix(count, "", ""); }

@@ -32,6 +32,10 @@ std::string excerpt(std::string_view text);
 /// "a, b, c, d, e and 4 more"
 std::string some_of(const std::vector<std::string>& names);
 
+/// Two hexadecimal digits for each byte, and back; nothing for a text that is not of such.
+std::string to_hex(std::string_view bytes);
+std::optional<std::string> from_hex(std::string_view text);
+
 /// "9.1 MB"
 std::string format_bytes(double bytes);
 /// "8.20M"; "148k"; "12"

@@ -34,7 +34,8 @@ inline void describe(Keys& keys, EventColumns& columns) {
 struct TableShape {
   std::size_t width = 0;                             ///< columns
   std::vector<std::string> names = {};               ///< of them; empty where the table has none
-  std::vector<std::string> types = {}, labels = {};  ///< what their numbers stand for, if texts
+  std::vector<std::string> types = {}, labels = {};  ///< names of their numbers, if texts
+  std::size_t known_types = 0;                       ///< types that a model has learned
 };
 /// Numbers the texts of types and labels as `shape` does, which takes over new ones if it may
 /// `grow`. Throws DataError for a text that is not among them, and for numbers in one table and

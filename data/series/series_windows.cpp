@@ -171,13 +171,6 @@ std::optional<std::size_t> SeriesWindows::called(const std::vector<std::string>&
   return std::nullopt;
 }
 
-Vocabularies SeriesWindows::names() const {
-  Vocabularies names{.columns = series().names};
-  for (const Part& part : parts_)
-    names.series.insert(names.series.end(), part.series.id.begin(), part.series.id.end());
-  return names;
-}
-
 std::size_t SeriesWindows::rows(Split split, std::size_t number) const {
   return parts_[number].end(split) - parts_[number].begin(split);
 }
@@ -202,14 +195,6 @@ bool SeriesWindows::crosses_pauses() const {
       crossed += step.between(times[row - 1], times[row]) > 1 &&
                  !std::ranges::binary_search(part.gaps, row);
     return 100 * crossed > times.size();
-  });
-}
-
-bool SeriesWindows::crosses_slots() const {
-  if (spec_.pause == 0 || spec_.stamps || spec_.drop > 0) return false;
-  return std::ranges::any_of(parts_, [](const Part& part) {
-    const TimeStep step = part.series.time_step();
-    return step.has_pauses() && !step.counts_dates() && have_one_step(part.series.times);
   });
 }
 

@@ -208,9 +208,12 @@ std::string TimeStep::words() const {
   return format_number(step_) + " s";
 }
 
-bool have_one_step(const std::vector<double>& times) {
-  const std::vector<double> steps = differences(times);
-  return !steps.empty() && are_mostly(steps, median(steps));
+bool TimeStep::is_valid() const {
+  constexpr double most_months = 12 * 10000;
+  if (slots_ && !slots_->is_valid()) return false;
+  if (!(step_ > 0 && std::isfinite(step_) && unit_ <= Unit::business_days)) return false;
+  if (unit_ == Unit::seconds) return true;
+  return step_ == std::floor(step_) && step_ <= most_months && day_ >= 1 && day_ <= 31;
 }
 
 }  // namespace bochner

@@ -3,7 +3,9 @@
 
 #include <bochner/data/series/wall_clock.hpp>
 #include <bochner/data/series/week_slots.hpp>
+#include <cstdint>
 #include <string>
+#include <utility>
 
 namespace bochner {
 
@@ -13,6 +15,8 @@ namespace bochner {
 /// of the week only, else the median gap in seconds. Dates are those of the clock on the wall.
 class TimeStep {
  public:
+  /// One second.
+  TimeStep() = default;
   /// Times ascend, in seconds since 1970. One second without two of them.
   explicit TimeStep(const std::vector<double>& times, const WallClock& clock = {});
   /// The same step where stamps have other offsets from UTC.
@@ -36,9 +40,25 @@ class TimeStep {
   bool has_pauses() const { return unit_ == Unit::business_days || slots_; }
   /// "1 month", "1 business day", "15 minutes"
   std::string words() const;
+  friend bool operator==(const TimeStep&, const TimeStep&) = default;
+
+  /// All but the clock, which by() sets.
+  template <class Archive>
+  void serialize(Archive& archive) {
+    auto unit = std::uint8_t(unit_), regular = std::uint8_t(is_regular_),
+         by_wall = std::uint8_t(by_wall_);
+    WeekSlots slots = slots_.value_or(WeekSlots());
+    archive(unit, step_, day_, regular, rows_of_day_, by_wall, slots);
+    unit_ = Unit(unit);
+    is_regular_ = regular > 0;
+    by_wall_ = by_wall > 0;
+    if (!slots.is_empty()) slots_ = std::move(slots);
+  }
+  /// Whether what was read is a step: after() and between() may be called.
+  bool is_valid() const;
 
  private:
-  enum class Unit { seconds, months, business_days };
+  enum class Unit : std::uint8_t { seconds, months, business_days };
   bool counts_days(const std::vector<double>& times);
   bool is_monthly(const std::vector<double>& times);
   bool is_business_daily(const std::vector<double>& times);
@@ -55,9 +75,5 @@ class TimeStep {
   bool by_wall_ = false;            ///< else an hour that clocks skip or repeat is one of others
   WallClock clock_;
 };
-
-/// Whether nine of ten gaps are alike within 1 %, in seconds; none are between fewer than two
-/// times.
-bool have_one_step(const std::vector<double>& times);
 
 }  // namespace bochner

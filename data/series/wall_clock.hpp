@@ -19,6 +19,7 @@ class WallClock {
   /// What it shows, in seconds since a 1970 of its own.
   double shown(double time) const { return time + offset(time); }
   std::vector<double> shown(const std::vector<double>& times) const;
+  friend bool operator==(const WallClock&, const WallClock&) = default;
 
  private:
   std::vector<std::pair<double, double>> changes_;  ///< times, and offsets from then on

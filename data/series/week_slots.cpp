@@ -85,6 +85,17 @@ WeekSlots::WeekSlots(double step, double phase, const std::vector<bool>& taken)
   for (const bool each : taken) rows_.push_back(rows_.back() + each);
 }
 
+bool WeekSlots::is_valid() const {
+  if (rows_.size() < 8 || rows_[0] != 0 || rows_.back() == 0) return false;
+  const auto a_week = std::int64_t(rows_.size()) - 1;
+  const bool fills_days = a_week % 7 == 0 && week_seconds % a_week == 0;
+  if (!fills_days || step_ != double(week_seconds / a_week) || step_ < double(shortest_step))
+    return false;
+  for (std::size_t i = 1; i < rows_.size(); ++i)
+    if (rows_[i] != rows_[i - 1] && rows_[i] != rows_[i - 1] + 1) return false;
+  return phase_ >= 0 && phase_ < step_;
+}
+
 std::int64_t WeekSlots::slot_at(double time) const {
   return floor_of((time - double(monday) - phase_) / step_);
 }

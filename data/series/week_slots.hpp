@@ -22,14 +22,24 @@ class WeekSlots {
   std::size_t between(double earlier, double later) const;
   /// Rows of a day, or of a week where days differ or have one.
   std::size_t season() const;
+  friend bool operator==(const WeekSlots&, const WeekSlots&) = default;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(step_, phase_, rows_);
+  }
+  bool is_valid() const;
 
  private:
+  friend class TimeStep;
+  WeekSlots() = default;
+  bool is_empty() const { return rows_.empty(); }
   WeekSlots(double step, double phase, const std::vector<bool>& taken);
   std::int64_t slot_at(double time) const;
   /// Rows before a slot, counted from that of slot 0 on.
   std::int64_t rows_before(std::int64_t slot) const;
 
-  double step_, phase_;             ///< slot 0 begins `phase_` behind a Monday
+  double step_ = 1, phase_ = 0;     ///< slot 0 begins `phase_` behind a Monday
   std::vector<std::int64_t> rows_;  ///< before each slot of the week, and before its end
 };
 

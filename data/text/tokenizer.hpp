@@ -14,7 +14,7 @@ namespace bochner {
 
 struct TokenizerSpec {
   std::string kind = "bytes";
-  std::string model, digest, cache;
+  std::string model, cache;
 };
 inline void describe(Keys& keys, TokenizerSpec& spec) {
   keys("kind", spec.kind, one_of({"bytes", "sentencepiece"}),
@@ -23,8 +23,6 @@ inline void describe(Keys& keys, TokenizerSpec& spec) {
        "sentencepiece: file of the model, which bochner data tokenizer makes; a run has its own "
        "copy",
        resumable_path);
-  keys("digest", spec.digest,
-       "sentencepiece: of the model, filled in when a run begins: it takes no other one");
   keys("cache", spec.cache,
        "sentencepiece: folder for the tokens of texts above 16 MiB, which are made once; without "
        "one bochner in ~/.cache",

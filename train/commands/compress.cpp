@@ -183,7 +183,8 @@ Written write_run(const CompressOptions& options, const CheckpointReader& checkp
   state.metrics_waiting.clear();
   record_improvement(state, loss, 0);
   record_best(state, loss, 1);
-  const Path path = run.save({print_config(config), model.records(checkpoint), state});
+  const Path path =
+      run.save({print_config(config), model.records(checkpoint), state, checkpoint.facts()});
   return {path, storage.open_read(path)->size(), 0, storage.open_read(checkpoint.path())->size()};
 }
 

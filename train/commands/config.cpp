@@ -17,8 +17,8 @@ struct ConfigOptions {
 };
 
 /// Null where the data would have to be known. Of bytes all is known, and of a process its kernel.
-std::unique_ptr<Module> model_like(const Config& config) try {
-  return make_stand_in(config);
+std::unique_ptr<Learner> learner_like(const Config& config) try {
+  return make_learner(config, {});
 } catch (const std::invalid_argument&) {
   const std::string& kind = config.text("data.kind");
   if (kind == "bytes" || kind == "table") throw;
@@ -30,13 +30,13 @@ std::unique_ptr<Module> model_like(const Config& config) try {
 void try_model(const Config& config) {
   try_blocks(config);
   const std::unique_ptr<Task> task = reads_files(config) ? nullptr : make_task(config);
-  const std::unique_ptr<Module> model = task ? nullptr : model_like(config);
-  if (!task && !model) return;
+  const std::unique_ptr<Learner> learner = task ? nullptr : learner_like(config);
+  if (!task && !learner) return;
   auto spec = read_spec<OptimizerSpec>(config, "optim");
   if (spec.temperature == 0) spec.temperature = 1;  // a trainer has one of the data
   if (config.text("data.kind") == "table" && config.text_list("data.inputs").empty())
     spec.groups.clear();  // their patterns may mean columns of the table
-  make_optimizer(spec, parameters_of(task ? task->model() : *model));
+  make_optimizer(spec, parameters_of(task ? task->model() : learner->model()));
 }
 
 void config_check_command(const ConfigOptions& options) {

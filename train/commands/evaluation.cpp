@@ -10,7 +10,6 @@
 #include <bochner/train/studies/backtest_figures.hpp>
 #include <bochner/train/studies/linear_probe.hpp>
 #include <bochner/train/studies/predictive_scores.hpp>
-#include <bochner/train/tasks/latent/latent_task.hpp>
 #include <bochner/train/tasks/task_kinds.hpp>
 #include <bochner/train/tasks/train_spec.hpp>
 
@@ -105,9 +104,11 @@ void print_backtest(const Backtest& backtest, std::uint64_t step) {
 }
 
 void run_backtest(const EvalOptions& options, Split split, Task& task, std::uint64_t step) {
-  const auto backtest = task.backtest({split, options.backtest, options.stride, options.season});
+  Backtests* has = task.abilities().backtests;
+  const auto backtest =
+      has ? has->backtest({split, options.backtest, options.stride, options.season}) : std::nullopt;
   demand(backtest.has_value(), "--backtest: is for forecasters, not for this model: {}",
-         task.describe_model());
+         task.learner().describe());
   options.json ? print_backtest_json(*backtest, step) : print_backtest(*backtest, step);
 }
 
@@ -129,9 +130,9 @@ void eval_command(const EvalOptions& options) {
     return loaded;
   });
   const std::uint64_t step = checkpoint.state().step;
-  auto* latent = dynamic_cast<LatentTask*>(task.get());
-  const bool weighted = latent && options.draws > 0 && !options.calibration;
-  if (weighted) latent->evaluate_by(options.draws);
+  BoundsByDraws* bounds = task->abilities().bounds;
+  const bool weighted = bounds && options.draws > 0 && !options.calibration;
+  if (weighted) bounds->evaluate_by(options.draws);
   if (options.calibration || (options.draws > 0 && !weighted) || options.backtest > 0) {
     if (work.leads() && options.backtest > 0) run_backtest(options, split, *task, step);
     if (work.leads() && options.backtest == 0)

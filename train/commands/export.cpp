@@ -7,13 +7,13 @@
 #include <bochner/data/files/input.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/export/torch_module.hpp>
+#include <bochner/train/run/checkpoint/model_weights.hpp>
 #include <bochner/train/run/checkpoint/safetensors.hpp>
-#include <bochner/train/run/recognised_task.hpp>
-#include <bochner/train/run/session.hpp>
+#include <bochner/train/run/imported_run.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/storage/output.hpp>
+#include <bochner/train/tasks/facts.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
-#include <bochner/train/tasks/tables/learned_process.hpp>
 #include <bochner/train/tasks/text/tokenizers.hpp>
 #include <cctype>
 #include <cstring>
@@ -38,8 +38,7 @@ void require_safetensors(const std::string& output) {
 
 /// Returns how many tensors there are.
 std::size_t write_weights(const CheckpointReader& checkpoint, bool live_weights,
-                          const SafetensorsTexts& texts, const std::string& file,
-                          const Tensor* units = nullptr) {
+                          const SafetensorsTexts& texts, const std::string& file) {
   const std::string weights = prefix_of_weights(checkpoint, !live_weights);
   std::deque<Tensor> tensors;
   std::vector<TensorRecord> records;
@@ -49,43 +48,16 @@ std::size_t write_weights(const CheckpointReader& checkpoint, bool live_weights,
     records.push_back(
         {tensor.name.substr(tensor.name.find('/') + 1), tensor.shape, tensors.back().data()});
   }
-  if (units) records.push_back({units_name, units->shape(), units->data()});
   const std::size_t count = records.size();
   write_output(file, [&](const Sink& sink) { write_safetensors(sink, std::move(records), texts); });
   return count;
 }
 
-/// Those that an older run has not kept are of its data; null where it has, or these are not there.
-const Tensor* missing_units(const CheckpointReader& checkpoint, Task& task) {
-  if (!lacks_units(checkpoint, task.model()) || !has_data_of(checkpoint, task)) return nullptr;
-  for (const NamedTensor& named : buffers_of(task.model()))
-    if (named.name == units_name) return named.tensor;
-  return nullptr;
-}
-
-/// The task of a run whose model has units that its checkpoint lacks; null for others.
-std::unique_ptr<Task> task_with_units(const CheckpointReader& checkpoint) {
-  const Config config = stored_config(checkpoint.config(), checkpoint.path().string());
-  if (config.text("model.kind") != "gp" || checkpoint.find(std::string(buffer_prefix) + units_name))
-    return nullptr;
-  try {
-    auto task = make_task_like(config, checkpoint.state().data_fingerprint);
-    if (has_data_of(checkpoint, *task)) return task;
-  } catch (const std::runtime_error&) {  // its files are away
-  }
-  fmt::print(stderr,
-             "note     the run has kept no units of columns, and the data that it learned have "
-             "changed or are away: they are left out\n");
-  return nullptr;
-}
-
 void export_weights(const ExportOptions& options) {
   require_safetensors(options.output);
   const CheckpointReader checkpoint = open_run_or_file(options.run);
-  const auto task = task_with_units(checkpoint);
   const std::size_t count =
-      write_weights(checkpoint, options.live_weights, texts_of(checkpoint), options.output,
-                    task ? missing_units(checkpoint, *task) : nullptr);
+      write_weights(checkpoint, options.live_weights, texts_of(checkpoint), options.output);
   if (options.output != "-")
     fmt::print("{}   {} of step {}\n", printable(options.output), format_number_of(count, "tensor"),
                checkpoint.state().step);
@@ -109,19 +81,20 @@ Path torch_folder(const std::string& name) {
 /// The sources that the model is made of, and its weights beside them.
 void export_torch(const ExportOptions& options) {
   const Path folder = torch_folder(options.torch);
-  const auto [checkpoint, config, task] = load_task(options);
+  const LoadedRun run = load_run(options.run, options.sets);
+  const auto& [checkpoint, config] = run;
+  const auto learner = load_learner(run, options);
   const std::vector<TorchSource> sources = torch_sources_of(config);
   SafetensorsTexts texts = texts_of(checkpoint);
-  texts.emplace_back("sizes", task->sizes().line());
+  texts.emplace_back("sizes", learner->sizes().line());
   PosixStorage storage;
   make_directories(storage, folder);
-  write_weights(checkpoint, options.live_weights, texts, (folder / torch_weights).string(),
-                missing_units(checkpoint, *task));
+  write_weights(checkpoint, options.live_weights, texts, (folder / torch_weights).string());
   for (const TorchSource& source : sources)
     commit_file(storage, folder / fmt::format("{}.py", source.name), std::string(source.text));
   if (has_words(config)) commit_file(storage, folder / tokenizer_name, tokenizer_file(config));
-  const std::string words = fmt::format("{}: step {} of {}", task->describe_model(),
-                                        checkpoint.state().step, options.run);
+  const std::string words =
+      fmt::format("{}: step {} of {}", learner->describe(), checkpoint.state().step, options.run);
   commit_file(storage, folder / "__init__.py", torch_package(sources, words));
   fmt::print("{}   {} and the weights of step {}:  python -c \"import {}; model = {}.load()\"\n",
              folder.string(), format_number_of(sources.size(), "source"), checkpoint.state().step,
@@ -154,36 +127,45 @@ std::uint64_t count_in(const Safetensors& weights, const std::string& file, cons
 }
 
 /// Throws DataError that lists what the model lacks.
-void take_weights(const Safetensors& weights, const std::string& file, Session& session) {
+void take_weights(const Safetensors& weights, const std::string& file, Module& model) {
   std::vector<std::string> problems;
   std::size_t taken = 0;
   const auto take = [&](const std::string& name, Tensor& tensor) {
     const std::string problem = weights.copy_into(name, tensor);
     problem.empty() ? void(++taken) : problems.push_back(problem);
     if (!all_finite(tensor.data(), tensor.size()))
-      throw DataError(file, ": ", name, " holds NaN or infinity, with which no model can go on");
+      throw DataError(file, ": ", name, " holds NaN or infinity; no model can train from that");
   };
-  Module& model = session.task().model();
   for (const NamedParameter& named : parameters_of(model))
     take(named.name, named.parameter->value());
-  for (const NamedTensor& named : buffers_of(model))
-    if (named.name == units_name && !weights.has(named.name))
-      fmt::print(stderr,
-                 "note     {}: is of a program that kept no units of columns; they are taken from "
-                 "the data, which must be those that it was trained on\n",
-                 file);
-    else
-      take(named.name, *named.tensor);
+  for (const NamedTensor& named : buffers_of(model)) take(named.name, *named.tensor);
   if (problems.empty() && taken < weights.size())
     problems.push_back(fmt::format("{} of it are none of the model's",
                                    format_number_of(weights.size() - taken, "tensor")));
   if (!problems.empty())
     throw DataError(file, ": not of the model of its config: ", problems[0],
                     problems.size() > 1 ? fmt::format(" and {} more", problems.size() - 1) : "");
-  TrainerState& state = session.state();
-  state.step = count_in(weights, file, "step");
-  state.tokens = count_in(weights, file, "tokens");
-  state.examples = count_in(weights, file, "examples");
+}
+
+ImportedProgress progress_in(const Safetensors& weights, const std::string& file) {
+  return {.step = count_in(weights, file, "step"),
+          .tokens = count_in(weights, file, "tokens"),
+          .examples = count_in(weights, file, "examples")};
+}
+
+/// Throws DataError where the file holds no facts, or damaged ones.
+std::unique_ptr<Learner> learner_in(const Safetensors& weights, const std::string& file,
+                                    const Config& config) {
+  const auto facts = from_hex(weights.text("facts"));
+  if (!facts || facts->empty())
+    throw DataError(file,
+                    ": holds no facts of the data that the model learned; bochner export "
+                    "writes them beside the weights");
+  try {
+    return make_learner(config, {*facts});
+  } catch (const DataError& error) {
+    throw DataError(file, ": ", error.what());
+  }
 }
 
 /// Throws DataError where it is none.
@@ -211,13 +193,15 @@ void import_command(const ImportOptions& options) {
   for (const std::string& set : options.sets) apply_set(config, set);
   validate(config);
   PosixStorage storage;
-  const Session session = Session::import_weights(
-      storage, config, options.run,
-      options.line->words()[0] + std::string(" import ") + input.name(), input.name(),
-      [&](Session& into) { take_weights(weights, input.name(), into); });
+  RunDirectory::require_fresh(storage, options.run);
+  const auto learner = learner_in(weights, input.name(), config);
+  take_weights(weights, input.name(), learner->model());
+  const ImportedProgress progress = progress_in(weights, input.name());
+  write_imported_run(storage, config, options.run,
+                     options.line->words()[0] + std::string(" import ") + input.name(),
+                     input.name(), *learner, progress);
   fmt::print("{}   {} of {} at step {}\n", printable(options.run),
-             format_number_of(weights.size(), "tensor"), printable(input.name()),
-             count_in(weights, input.name(), "step"));
+             format_number_of(weights.size(), "tensor"), printable(input.name()), progress.step);
 }
 
 }  // namespace

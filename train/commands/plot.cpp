@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <bochner/base/join.hpp>
+#include <bochner/base/text.hpp>
 #include <bochner/train/charts/page.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
+#include <bochner/train/run/checkpoint/model_weights.hpp>
 #include <bochner/train/run/log/metrics.hpp>
-#include <bochner/train/run/recognised_task.hpp>
 #include <bochner/train/run/run_directory.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/storage/storage.hpp>
@@ -15,32 +16,38 @@
 #include <bochner/train/studies/learned_curves.hpp>
 #include <bochner/train/studies/learned_pages.hpp>
 #include <bochner/train/studies/memory_page.hpp>
-#include <bochner/train/tasks/task.hpp>
+#include <bochner/train/tasks/specimens.hpp>
 
 namespace bochner {
 namespace {
 
-/// A model and what its attention sees of the first validation example.
-struct Specimen {
-  std::unique_ptr<Task> task;
+/// A model and what its attention sees of the first specimen.
+struct Inspected {
+  std::unique_ptr<Task> task;  ///< null where its data cannot be read
+  std::unique_ptr<Learner> own;
+  Learner& learner;
+  Specimens specimens;
   std::vector<AttentionLayer> layers;
   std::vector<AttentionSample> samples;
-  explicit Specimen(std::unique_ptr<Task> made) : task(std::move(made)) {}
-  bool has_validation() const { return task->data().examples(Split::validation) > 0; }
+
+  explicit Inspected(std::unique_ptr<Task> made)
+      : task(std::move(made)), learner(task->learner()), specimens(validation_specimens(*task)) {}
+  explicit Inspected(std::unique_ptr<Learner> made)
+      : own(std::move(made)), learner(*own), specimens(kept_specimens(learner)) {}
   void examine() {
-    layers = attention_layers(task->model());
-    if (has_validation()) samples = attention_samples(*task, layers);
+    layers = attention_layers(learner.model());
+    if (specimens.count > 0) samples = attention_samples(specimens, layers);
   }
   bool attends() const {
     return std::ranges::any_of(samples, [](const auto& one) { return one.q.dimension() == 4; });
   }
-  bool has_memory() const { return has_validation() && has_blocks(task->model()); }
+  bool has_memory() const { return specimens.count > 0 && has_blocks(learner.model()); }
 };
 
 /// A glance; `probe` looks closer.
 constexpr MemoryOptions glance{.probe = {.draws = 8}, .windows = 4, .length = 1024};
 
-std::string contents_of(const MetricsLog& log, const Specimen& now,
+std::string contents_of(const MetricsLog& log, const Inspected& now,
                         const std::vector<LinearPart>& linear) {
   std::vector<std::string> curves;
   for (const auto& [key, name] :
@@ -58,42 +65,71 @@ struct PlotOptions : ModelOptions {
   bool json = false;
 };
 
-/// Writes RUN/report.html, one page with everything in it; or prints what has been learned.
-void plot_command(const PlotOptions& options) {
-  auto [checkpoint, config] = load_run(options.run, options.sets);
-  const Path directory = parse_run_reference(options.run).directory;
-  PosixStorage storage;
-  const Path metrics = directory / metrics_name;
-  const MetricsLog log =
-      read_metrics(storage.exists(metrics) ? read_file(storage, metrics) : "", metrics.string());
-  Specimen now(make_task_of(checkpoint, config)),
-      start(make_task_like(config, checkpoint.state().data_fingerprint));
-  load_weights(checkpoint, config, now.task->model(), options);
-  start.examine();
-  now.examine();
-  if (options.json) {
-    for (const LearnedCurve& curve :
-         learned_curves(start.task->model(), now.task->model(), start.samples, now.samples))
-      fmt::print("{}\n", json_of(curve).line());
-    return;
+/// A model on its data, or from its facts where these cannot be read.
+Inspected inspected(const LoadedRun& run) {
+  try {
+    return Inspected(make_task(run.config, {run.checkpoint.facts()}));
+  } catch (const std::runtime_error& error) {
+    fmt::print(stderr, "note     no pictures of examples: {}\n", printable(error.what()));
   }
-  Page page(fmt::format("{} at step {}", directory.string(), checkpoint.state().step),
-            now.task->describe_model() + " — " + now.task->data().words());
-  add_learning(page, log, checkpoint.state(), count_parameters(now.task->model()),
-               now.task->loss_unit());
+  auto learner = initial_learner(run);
+  load_buffers(run.checkpoint, learner->model());
+  return Inspected(std::move(learner));
+}
+
+void add_examples(Page& page, Inspected& now) {
+  if (now.task) now.task->illustrate(page);
+  now.learner.illustrate(page);
+  Backtests* has = now.task ? now.task->abilities().backtests : nullptr;
+  if (const auto backtest = has ? has->backtest({}) : std::nullopt) add_backtest(page, *backtest);
+}
+
+Page page_of(const PlotOptions& options, const LoadedRun& run, const MetricsLog& log,
+             Inspected& start, Inspected& now, const std::vector<LinearPart>& linear) {
+  Module &first = start.learner.model(), &model = now.learner.model();
+  const std::string data = now.task ? " — " + now.task->data().words() : "";
+  Page page(fmt::format("{} at step {}", parse_run_reference(options.run).directory.string(),
+                        run.checkpoint.state().step),
+            now.learner.describe() + data);
+  add_learning(page, log, run.checkpoint.state(), count_parameters(model), now.learner.loss_unit());
   add_spectra(page, start.layers, now.layers);
-  add_time_kernels(page, start.task->model(), now.task->model());
-  const std::vector<LinearPart> linear = linear_parts(now.task->model());
-  add_linear_parts(page, linear_parts(start.task->model()), linear);
+  add_time_kernels(page, first, model);
+  add_linear_parts(page, linear_parts(first), linear);
   if (now.attends()) {
     add_lambda(page, now.layers, now.samples);
     add_attention(page, now.layers, start.samples, now.samples);
     add_attention_parts(page, now.layers, now.samples);
   }
   if (now.has_memory())
-    add_memory(page, study_memory(*now.task, read_spec<StackSpec>(config, "model"), glance));
-  now.task->illustrate(page);
-  if (const auto backtest = now.task->backtest({})) add_backtest(page, *backtest);
+    add_memory(page, study_memory(model, now.specimens, read_spec<StackSpec>(run.config, "model"),
+                                  glance));
+  add_examples(page, now);
+  return page;
+}
+
+MetricsLog metrics_of(FileStorage& storage, const Path& directory) {
+  const Path metrics = directory / metrics_name;
+  return read_metrics(storage.exists(metrics) ? read_file(storage, metrics) : "", metrics.string());
+}
+
+/// Writes RUN/report.html, one page with everything in it; or prints what has been learned.
+void plot_command(const PlotOptions& options) {
+  const LoadedRun run = load_run(options.run, options.sets);
+  const Path directory = parse_run_reference(options.run).directory;
+  PosixStorage storage;
+  const MetricsLog log = metrics_of(storage, directory);
+  Inspected now = inspected(run), start = inspected(run);
+  load_weights(run.checkpoint, run.config, now.learner.model(), options);
+  start.examine();
+  now.examine();
+  if (options.json) {
+    for (const LearnedCurve& curve :
+         learned_curves(start.learner.model(), now.learner.model(), start.samples, now.samples))
+      fmt::print("{}\n", json_of(curve).line());
+    return;
+  }
+  const std::vector<LinearPart> linear = linear_parts(now.learner.model());
+  const Page page = page_of(options, run, log, start, now, linear);
   const Path file = directory / "report.html";
   commit_file(storage, file, page.html());
   fmt::print("{}   {}\n", file.string(), contents_of(log, now, linear));

@@ -8,12 +8,9 @@
 #include <bochner/train/commands/shared_work.hpp>
 #include <bochner/train/run/instruments/drawn_posteriors.hpp>
 #include <bochner/train/storage/output.hpp>
-#include <bochner/train/tasks/latent/latent_task.hpp>
-#include <bochner/train/tasks/model_spec.hpp>
-#include <bochner/train/tasks/task.hpp>
+#include <bochner/train/tasks/learner.hpp>
 #include <bochner/train/tasks/task_kinds.hpp>
 #include <bochner/train/tasks/text/text_scores.hpp>
-#include <bochner/train/tasks/text/tokenizers.hpp>
 #include <bochner/train/tasks/train_spec.hpp>
 #include <cmath>
 
@@ -26,7 +23,15 @@ struct PredictOptions : ModelOptions {
   bool lines = false, tokens = false, latent = false;
   std::size_t draws = 0;
   CommandLine* line = nullptr;
+
+  static bool is_latent(const Config& config) { return config.text("model.kind") == "vae"; }
 };
+
+/// Whether questions are texts.
+bool reads_texts(const Config& config) {
+  const std::string& kind = config.text("data.kind");
+  return kind == "bytes" || kind == "texts";
+}
 
 /// Texts, and what each is called.
 struct NamedTexts {
@@ -79,16 +84,15 @@ std::size_t batch_size(const Config& config) {
   return read_spec<TrainSpec>(config, "train").validation_batch();
 }
 
-/// The table that a model which learned from tables reads.
-NamedArray read_table(const Config& config, const std::vector<std::string>& columns,
-                      const std::string& input) {
-  ReadOptions reading = table_options(config);
-  reading.csv.named_columns = columns;
+/// The table with a question.
+NamedArray read_table(const Config& config, const AnswersTables* tables, const std::string& input) {
+  ReadOptions reading = tables ? tables->read_options() : table_options(config);
+  if (tables) reading.csv.named_columns = tables->input_columns();
   for (const char* asked : {"data.label_column", "data.target"})
     std::erase(reading.csv.columns, config.text(asked));
   refuse_pipe(input);
   if (config.flag("data.stamps"))
-    reading.csv.missing = "nan";  // rows without values are asked for: the task fills in others
+    reading.csv.missing = "nan";  // rows without values are asked for: the learner fills in others
   return read_array(input, reading);
 }
 
@@ -101,8 +105,9 @@ NamedTexts read_texts(const PredictOptions& options, const Config& config) {
   for (const std::string& name : inputs_of(options)) {
     const std::string file = options.inputs.size() > 1 ? name : "";
     if (of_tables && !options.lines) {
-      all.add_rows(texts_of_column(read_table(config, {}, name), config.text("data.text_column")),
-                   file);
+      all.add_rows(
+          texts_of_column(read_table(config, nullptr, name), config.text("data.text_column")),
+          file);
       continue;
     }
     refuse_pipe(name);
@@ -179,29 +184,26 @@ std::vector<TextScores> mean_scores(const PredictOptions& options, const Config&
   return mean;
 }
 
-/// A row for each text, or for each token of them. The files that the model learned from need not
-/// be there.
-NamedArray predict_bytes(const PredictOptions& options, const LoadedRun& run, const NamedTexts& all,
-                         Processes& processes) {
-  const std::size_t length = run.config.count("data.length");
-  const auto model =
-      make_language_model(trunk_spec(run.config, length), run.config.count("train.seed"));
-  load_weights(run.checkpoint, run.config, *model, options);
-  const auto tokenizer = tokenizer_of(run.config);
-  const auto scores = mean_scores(options, run.config, *model, [&] {
-    return score_texts(*model, *tokenizer, all.texts, length, batch_size(run.config), processes);
+/// A row for each text, or for each token of them.
+NamedArray score(const PredictOptions& options, const Config& config, Learner& learner,
+                 const NamedTexts& all, Processes& processes) {
+  WritesText& writer = *learner.abilities().writes;
+  const auto scores = mean_scores(options, config, learner.model(), [&] {
+    return score_texts(writer.language_model(), writer.tokenizer(), all.texts, writer.window(),
+                       batch_size(config), processes);
   });
-  return options.tokens ? token_table(*tokenizer, scores) : score_table(*tokenizer, scores);
+  return options.tokens ? token_table(writer.tokenizer(), scores)
+                        : score_table(writer.tokenizer(), scores);
 }
 
 /// Batches of texts are shared among the processes; each knows all of the table.
-NamedArray predict_texts(Task& task, const std::vector<std::string>& texts, std::size_t batch,
-                         Processes& processes) {
+NamedArray predict_texts(AnswersTexts& answers, const std::vector<std::string>& texts,
+                         std::size_t batch, Processes& processes) {
   NamedArray result;
   const std::vector<double> numbers =
       processes.gather(ceil_div(texts.size(), batch), [&](std::size_t index) {
         const std::size_t first = index * batch, last = std::min(texts.size(), first + batch);
-        result = task.predict_texts(
+        result = answers.predict_texts(
             {texts.begin() + std::ptrdiff_t(first), texts.begin() + std::ptrdiff_t(last)}, batch);
         for (std::size_t row = 0; row < last - first; ++row)
           result.values(row, 0) = double(first + row);
@@ -213,61 +215,66 @@ NamedArray predict_texts(Task& task, const std::vector<std::string>& texts, std:
 }
 
 /// What is expected of examples given their latent means, or (--latent) the latent variables.
-NamedArray predict_latent(const PredictOptions& options, const LoadedRun& run) {
-  Config config = run.config;
-  const auto task = make_task_of(run.checkpoint, config);
-  load_weights(run.checkpoint, config, task->model(), options);
-  auto& model = dynamic_cast<LatentTask&>(*task);
-  if (run.config.text("data.kind") == "bytes") {
-    const NamedTexts all = read_texts(options, run.config);
-    NamedArray result = options.latent ? model.latent_of_texts(all.texts)
-                                       : model.predict_texts(all.texts, batch_size(run.config));
-    return options.latent ? with_names(result, all.names) : result;
+NamedArray predict_latent(const PredictOptions& options, const Config& config,
+                          const LearnerAbilities& can) {
+  if (can.texts) {
+    const NamedTexts all = read_texts(options, config);
+    if (options.latent) return with_names(can.latent->latent_of_texts(all.texts), all.names);
+    NamedArray result = can.texts->predict_texts(all.texts, batch_size(config));
+    result.texts[0] = all.names;
+    return result;
   }
-  const NamedArray table = read_table(config, task->input_columns(), only(options));
-  NamedArray result = options.latent ? model.latent(table) : model.predict(table);
+  const NamedArray table = read_table(config, can.tables, only(options));
+  NamedArray result = options.latent ? can.latent->latent(table) : can.tables->predict(table);
   make_table_for(options.output, result);
+  return result;
+}
+
+NamedArray answer_texts(const PredictOptions& options, const Config& config, Learner& learner,
+                        SharedWork& work) {
+  NamedTexts all;
+  if (work.leads()) all = read_texts(options, config);
+  all.share(work.processes());
+  const LearnerAbilities can = learner.abilities();
+  NamedArray result = can.writes ? score(options, config, learner, all, work.processes())
+                                 : mean_over_draws(options, config, learner.model(), [&] {
+                                     return predict_texts(*can.texts, all.texts, batch_size(config),
+                                                          work.processes());
+                                   });
+  result.texts[0] = all.names;
+  return result;
+}
+
+NamedArray answer_table(const PredictOptions& options, const Config& config, Learner& learner) {
+  AnswersTables* tables = learner.abilities().tables;
+  demand(tables, "{}: this model predicts nothing from a table: {}", options.run,
+         learner.describe());
+  const NamedArray table = read_table(config, tables, only(options));
+  NamedArray result =
+      mean_over_draws(options, config, learner.model(), [&] { return tables->predict(table); });
+  for (const std::string& note : tables->notes())
+    fmt::print(stderr, "note     {}\n", printable(note));
   return result;
 }
 
 /// What a model says about texts or a table; of a table the first process, while others wait.
 NamedArray predict(const PredictOptions& options, const LoadedRun& run, SharedWork& work) {
-  if (run.config.text("model.kind") == "vae")
-    return work.leads() ? predict_latent(options, run) : NamedArray();
-  const std::string& kind = run.config.text("data.kind");
-  const bool bytes = kind == "bytes", texts = bytes || kind == "texts";
-  NamedTexts all;
-  if (texts && work.leads()) all = read_texts(options, run.config);
-  if (texts) all.share(work.processes());
-  NamedArray result;
-  if (bytes) {
-    result = predict_bytes(options, run, all, work.processes());
-  } else {
-    if (!texts && !work.leads()) return result;
-    Config config = run.config;
-    const auto task = make_task_of(run.checkpoint, config, work.leads());
-    load_weights(run.checkpoint, config, task->model(), options);
-    const NamedArray table =
-        texts ? NamedArray() : read_table(config, task->input_columns(), only(options));
-    result = mean_over_draws(options, run.config, task->model(), [&] {
-      return texts ? predict_texts(*task, all.texts, batch_size(run.config), work.processes())
-                   : task->predict(table);
-    });
-    for (const std::string& note : task->notes_on_prediction())
-      fmt::print(stderr, "note     {}\n", printable(note));
-    if (!texts) return result;
-  }
-  result.texts[0] = all.names;
-  return result;
+  const bool texts = reads_texts(run.config), shared = texts && !options.is_latent(run.config);
+  if (!shared && !work.leads()) return {};
+  const auto learner = load_learner(run, options, work.leads());
+  const LearnerAbilities can = learner->abilities();
+  if (can.latent) return predict_latent(options, run.config, can);
+  return texts ? answer_texts(options, run.config, *learner, work)
+               : answer_table(options, run.config, *learner);
 }
 
 /// The run, with a model for which these options are.
 LoadedRun run_of(const PredictOptions& options) {
   LoadedRun run = load_run(options.run, options.sets);
   const std::string& kind = run.config.text("data.kind");
-  demand(kind == "bytes" || kind == "texts" || !options.lines,
-         "--lines: is for models of texts, not of {}", kind);
-  const bool is_vae = run.config.text("model.kind") == "vae";
+  demand(reads_texts(run.config) || !options.lines, "--lines: is for models of texts, not of {}",
+         kind);
+  const bool is_vae = options.is_latent(run.config);
   demand(is_vae || !options.latent, "--latent: is for a vae, not for {}",
          run.config.text("model.kind"));
   demand(!is_vae || (!options.tokens && options.draws == 0),
@@ -281,9 +288,8 @@ void predict_command(const PredictOptions& options) {
   SharedWork work(*options.line);
   const LoadedRun run = work.first_opens(options, run_of);
   NamedArray result = predict(options, run, work);
-  const std::string& kind = run.config.text("data.kind");
   // In a file of numbers texts are called by theirs.
-  if ((kind == "bytes" || kind == "texts") && is_array_file(options.output)) result.texts.erase(0);
+  if (reads_texts(run.config) && is_array_file(options.output)) result.texts.erase(0);
   if (work.leads()) write_array(options.output, result);
   work.end();
 }

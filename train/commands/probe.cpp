@@ -4,7 +4,8 @@
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/storage/output.hpp>
 #include <bochner/train/studies/memory_page.hpp>
-#include <bochner/train/tasks/task_kinds.hpp>
+#include <bochner/train/tasks/specimens.hpp>
+#include <optional>
 
 namespace bochner {
 namespace {
@@ -26,17 +27,25 @@ void probe_command(const ProbeCommand& options) {
          "--draws 1: must be 0, exact, or at least 2, whose differences tell the error");
   demand(options.memory.length != 1, "--length 1: must be 0, for all tokens, or at least 2");
   if (!options.report.empty()) require_folder(options.report);
-  const LoadedTask loaded = load_task(options);
-  const auto& [checkpoint, config, task] = loaded;
-  require_validation(loaded, options);
+  const LoadedRun run = load_run(options.run, options.sets);
+  const auto learner = load_learner(run, options);
+  // Those that the facts hold are enough for most, so that the data need not be there.
+  std::optional<LoadedTask> loaded;
+  Specimens specimens = kept_specimens(*learner);
+  if (options.memory.windows > most_specimens) {
+    loaded = load_task(options);
+    require_validation(*loaded, options);
+    specimens = validation_specimens(*loaded->task);
+  }
   MemoryOptions how = options.memory;
   how.probe.seed = options.seed;
   how.table_only = !options.json && options.report.empty();
-  const MemoryStudy study = study_memory(*task, read_spec<StackSpec>(config, "model"), how);
+  const MemoryStudy study = study_memory(loaded ? loaded->task->model() : learner->model(),
+                                         specimens, read_spec<StackSpec>(run.config, "model"), how);
   fmt::print("{}", options.json ? memory_json(study) : memory_text(study));
   if (options.report.empty()) return;
-  Page page(fmt::format("Memory of {} at step {}", options.run, checkpoint.state().step),
-            task->describe_model() + " — " + task->data().words());
+  Page page(fmt::format("Memory of {} at step {}", options.run, run.checkpoint.state().step),
+            learner->describe());
   add_memory(page, study);
   write_output(options.report, [&](const Sink& sink) { sink(page.html()); });
   if (!options.json) fmt::print("report   {}\n", options.report);
@@ -50,7 +59,8 @@ void add_probe(const Command& program) {
   add_run(command, options.run);
   command.number("--draws", &options.memory.probe.draws,
                  "random cotangents for each window; 0: one for each channel, exact");
-  command.number("--windows", &options.memory.windows, "validation examples to look at");
+  command.number("--windows", &options.memory.windows,
+                 "validation examples to look at; more than 16 are read from the data");
   command.number("--length", &options.memory.length, "their first tokens, 0 for all");
   command.number("--seed", &options.seed, "of the cotangents");
   command.option("--report", &options.report, "also write a page with pictures", "FILE");

@@ -3,14 +3,10 @@
 #include <bochner/base/errors.hpp>
 #include <bochner/data/files/input.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
-#include <bochner/train/run/checkpoint/model_weights.hpp>
 #include <bochner/train/run/continuation.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/storage/output.hpp>
-#include <bochner/train/tasks/latent/latent_task.hpp>
-#include <bochner/train/tasks/model_spec.hpp>
-#include <bochner/train/tasks/stack_checks.hpp>
-#include <bochner/train/tasks/text/tokenizers.hpp>
+#include <bochner/train/tasks/learner.hpp>
 #include <cmath>
 #include <cstdio>
 
@@ -52,33 +48,26 @@ std::vector<std::string> prompts_of(const SampleOptions& options) {
   return prompts;
 }
 
-/// A language model of a text, and what its tokens are.
-struct Writer {
-  LanguageModel& model;
-  const Tokenizer& tokenizer;
-};
-
 /// Each token as soon as there is one.
-void write_one(const Writer& writer, const std::string& prompt,
-               const ContinuationOptions& options) {
-  static_cast<void>(writer.model.start());  // may have no steps
+void write_one(WritesText& writer, const std::string& prompt, const ContinuationOptions& options) {
+  static_cast<void>(writer.language_model().start());  // may have no steps
   fmt::print("{}", prompt);
   const auto print = [](std::size_t, std::string_view bytes) {
     std::fwrite(bytes.data(), 1, bytes.size(), stdout);
     flush_output();
   };
-  continue_texts(writer.model, writer.tokenizer, {&prompt, 1}, 0, options, print);
+  continue_texts(writer.language_model(), writer.tokenizer(), {&prompt, 1}, 0, options, print);
   std::putchar('\n');
 }
 
 /// Text after text, under a line that counts them or as a line of JSON.
-void write_all(const Writer& writer, const std::vector<std::string>& prompts, bool json,
+void write_all(WritesText& writer, const std::vector<std::string>& prompts, bool json,
                const ContinuationOptions& options) {
   for (std::size_t first = 0; first < prompts.size(); first += most_at_once) {
     const auto now =
         std::span(prompts).subspan(first).first(std::min(most_at_once, prompts.size() - first));
     std::vector<std::string> texts(now.size());
-    continue_texts(writer.model, writer.tokenizer, now, first, options,
+    continue_texts(writer.language_model(), writer.tokenizer(), now, first, options,
                    [&](std::size_t b, std::string_view bytes) { texts[b] += bytes; });
     for (std::size_t b = 0; b < now.size(); ++b)
       if (json)
@@ -101,11 +90,9 @@ void sample_prior(const SampleOptions& options, const LoadedRun& run) {
       run.config.text("model.kind"));
   demand(options.count <= most_of_prior, "--count {}: must be at most {}", options.count,
          most_of_prior);
-  Config config = run.config;
-  const auto task = make_task_of(run.checkpoint, config);
-  load_model(run.checkpoint, task->model(), !options.live_weights);
-  auto& latent = dynamic_cast<LatentTask&>(*task);
-  NamedArray samples = latent.sample(options.count, options.continuation.seed);
+  const auto learner = load_learner(run, {.live_weights = options.live_weights});
+  NamedArray samples =
+      learner->abilities().latent->sample(options.count, options.continuation.seed);
   make_table_for(options.output, samples);
   write_array(options.output, samples);
 }
@@ -136,13 +123,10 @@ void sample_command(const SampleOptions& options) {
   std::vector<std::string> prompts;
   for (const std::string& prompt : prompts_of(options))
     prompts.insert(prompts.end(), options.count, prompt);
-  const auto model = load_language_model(run, options.live_weights);
+  const auto learner = load_learner(run, {.live_weights = options.live_weights});
+  WritesText& writer = *learner->abilities().writes;
   ContinuationOptions continuation = options.continuation;
-  if (counts_positions(config))
-    continuation.positions =
-        trunk_spec(config, config.count("data.length")).block.mixer.features.length;
-  const auto tokenizer = tokenizer_of(config);
-  const Writer writer{*model, *tokenizer};
+  continuation.positions = writer.positions();
   if (prompts.size() == 1 && !options.json) return write_one(writer, prompts[0], continuation);
   write_all(writer, prompts, options.json, continuation);
 }

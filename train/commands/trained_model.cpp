@@ -1,24 +1,17 @@
 #include <bochner/base/errors.hpp>
 #include <bochner/base/text.hpp>
 #include <bochner/data/files/input.hpp>
-#include <bochner/layers/models/token_models.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/commands/trained_model.hpp>
-#include <bochner/train/run/checkpoint/model_weights.hpp>
 #include <bochner/train/run/checkpoint/safetensors.hpp>
 #include <bochner/train/storage/output.hpp>
-#include <bochner/train/tasks/task.hpp>
+#include <bochner/train/tasks/learner.hpp>
 
 namespace bochner {
 
 std::shared_ptr<Module> trained_module(const std::string& run) {
-  LoadedRun loaded = load_run(run);
-  Config& config = loaded.config;
-  if (config.text("model.kind") == "lm" && config.text("data.kind") == "bytes")
-    return load_language_model(loaded, false);
-  const std::shared_ptr<Task> task = make_task_of(loaded.checkpoint, config);
-  load_model(loaded.checkpoint, task->model(), true);
-  return {task, &task->model()};
+  const std::shared_ptr<Learner> learner = load_learner(load_run(run), {.run = run});
+  return {learner, &learner->model()};
 }
 
 void write_tensors(const std::string& file, const std::vector<NamedTensor>& tensors) {

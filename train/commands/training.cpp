@@ -78,7 +78,7 @@ void print_header(Session& session, Progress& progress, bool with_estimate) {
   progress.line(fmt::format("{} · {}{} · seed {}", version_line(),
                             processes > 1 ? fmt::format("{} processes of ", processes) : "",
                             format_number_of(thread_count(), "thread"), session.state().seed));
-  progress.line(fmt::format("model    {}   {} parameters", session.task().describe_model(),
+  progress.line(fmt::format("model    {}   {} parameters", session.task().learner().describe(),
                             format_count(double(count_parameters(session.task().model())))));
   progress.line("data     " + session.task().data().words());
   if (const std::string words = describe_validation(session); !words.empty()) progress.line(words);
@@ -95,7 +95,7 @@ std::string words_of_best(Session& session) {
   const auto& best = state.best.front();
   const bool is_kept = session.config().count("train.checkpoint.keep_best") > 0;
   return fmt::format("; best validation {:.4f} {} at step {}{}", best.metric,
-                     session.task().loss_unit(), best.step,
+                     session.task().learner().loss_unit(), best.step,
                      best.step != state.step && is_kept
                          ? ": " + shell_word(session.path().string() + "@best")
                          : "");

@@ -50,13 +50,6 @@ class Session {
   /// itself; no files are written. Throws AgreedError where the data are not the same.
   static Session join(Processes& processes, const DataReading& reading = {});
 
-  /// A new run of the weights of a `source`, which `fill` gives to its model and its state; the
-  /// checkpoint with them is on the disk when it returns.
-  static Session import_weights(FileStorage& storage, const Config& config, const Path& directory,
-                                const std::string& command, const std::string& source,
-                                const std::function<void(Session&)>& fill,
-                                const DataReading& reading = {});
-
   const Config& config() const { return config_; }
   Task& task() { return *task_; }
   Trainer& trainer() { return *trainer_; }
@@ -100,12 +93,8 @@ class Session {
  private:
   /// Not bound to a directory yet. Large texts of words are encoded; `words` is the config that
   /// says where their model is.
-  /// Data are read so that they have the fingerprint, if a rule of older programs makes them so.
   Session(const Config& config, Processes& processes, const DataReading& reading,
-          const Config& words, std::optional<std::uint64_t> fingerprint = {});
-  Session(const Config& config, Processes& processes, const DataReading& reading,
-          std::optional<std::uint64_t> fingerprint = {})
-      : Session(config, processes, reading, config, fingerprint) {}
+          const Config& words, const KnownFacts& known = {});
   /// Tells the other processes what the first one has, which they join.
   void share(const DataReading& reading);
   void share_all();

@@ -5,20 +5,14 @@
 #include <bochner/base/text.hpp>
 #include <bochner/optim/ema.hpp>
 #include <bochner/train/run/checkpoint/model_weights.hpp>
-#include <bochner/train/run/recognised_task.hpp>
 #include <bochner/train/run/session.hpp>
+#include <bochner/train/run/version.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
-#include <bochner/train/tasks/tables/learned_process.hpp>
-#include <bochner/train/tasks/vocabularies.hpp>
 #include <functional>
 
 /// Sessions that begin with what another run has learned.
 namespace bochner {
 namespace {
-
-bool of_model(const NamedTensor& named) {
-  return named.name.starts_with(model_prefix) || named.name.starts_with(buffer_prefix);
-}
 
 /// Whether something of the feature map of an attention layer was not in the checkpoint.
 bool is_new(const std::string& layer, const std::vector<std::string>& left_out) {
@@ -54,16 +48,17 @@ void require_same_moments(const CheckpointReader& checkpoint, const Config& pare
       file, key, then, now));
 }
 
-/// Weights of tokens that now stand for other pieces are worth little.
-bool has_other_tokens(const Config& parent, const Config& config) {
-  const std::string key = "data.tokenizer.digest";
-  return parent.text(key) != config.text(key);
+/// Units and effects of series are kept by their numbers.
+bool has_other_series(Learner& parent, Learner& heir) {
+  return !parent.series().empty() && parent.series() != heir.series();
 }
 
-/// Units and effects of series are kept by their numbers.
-bool has_other_series(const Config& parent, const Vocabularies& names) {
-  const Vocabularies of_parent = stored_vocabularies(parent);
-  return !of_parent.series.empty() && of_parent.series != names.series;
+/// What the parent's facts give to the names of a fork: those of the same kind of data.
+KnownFacts inherited_facts(const CheckpointReader& checkpoint, const Config& parent,
+                           const Config& heir) {
+  const bool alike = parent.text("data.kind") == heir.text("data.kind") &&
+                     parent.text_list("data.series") == heir.text_list("data.series");
+  return {alike ? checkpoint.facts() : "", true};
 }
 
 /// Tensors with a row for each series, and what belongs to them.
@@ -82,45 +77,19 @@ void leave_out_series(std::vector<NamedTensor>& tensors, std::vector<std::string
   });
 }
 
-/// Of an older parent, the names that its own data tell where the fork has others. Returns whether
-/// they are known.
-bool recall_names_of(Config& parent, const CheckpointReader& checkpoint, const Config& heir) {
-  if (stored_vocabularies(parent) != Vocabularies()) return true;
-  const auto is_of_data = [](const ConfigChange& change) {
-    return change.name.starts_with("data.");
-  };
-  if (std::ranges::none_of(changes(parent, heir), is_of_data)) return false;
-  const auto names = names_in_data_of(checkpoint);
-  if (names) restore_vocabularies(parent, *names);
-  return names.has_value();
+/// A fork is computed by this program, whatever trained its parent.
+void note_numerics(const TrainerState& parent, std::vector<std::string>& notes) {
+  const std::string difference = numerics_difference(parent.numerics);
+  if (!difference.empty()) notes.push_back(difference + "; results may differ in the last bits");
 }
 
-/// Of names that only data which are away could tell.
-void note_unnamed(const CheckpointReader& checkpoint, const Config& parent, const Config& heir,
-                  Task& task, std::vector<std::string>& notes) {
-  if (parent.text("data.kind") != heir.text("data.kind")) return;
-  const std::vector<std::string> keys = unnamed(parent, task.names());
-  if (!keys.empty() && !has_data_of(checkpoint, task)) notes.push_back(note_on_names(keys));
-}
-
-/// Units that an older parent has not kept are those of its data.
-void note_units(const CheckpointReader& checkpoint, Task& task, std::vector<std::string>& left_out,
-                std::vector<std::string>& notes) {
-  if (!lacks_units(checkpoint, task.model())) return;
-  std::erase(left_out, std::string(buffer_prefix) + units_name + " is missing");
-  if (!has_data_of(checkpoint, task))
-    notes.push_back(
-        "the parent is of a program that kept no units of columns: its weights were learned in "
-        "those of its data and count in those of these, which may be far from them");
-}
-
-void note_other_data(const Config& parent, const Config& config, Task& task,
-                     std::vector<std::string>& notes) {
-  if (has_other_tokens(parent, config))
+void note_other_data(Learner& parent, Task& task, std::vector<std::string>& notes) {
+  if (parent.tokenizer_digest() != task.learner().tokenizer_digest())
     notes.push_back("tokens are other pieces of text than the parent's: data.tokenizer");
-  if (has_other_series(parent, task.names()))
-    notes.push_back("series have other numbers than the parent's: data.names.series");
-  if (const std::vector<std::string> units = task.shifted_columns(); !units.empty())
+  if (has_other_series(parent, task.learner()))
+    notes.push_back("series are others than the parent's, and have other numbers");
+  HasUnits* has = task.abilities().units;
+  if (const auto units = has ? has->shifted_columns() : std::vector<std::string>(); !units.empty())
     notes.push_back(
         "units stay the parent's, far from those of the data (a new run takes these): " +
         some_of(units));
@@ -161,14 +130,12 @@ Session Session::fork(FileStorage& storage, const RunReference& parent, const Co
   RunDirectory::require_fresh(storage, directory);
   const CheckpointReader checkpoint = open_checkpoint(storage, parent, notes);
   require_shards(config, processes);
-  Config heir = config;
-  Config of_parent = stored_config(checkpoint.config(), checkpoint.path().string());
-  const bool has_names = recall_names_of(of_parent, checkpoint, heir);
-  inherit_vocabularies(heir, of_parent);
-  Session session(heir, processes, reading, checkpoint.state().data_fingerprint);
-  if (const std::string note = note_on_revision(checkpoint); !note.empty()) notes.push_back(note);
+  const Config of_parent = with_own_tokenizer(
+      stored_config(checkpoint.config(), checkpoint.path().string()), parent.directory);
+  Session session(config, processes, reading, config,
+                  inherited_facts(checkpoint, of_parent, config));
+  note_numerics(checkpoint.state(), notes);
   session.fork_from(checkpoint, of_parent, resets, notes);
-  if (!has_names) note_unnamed(checkpoint, of_parent, heir, *session.task_, notes);
   session.make_directory(storage, directory, command, checkpoint.path().string(), reading);
   // Otherwise a resume before the first regular save would begin with new weights.
   session.save();
@@ -186,25 +153,25 @@ void Session::fork_from(const CheckpointReader& checkpoint, const Config& parent
         checkpoint.path().string(), saved.step, total_steps_));
   if (!resets.optimizer) require_same_moments(checkpoint, parent, config_);
   task_->start();  // for what the parent has not
-  const bool other_series = has_other_series(parent, task_->names());
+  const auto of_parent = make_learner(parent, {checkpoint.facts()});
+  const bool other_series = has_other_series(*of_parent, task_->learner());
   std::vector<std::string> left_out;
   std::vector<NamedTensor> weights = trainer_->tensors();
-  std::erase_if(weights, std::not_fn(of_model));
+  std::erase_if(weights, std::not_fn(is_of_model));
   if (other_series) leave_out_series(weights, left_out);
   std::ranges::move(load_tensors(checkpoint, weights), std::back_inserter(left_out));
   trainer_->calibrate([&](const std::string& layer) { return is_new(layer, left_out); });
   // Behind the calibration, which begins averages and drift anew: the parent's go on.
   std::vector<NamedTensor> rest = trainer_->tensors();
   std::erase_if(rest, [&](const NamedTensor& named) {
-    return of_model(named) || (resets.optimizer && is_moment(named)) ||
+    return is_of_model(named) || (resets.optimizer && is_moment(named)) ||
            (resets.ema && named.name.starts_with(WeightAverage::prefix));
   });
   const auto moments = std::size_t(std::ranges::count_if(rest, is_moment));
   if (other_series) leave_out_series(rest, left_out);
   std::ranges::move(load_tensors(checkpoint, rest), std::back_inserter(left_out));
-  note_units(checkpoint, *task_, left_out, notes);
   note_fresh(std::move(left_out), moments, notes);
-  note_other_data(parent, config_, *task_, notes);
+  note_other_data(*of_parent, *task_, notes);
   count_on(state(), saved, resets, config_.number("optim.ema") > 0);
 }
 

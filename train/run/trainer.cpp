@@ -8,6 +8,7 @@
 #include <bochner/layers/basic/position_wise.hpp>
 #include <bochner/optim/clip.hpp>
 #include <bochner/optim/optimizer.hpp>
+#include <bochner/train/run/checkpoint/checkpoint_file.hpp>
 #include <bochner/train/run/instruments/gradient_noise.hpp>
 #include <bochner/train/run/sharded_evaluation.hpp>
 #include <bochner/train/run/trainer.hpp>
@@ -130,14 +131,14 @@ std::string Trainer::non_finite_op(std::size_t shard, PassOptions options) {
 }
 
 double Trainer::differentiate() {
-  task_.before_step(first_example());
+  if (PreparesSteps* steps = task_.abilities().steps) steps->before_step(first_example());
   return sum_gradients(nullptr, true).loss;
 }
 
 StepResult Trainer::step(TapeObserver* observer,
                          const std::function<StopRequests()>& stop_requests) {
   if (observer) observer->step_began();
-  task_.before_step(first_example());
+  if (PreparesSteps* steps = task_.abilities().steps) steps->before_step(first_example());
   StepResult result = sum_gradients(observer, false, stop_requests);
   result.learning_rate = learning_rate(optim_->schedule, optim_->lr, state_.step, total_steps_);
   if (!std::isfinite(result.loss)) throw_diverged(result.loss, 0);

@@ -10,7 +10,7 @@
 namespace bochner {
 
 /// Reads what cereal::BinaryOutputArchive wrote: numbers, texts, vectors, and structs of them that
-/// serialize(). Throws DataError for a container that claims more elements than bytes are left, for
+/// serialize(), as members or as free functions. Throws DataError for a container that claims more elements than bytes are left, for
 /// containers that claim more than the input in sum, for structs nested deeper than `max_depth`,
 /// and for input that ends early.
 class BoundedInputArchive {
@@ -37,6 +37,9 @@ class BoundedInputArchive {
   std::size_t bytes_left() const { return rest_.size(); }
 
  private:
+  void enter() {
+    if (++depth_ > max_depth) throw DataError("nested deeper than ", max_depth);
+  }
   template <class Value>
   void read(Value& value) {
     if constexpr (std::is_arithmetic_v<Value>) {
@@ -47,8 +50,12 @@ class BoundedInputArchive {
       std::memcpy(&value, rest_.data(), sizeof value);
       rest_.remove_prefix(sizeof value);
     } else if constexpr (requires { value.serialize(*this); }) {
-      if (++depth_ > max_depth) throw DataError("nested deeper than ", max_depth);
+      enter();
       value.serialize(*this);
+      --depth_;
+    } else if constexpr (requires { serialize(*this, value); }) {
+      enter();
+      serialize(*this, value);
       --depth_;
     } else {
       value.resize(read_count());

@@ -125,15 +125,17 @@ double cluster_purity(const Embeddings& training, const Embeddings& other, std::
 
 std::vector<Measure> probe_measures(Task& task, Split split, std::size_t batch,
                                     std::uint64_t seed) {
-  const auto training = task.embeddings(Split::train, batch);
-  if (!training || training->classes < 2 || training->labels.size() < training->classes) return {};
-  const Embeddings other = *task.embeddings(split, batch);
-  const std::vector<std::int32_t> answers = LinearProbe(*training).answers(other);
+  Embeds* embeds = task.abilities().embeds;
+  if (!embeds) return {};
+  const Embeddings training = embeds->embeddings(Split::train, batch);
+  if (training.classes < 2 || training.labels.size() < training.classes) return {};
+  const Embeddings other = embeds->embeddings(split, batch);
+  const std::vector<std::int32_t> answers = LinearProbe(training).answers(other);
   double right = 0;
   for (std::size_t i = 0; i < answers.size(); ++i) right += answers[i] == other.labels[i];
   const double n = double(answers.size());
   return {{"probe", "right by a linear probe", right, true, n},
-          {"purity", "pure clusters", n * cluster_purity(*training, other, seed), true, n}};
+          {"purity", "pure clusters", n * cluster_purity(training, other, seed), true, n}};
 }
 
 }  // namespace bochner

@@ -54,18 +54,16 @@ struct Gatherer : StackObserver {
   }
 };
 
-void look_at_examples(Task& task, std::size_t windows, Gatherer& gatherer) {
-  const std::uint64_t examples = task.data().examples(Split::validation);
-  require(examples > 0, "probe",
+void look_at(const Specimens& specimens, std::size_t windows, Gatherer& gatherer) {
+  require(specimens.count > 0, "probe",
           "there is no validation data; data.validation, data.validation_examples or data.splits "
           "keep some");
-  const std::uint64_t count = std::min<std::uint64_t>(windows, examples);
-  for (std::uint64_t i = 0; i < count; ++i) {
+  for (const std::uint64_t i : spread_over(windows, specimens.count)) {
     Tape tape({.recording = false});
     tape.observer = &gatherer;
-    gatherer.example = i;
     gatherer.now.clear();
-    task.evaluate(tape, {Split::validation, {{i * examples / count}}});
+    specimens.forward(tape, i);
+    ++gatherer.example;
   }
 }
 
@@ -121,18 +119,19 @@ bool has_blocks(Module& model) {
   });
 }
 
-MemoryStudy study_memory(Task& task, const StackSpec& stack, const MemoryOptions& options) {
+MemoryStudy study_memory(Module& model, const Specimens& specimens, const StackSpec& stack,
+                         const MemoryOptions& options) {
   Gatherer gatherer;
   gatherer.length = options.length;
-  look_at_examples(task, options.windows, gatherer);
+  look_at(specimens, options.windows, gatherer);
   require(!gatherer.parts.empty(), "probe",
-          "this model has no blocks to look into: ", task.describe_model());
+          "this model has no blocks to look into");
   std::ranges::rotate(gatherer.parts, gatherer.parts.begin() + 1);  // the stack is entered first
   MemoryStudy study{options, gatherer.parts.front().windows.size(),
                     longest_of(gatherer.parts.front().windows)};
   std::size_t block = 0;
   for (const auto& [part, windows] : gatherer.parts) {
-    PartMemory memory{name_of(task.model(), part)};
+    PartMemory memory{name_of(model, part)};
     const SequenceMap map = map_of(*part, memory);
     memory.influence = probe(map, windows, options.probe);
     if (memory.part == "mixer") {
@@ -142,8 +141,8 @@ MemoryStudy study_memory(Task& task, const StackSpec& stack, const MemoryOptions
     study.parts.push_back(std::move(memory));
   }
   if (options.table_only) return study;
-  const auto layers = attention_layers(task.model());
-  const auto samples = attention_samples(task, layers);
+  const auto layers = attention_layers(model);
+  const auto samples = attention_samples(specimens, layers);
   for (std::size_t i = 0; i < layers.size(); ++i)
     if (samples[i].q.dimension() == 4)
       study.attention.push_back(attention_decay(layers[i], samples[i], options.length));

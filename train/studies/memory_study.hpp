@@ -4,13 +4,13 @@
 
 #include <bochner/layers/models/block.hpp>
 #include <bochner/layers/models/memory_probe.hpp>
-#include <bochner/train/tasks/task.hpp>
+#include <bochner/train/tasks/specimens.hpp>
 
 namespace bochner {
 
 struct MemoryOptions {
   ProbeOptions probe = {};
-  std::size_t windows = 16;  ///< validation examples, evenly from all; one sequence of each
+  std::size_t windows = 16;  ///< specimens, evenly spread over all; one sequence of each
   std::size_t length = 0;    ///< of their first tokens; 0 for all
   bool table_only = false;   ///< leave out impulse responses and attention, which it does not show
 };
@@ -43,9 +43,10 @@ struct MemoryStudy {
 
 /// Whether there is a block to probe.
 bool has_blocks(Module& model);
-/// `stack` names the mixers. Throws std::invalid_argument for a task without validation data and
-/// for a model without blocks.
-MemoryStudy study_memory(Task& task, const StackSpec& stack, const MemoryOptions& options = {});
+/// `stack` names the mixers. Throws std::invalid_argument without specimens and for a model
+/// without blocks.
+MemoryStudy study_memory(Module& model, const Specimens& specimens, const StackSpec& stack,
+                         const MemoryOptions& options = {});
 
 /// Of attention weights (T, T), rows summing to 1; what is not positive has no logit.
 HeadDecay decay_of(const Tensor& weights);

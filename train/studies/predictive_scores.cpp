@@ -59,7 +59,7 @@ Averaged averaged(Task& task, DrawnPosteriors& posteriors, const Examples& examp
       for (const auto& [name, array] : arrays)
         if (name == "asked") result.asked = array;
       result.of_answers =
-          task.loss_unit() == "nats" && outputs.dimension() == result.targets.dimension() + 1;
+          task.learner().loss_unit() == "nats" && outputs.dimension() == result.targets.dimension() + 1;
       result.mean = xt::zeros<double>(outputs.shape());
       result.variance = xt::zeros<double>(outputs.shape());
     }

@@ -9,7 +9,6 @@
 #include <bochner/train/sweep/page.hpp>
 #include <bochner/train/sweep/runner.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
-#include <bochner/train/tasks/vocabularies.hpp>
 #include <cmath>
 #include <csignal>
 #include <cstdio>
@@ -46,13 +45,9 @@ Config trial_config(const SweepPlan& plan, const std::string& name,
 
 bool has_run(FileStorage& storage, const Path& path, const Config& config) {
   if (!storage.exists(path / config_name)) return false;
-  // Keys that are younger than the run are no difference: it goes on as it was.
   const Config found = parse_config(RunDirectory::read(storage, path).config(),
                                     (path / config_name).string(), registered_parameters());
-  Config wanted = config;
-  if (stored_vocabularies(config) == Vocabularies())
-    store_vocabularies(wanted, stored_vocabularies(found));
-  const std::vector<ConfigChange> different = changes(found, wanted);
+  const std::vector<ConfigChange> different = changes(found, config);
   if (different.empty()) return true;
   throw ConfigError(fmt::format("{}: was made with {} = {}, not {}; choose another --runs DIR",
                                 path.string(), different[0].name, format_value(different[0].before),

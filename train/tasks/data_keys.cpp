@@ -116,7 +116,7 @@ std::vector<KeyCondition> uses_of_data(const Config& config) {
       by(data, {"texts"}, {"data.text_column"}),
       by(data, {"bytes", "texts"}, {"data.tokenizer"}),
       by("data.tokenizer.kind", {"sentencepiece"},
-         {"data.tokenizer.model", "data.tokenizer.digest", "data.tokenizer.cache"}),
+         {"data.tokenizer.model", "data.tokenizer.cache"}),
       by(data, {"hawkes"}, {"data.types", "data.excitation", "data.branching", "data.lag"}),
       by(data, {"listops"}, {"data.shortest", "data.depth", "data.arguments"}),
       by(data, {"images"}, {"data.validation_files", "data.grey"}),

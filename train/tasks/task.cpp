@@ -61,19 +61,11 @@ Evaluation evaluate_answers(const Var& logits, const Indices& labels) {
   return {mean * double(asked), asked, "nats", {{"accuracy", "right", right, true}}};
 }
 
-NamedArray Task::predict(const NamedArray&) {
-  throw std::invalid_argument("this model predicts nothing from a table: " + describe_model());
-}
-
-NamedArray Task::predict_texts(const std::vector<std::string>&, std::size_t) {
-  throw std::invalid_argument("this model predicts nothing from a text: " + describe_model());
-}
-
 NamedArrays Task::arrays(const Examples&) {
-  throw std::invalid_argument("this model has no examples as arrays: " + describe_model());
+  throw std::invalid_argument("this model has no examples as arrays: " + learner().describe());
 }
 
-Json Task::sizes() const { return Json(std::initializer_list<Json::Member>{}); }
+Json Learner::sizes() const { return Json(std::initializer_list<Json::Member>{}); }
 
 TakenBatches batches_taken(const Dataset& data, Split split, std::size_t batch,
                            std::uint64_t limit) {

@@ -1,11 +1,11 @@
 #pragma once
-/// Task: what is trained on what. A model, its data and its loss. The loop, checkpoints and
-/// commands see nothing else.
+/// Task: a learner, the data that it is trained on, and its loss.
 
 #include <bochner/data/dataset.hpp>
 #include <bochner/data/formats/npz.hpp>
-#include <bochner/data/vocabularies.hpp>
 #include <bochner/layers/module.hpp>
+#include <bochner/train/tasks/facts.hpp>
+#include <bochner/train/tasks/learner.hpp>
 #include <bochner/train/tasks/series/backtest.hpp>
 #include <cstdint>
 #include <functional>
@@ -63,58 +63,78 @@ struct Embeddings {
   std::vector<std::int32_t> labels = {};
 };
 
+/// Does something before the gradients of a training step that begins with this example, counted on
+/// from epoch to epoch: clusters all examples anew.
+class PreparesSteps {
+ public:
+  virtual ~PreparesSteps() = default;
+  virtual void before_step(std::uint64_t first_example) = 0;
+};
+
+/// Forecasts at rolling origins.
+class Backtests {
+ public:
+  virtual ~Backtests() = default;
+  /// Nothing without windows.
+  virtual std::optional<Backtest> backtest(const BacktestPlan& plan) = 0;
+};
+
+/// Learns embeddings.
+class Embeds {
+ public:
+  virtual ~Embeds() = default;
+  /// Embeddings of the examples of a split in their order, the first 65,536 at most, `batch` at a
+  /// time.
+  virtual Embeddings embeddings(Split split, std::size_t batch) = 0;
+};
+
+/// Keeps units of columns.
+class HasUnits {
+ public:
+  virtual ~HasUnits() = default;
+  /// Columns whose unit in the model is far from that of the data, in words.
+  virtual std::vector<std::string> shifted_columns() = 0;
+};
+
+/// Evaluates by a bound over draws of a latent variable.
+class BoundsByDraws {
+ public:
+  virtual ~BoundsByDraws() = default;
+  /// Evaluations report the importance-weighted bound of so many draws where they are more than
+  /// one.
+  virtual void evaluate_by(std::size_t draws) = 0;
+};
+
+/// What a task can do besides training and evaluating; null where it cannot.
+struct TaskAbilities {
+  PreparesSteps* steps = nullptr;
+  Backtests* backtests = nullptr;
+  Embeds* embeds = nullptr;
+  HasUnits* units = nullptr;
+  BoundsByDraws* bounds = nullptr;
+};
+
+/// A learner with the dataset that it is trained on.
 class Task {
  public:
   virtual ~Task() = default;
-  virtual Module& model() = 0;
+  virtual Learner& learner() = 0;
   virtual const Dataset& data() const = 0;
 
   /// The mean over the examples. -> ()
   virtual Var loss(Tape& tape, const Examples& examples) = 0;
   virtual Evaluation evaluate(Tape& tape, const Examples& examples) = 0;
-
-  /// What is made anew before the gradients of a training step that begins with this example,
-  /// counted on from epoch to epoch: clusters of all examples. By default nothing.
-  virtual void before_step(std::uint64_t first_example) { (void)first_example; }
-
-  /// Columns that predict() takes from a table that names its columns, besides the time; none for
-  /// all.
-  virtual std::vector<std::string> input_columns() const { return {}; }
-  /// What the model says about a table of the user's: `bochner predict`. By default throws
-  /// std::invalid_argument.
-  virtual NamedArray predict(const NamedArray& input);
-  /// What the user is to know of the last answers, a line each.
-  virtual std::vector<std::string> notes_on_prediction() const { return {}; }
-  /// What the model says about texts, a row for each with its number in the first column; `batch`
-  /// of them are computed at a time. By default throws std::invalid_argument.
-  virtual NamedArray predict_texts(const std::vector<std::string>& texts, std::size_t batch);
-  /// Examples as the model takes them, in its units, and what it makes of them in evaluation, by
-  /// name: "tokens", "targets", .., "outputs". For other programs. By default throws
-  /// std::invalid_argument.
+  /// Examples as the model takes them, in its units, and its outputs, by name: "tokens", "targets",
+  /// .., "outputs". For other programs. By default throws std::invalid_argument.
   virtual NamedArrays arrays(const Examples& examples);
-  /// What it says at rolling origins; nothing of a task that forecasts no rows, or without windows.
-  virtual std::optional<Backtest> backtest(const BacktestPlan&) { return std::nullopt; }
-  /// Of the examples of a split, the first 65,536 at most, in their order, `batch` at a time;
-  /// nothing of a task that does not learn any.
-  virtual std::optional<Embeddings> embeddings(Split, std::size_t) { return std::nullopt; }
-  /// Columns of which the model, whose tensors come from elsewhere, has a unit far from that of the
-  /// data, in words.
-  virtual std::vector<std::string> shifted_columns() { return {}; }
-  /// What its numbers stand for, as far as the data say so in texts.
-  virtual Vocabularies names() const { return {}; }
-  /// What the model is made for besides what its config and its tensors say: {"length": 128}.
-  virtual Json sizes() const;
-
+  /// Sets parameters to where the data suggest that a new run starts, before its first step. By
+  /// default does nothing.
+  virtual void start() {}
   /// Adds sections with pictures of held-out examples to the report of a run.
   virtual void illustrate(Page&) {}
+  virtual TaskAbilities abilities() { return {}; }
 
-  /// Of the loss, behind numbers: Evaluation's.
-  virtual std::string loss_unit() const { return "nats"; }
-  /// For the user: "lm, 4 blocks, D 128, linear(positive, gaussian, m 64)"
-  virtual std::string describe_model() const = 0;
-  /// Sets parameters to where the data says that a new run starts, before its first step; those
-  /// that come from a checkpoint do without. By default nothing.
-  virtual void start() {}
+  Module& model() { return learner().model(); }
 };
 
 /// The batches of a split that are taken: all, or a limited number with equal steps between them,
@@ -145,11 +165,8 @@ std::optional<Evaluation> evaluate_task(Task& task, Split split, std::size_t bat
 /// Over all of a split, to the last token: the rest behind the last example too.
 Evaluation evaluate_all(Task& task, Split split, std::size_t batch);
 
-/// The task that a valid config describes, its model initialised from train.seed.
-std::unique_ptr<Task> make_task(const Config& config);
-/// Of data in files, a model whose parameters have the names of the one that learns them, but not
-/// the sizes that only the files tell. Null where the names depend on the files, too, and for data
-/// that is generated. Throws std::invalid_argument where such sizes do not suit the layers.
-std::unique_ptr<Module> make_stand_in(const Config& config);
+/// The task that a valid config describes, its model initialised from train.seed. Names in the data
+/// are numbered as in the facts that are known. Throws DataError for data that do not fit these.
+std::unique_ptr<Task> make_task(const Config& config, const KnownFacts& known = {});
 
 }  // namespace bochner

@@ -9,8 +9,37 @@
 #include <bochner/data/text/token_tasks.hpp>
 #include <bochner/data/text/tokenizer.hpp>
 #include <bochner/train/config/config.hpp>
+#include <memory>
 
 namespace bochner {
+
+class Learner;
+class Task;
+struct KnownFacts;
+
+/// The keys that keep examples for validation.
+inline constexpr const char *validation_fraction = "data.validation",
+                            *validation_examples = "data.validation_examples",
+                            *validation_splits = "data.splits";
+
+/// A kind of data and the model that learns it.
+struct TaskKind {
+  std::string data;   ///< data.kind
+  const char* model;  ///< model.kind
+  std::unique_ptr<Task> (*open)(const Config& config, const KnownFacts& known);
+  /// Without facts, a model of the smallest data that there can be.
+  std::unique_ptr<Learner> (*learn)(const Config& config, const KnownFacts& facts);
+  const char* validation;                               ///< one of the keys above
+  void (*check)(const Config&) = nullptr;               ///< throws ConfigError
+  ReadOptions (*read)(const Config& config) = nullptr;  ///< how its tables are read
+};
+using TaskKinds = std::vector<TaskKind>;
+const TaskKinds& task_kinds();
+
+/// Each adds the rows of its folder.
+using AddTaskKinds = void(TaskKinds& kinds);
+AddTaskKinds add_text_kinds, add_label_kinds, add_event_kinds, add_field_kinds, add_table_kinds,
+    add_series_kinds, add_latent_kinds, add_contrast_kinds;
 
 /// What data.kind may be.
 std::vector<std::string> data_kind_names();

@@ -69,7 +69,7 @@ void data_batch_command(const BatchOptions& options) {
   if (options.json)
     fmt::print("{}\n", Json{{"step", step}, {"loss", loss}}.line());
   else
-    fmt::print("loss {:.7g} {}\n", loss, task->loss_unit());
+    fmt::print("loss {:.7g} {}\n", loss, task->learner().loss_unit());
   if (options.output.empty()) return;
   NamedArrays arrays = task->arrays(examples);
   arrays.emplace_back("loss", xt::xarray<double>(loss));

@@ -14,7 +14,7 @@
 #include <bochner/train/studies/kernel_study.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
-#include <bochner/train/tasks/task.hpp>
+#include <bochner/train/tasks/specimens.hpp>
 
 namespace bochner {
 namespace {
@@ -61,10 +61,10 @@ std::vector<KernelSample> samples_of_run(const KernelOptions& options) {
   std::vector<std::string> sets;  // what concerns the model is for the study, not for the run
   for (const std::string& set : options.sets)
     if (set.starts_with("data.")) sets.push_back(set);
-  const auto [checkpoint, config, task] = load_task({reference, sets});
-  const auto layers = attention_layers(task->model());
+  const auto learner = load_learner(load_run(reference, sets), {.run = reference});
+  const auto layers = attention_layers(learner->model());
   std::vector<KernelSample> samples;
-  const auto seen = attention_samples(*task, layers);
+  const auto seen = attention_samples(kept_specimens(*learner), layers);
   for (std::size_t i = 0; i < layers.size(); ++i)
     if (seen[i].q.dimension() == 4)
       samples.push_back(sample_of_heads(fmt::format("{} of {}", layers[i].name, reference),
@@ -76,15 +76,16 @@ std::vector<KernelSample> samples_of_run(const KernelOptions& options) {
 /// The layers of a run as they have been trained, and its filters and state spaces. Whether that is
 /// all there is: nothing attends.
 bool print_trained(const KernelOptions& options, Page& page) {
-  const auto [checkpoint, config, task] = load_task({options.data, {}});
-  const auto layers = attention_layers(task->model());
-  const auto samples = attention_samples(*task, layers);
-  TrainedOptions how{.draws = config.text("model.mixer.draws"), .wanted = options.error};
+  const LoadedRun run = load_run(options.data);
+  const auto learner = load_learner(run, {.run = options.data});
+  const auto layers = attention_layers(learner->model());
+  const auto samples = attention_samples(kept_specimens(*learner), layers);
+  TrainedOptions how{.draws = run.config.text("model.mixer.draws"), .wanted = options.error};
   for (std::size_t i = 0; i < layers.size(); ++i)
     if (const auto study = study_trained(layers[i], samples[i], how))
       fmt::print("{}", options.json ? trained_json(*study, options.error) + "\n"
                                     : trained_text(*study, options.error) + "\n");
-  const std::vector<LinearPart> parts = linear_parts(task->model());
+  const std::vector<LinearPart> parts = linear_parts(learner->model());
   for (const LinearPart& part : parts)
     fmt::print("{}", options.json ? linear_json(part) + "\n" : linear_text(part) + "\n");
   add_linear_parts(page, {}, parts);

@@ -2,13 +2,14 @@
 /// One file per checkpoint: written from content in memory, read with every size checked first.
 /// The bytes of a checkpoint file, little endian, every part on a multiple of 64 bytes:
 ///   FileHeader, section_count x SectionEntry, zeros, digest of all these bytes,
-///   then the sections "config" (text), "state" (cereal), "table" (TensorEntry and name, repeated)
+///   then the sections "config" (text), "state" and "facts" (cereal), "table" (TensorEntry and name, repeated)
 ///   and "tensors" (raw data). A section's digest includes the zeros up to the next one.
 
 #include <bit>
 #include <bochner/autodiff/tensor.hpp>
 #include <bochner/base/ceil_div.hpp>
 #include <bochner/train/run/checkpoint/trainer_state.hpp>
+#include <bochner/train/run/format_version.hpp>
 #include <bochner/train/storage/storage.hpp>
 #include <cstdint>
 #include <optional>
@@ -29,13 +30,18 @@ inline constexpr Dtype dtype_of_real = sizeof(real) == 4 ? Dtype::f32 : Dtype::f
 inline constexpr const char *model_prefix = "model/", *buffer_prefix = "buffer/",
                             *optimizer_prefix = "optimizer/";
 inline bool is_of_optimizer(const std::string& name) { return name.starts_with(optimizer_prefix); }
-/// Of a tensor in memory or in a file.
+/// Parameters and buffers, in memory or in a file.
+inline constexpr auto is_of_model = [](const auto& tensor) {
+  return tensor.name.starts_with(model_prefix) || tensor.name.starts_with(buffer_prefix);
+};
 inline constexpr auto is_moment = [](const auto& tensor) { return is_of_optimizer(tensor.name); };
 
 namespace checkpoint_format {
 
-inline constexpr char magic[8] = {'b', 'o', 'c', 'h', 'n', 'e', 'r', '\n'};
-inline constexpr std::uint32_t version = 1;
+/// Builds before the first release began files with pre_release_magic, and also version 1.
+inline constexpr char magic[8] = {'b', 'o', 'c', 'h', 'n', 'e', 'r', '1'},
+                      pre_release_magic[8] = {'b', 'o', 'c', 'h', 'n', 'e', 'r', '\n'};
+inline constexpr std::uint32_t version = format_version;
 inline constexpr std::uint64_t alignment = 64;
 inline constexpr std::size_t max_rank = 8;
 
@@ -65,8 +71,9 @@ struct TensorEntry {
 
 static_assert(sizeof(FileHeader) == 32 && sizeof(SectionEntry) == 32 && sizeof(TensorEntry) == 88);
 
-enum SectionIndex : std::size_t { config, state, table, tensors, section_count };
-inline constexpr char section_names[section_count][8] = {"config", "state", "table", "tensors"};
+enum SectionIndex : std::size_t { config, state, facts, table, tensors, section_count };
+inline constexpr char section_names[section_count][8] = {"config", "state", "facts", "table",
+                                                         "tensors"};
 
 constexpr std::uint64_t padded(std::uint64_t bytes) { return round_up(bytes, alignment); }
 
@@ -103,10 +110,11 @@ struct CheckpointContent {
   std::string config;
   std::vector<TensorRecord> tensors;
   TrainerState state;
+  std::string facts = {};  ///< encode_facts() of the learner
 };
 
-/// The state as a checkpoint holds it, of the version of today.
-std::string encode_state(TrainerState state);
+/// The state as a checkpoint holds it.
+std::string encode_state(const TrainerState& state);
 /// Appends the content; equal content gives equal bytes. Throws std::invalid_argument for a bad
 /// name or rank and IoError from the file.
 void write_checkpoint(StoredFile& file, const CheckpointContent& content);
@@ -130,6 +138,8 @@ class CheckpointReader {
   const Path& path() const { return path_; }
   const std::string& config() const { return config_; }
   const TrainerState& state() const { return state_; }
+  /// The bytes of encode_facts().
+  const std::string& facts() const { return facts_; }
   /// In the order of writing.
   const std::vector<StoredTensor>& tensors() const { return tensors_; }
   /// nullptr when there is no such tensor.
@@ -163,6 +173,7 @@ class CheckpointReader {
   checkpoint_format::SectionEntry sections_[checkpoint_format::section_count];
   std::string config_;
   TrainerState state_;
+  std::string facts_;
   std::vector<StoredTensor> tensors_;
 };
 

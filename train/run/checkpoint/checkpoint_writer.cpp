@@ -91,6 +91,7 @@ std::string encode_front(const CheckpointContent& content) {
   append_raw(header, start);
   add_section(format::config, content.config);
   add_section(format::state, encode_state(content.state));
+  add_section(format::facts, content.facts);
   add_section(format::table, encode_table(content.tensors));
   add_entry(format::tensors, tensor_bytes, tensor_digest.value());
   start.file_bytes = format::header_bytes + body.size() + tensor_bytes;
@@ -102,8 +103,7 @@ std::string encode_front(const CheckpointContent& content) {
 
 }  // namespace
 
-std::string encode_state(TrainerState state) {
-  state.version = trainer_state_version;
+std::string encode_state(const TrainerState& state) {
   std::ostringstream out;
   cereal::BinaryOutputArchive archive(out);
   archive(state);

@@ -54,6 +54,7 @@ void require_no_gaps(const std::string& name, std::vector<ByteSpan> parts, ByteS
 SafetensorsTexts texts_of(const CheckpointReader& checkpoint) {
   const TrainerState& state = checkpoint.state();
   return {{"config", checkpoint.config()},
+          {"facts", to_hex(checkpoint.facts())},
           {"step", std::to_string(state.step)},
           {"tokens", std::to_string(state.tokens)},
           {"examples", std::to_string(state.examples)}};

@@ -15,7 +15,8 @@ class Json;
 /// Texts of the header, beside the tensors.
 using SafetensorsTexts = std::vector<std::pair<std::string, std::string>>;
 
-/// What tells of the run that weights are of: "config", "step", "tokens" and "examples".
+/// What describes the run of the weights: "config", "facts" in hexadecimal digits, "step", "tokens"
+/// and "examples".
 SafetensorsTexts texts_of(const CheckpointReader& checkpoint);
 
 /// Tensors sorted by name; equal tensors and texts give equal files. Throws std::invalid_argument
@@ -35,7 +36,6 @@ class Safetensors {
   /// Numbers of single or double precision into a tensor of the same shape; what is wrong with them
   /// otherwise, "" when they are there.
   std::string copy_into(const std::string& name, Tensor& tensor) const;
-  bool has(const std::string& name) const { return tensors_.contains(name); }
   std::size_t size() const { return tensors_.size(); }
 
  private:

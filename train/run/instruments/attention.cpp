@@ -64,12 +64,13 @@ std::vector<AttentionLayer> attention_layers(Module& model) {
   return layers;
 }
 
-std::vector<AttentionSample> attention_samples(Task& task,
+std::vector<AttentionSample> attention_samples(const Specimens& specimens,
                                                const std::vector<AttentionLayer>& layers) {
   SampleCollector collector;
   Tape tape({.recording = false});
   tape.observer = &collector;
-  task.evaluate(tape, task.data().part(Split::validation, 0, 1));
+  require(specimens.count > 0, "attention", "there is no validation example to look at");
+  specimens.forward(tape, 0);
   std::vector<AttentionSample> samples;
   for (const AttentionLayer& layer : layers)
     samples.push_back(std::move(collector.samples[layer.mixer]));
@@ -205,7 +206,7 @@ std::vector<NamedTensor> KernelMonitor::state() {
 
 std::vector<KernelMetrics> KernelMonitor::measure(Task& task) {
   if (layers_.empty()) return {};
-  const std::vector<AttentionSample> samples = attention_samples(task, layers_);
+  const std::vector<AttentionSample> samples = attention_samples(validation_specimens(task), layers_);
   std::vector<KernelMetrics> all;
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     if (samples[i].q.dimension() != 4) continue;

@@ -6,7 +6,7 @@
 #include <bochner/layers/mixers/mixer.hpp>
 #include <bochner/layers/spectral/density.hpp>
 #include <bochner/train/run/instruments/head_metrics.hpp>
-#include <bochner/train/tasks/task.hpp>
+#include <bochner/train/tasks/specimens.hpp>
 #include <optional>
 
 namespace bochner {
@@ -31,8 +31,8 @@ struct AttentionSample {
   bool causal = true;
   std::size_t window = 0;  ///< lags below it are weighed exactly, see MixerSpec; 0 without one
 };
-/// Queries and keys of each layer for the first validation example.
-std::vector<AttentionSample> attention_samples(Task& task,
+/// Queries and keys of each layer for the first specimen. Throws std::invalid_argument without one.
+std::vector<AttentionSample> attention_samples(const Specimens& specimens,
                                                const std::vector<AttentionLayer>& layers);
 
 /// Weights of one head: row i sums to 1 over the keys that query i sees. (T, T)

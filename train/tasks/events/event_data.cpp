@@ -2,14 +2,12 @@
 #include <bochner/train/tasks/data_tables.hpp>
 #include <bochner/train/tasks/events/event_data.hpp>
 #include <bochner/train/tasks/task_kinds.hpp>
-#include <bochner/train/tasks/vocabularies.hpp>
 
 namespace bochner {
 
 std::vector<EventTable> read_events(const Config& config, TableShape& shape) {
-  const Vocabularies names = stored_vocabularies(config);
-  shape.types = names.types;
-  shape.labels = names.labels;
+  shape.width = 0;
+  shape.names.clear();
   std::vector<EventTable> sequences;
   for_each_table(config, [&](const std::filesystem::path&, NamedArray& table) {
     number_texts(table, event_columns(config), shape, true);
@@ -22,6 +20,11 @@ std::vector<EventTable> read_events(const Config& config, TableShape& shape) {
     }
   });
   return sequences;
+}
+
+void require_known_names(const TableShape& known, const TableShape& found) {
+  require_known_names("type", known.types, found.types);
+  require_known_names("label", known.labels, found.labels);
 }
 
 std::unique_ptr<EventSource> event_source(const Config& config, TableShape& shape) {
@@ -62,6 +65,17 @@ ReadOptions event_options(const Config& config) {
   csv.texts = {columns.type, columns.sequence, columns.label};
   csv.labels = {columns.sequence};
   return {csv, ""};
+}
+
+void check_labels(const Config& config) {
+  const bool named = !config.text("data.label_column").empty();
+  const std::string& model = config.text("model.kind");
+  if (model == "classifier" && !named)
+    fail(config, "data.label_column",
+         "must name the column of labels for a classifier of " + assignment(config, "data.kind"),
+         "data.kind");
+  if (model != "classifier" && model != "contrastive" && named)
+    fail(config, "data.label_column", "needs model.kind = \"classifier\"", "model.kind");
 }
 
 }  // namespace bochner

@@ -4,18 +4,17 @@
 #include <bochner/base/errors.hpp>
 #include <bochner/data/fields/field_files.hpp>
 #include <bochner/data/files/glob.hpp>
-#include <bochner/layers/models/field_model.hpp>
-#include <bochner/layers/module.hpp>
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/charts/page.hpp>
-#include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/arrays.hpp>
 #include <bochner/train/tasks/encoding_pictures.hpp>
-#include <bochner/train/tasks/model_spec.hpp>
+#include <bochner/train/tasks/fields/field_kinds.hpp>
+#include <bochner/train/tasks/fields/field_learner.hpp>
+#include <bochner/train/tasks/specimens.hpp>
 #include <bochner/train/tasks/task.hpp>
-#include <bochner/train/tasks/task_kinds.hpp>
 #include <cmath>
 #include <functional>
+#include <optional>
 
 namespace bochner {
 namespace {
@@ -28,8 +27,6 @@ double squared_error(const real* x, const real* truth, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) sum += std::pow(double(x[i]) - double(truth[i]), 2);
   return sum;
 }
-
-bool reads_films(const Config& config) { return config.text("data.kind") == "field_files"; }
 
 /// Of the axes, as many of the last ones as the space has dimensions.
 std::vector<std::string> side_keys(const Config& config) {
@@ -48,13 +45,14 @@ void require_side(const Config& config, const std::string& key, std::size_t side
                     ", that of the films");
 }
 
-std::unique_ptr<FieldSource> open_source(const Config& config) {
-  if (!reads_films(config)) {
-    auto spec = read_spec<FieldSpec>(config, "data");  // a size of 0 is that of FieldSpec
-    spec.kind = config.text("data.kind");
-    spec.patch = config.count("model.patch.pixels");
-    return std::make_unique<Fields>(spec, example_set(config));
-  }
+std::unique_ptr<FieldSource> open_generated(const Config& config) {
+  auto spec = read_spec<FieldSpec>(config, "data");  // a size of 0 is that of FieldSpec
+  spec.kind = config.text("data.kind");
+  spec.patch = config.count("model.patch.pixels");
+  return std::make_unique<Fields>(spec, example_set(config));
+}
+
+std::unique_ptr<FieldFiles> open_films(const Config& config) {
   const FieldFilesSpec spec{config.count("data.frames"), config.count("data.dimensions"),
                             config.number("data.validation"), config.count("train.seed"),
                             config.count("model.patch.pixels")};
@@ -66,14 +64,19 @@ std::unique_ptr<FieldSource> open_source(const Config& config) {
   return films;
 }
 
-FieldModelSpec field_model_spec(const Config& config, const FieldSize& size) {
-  auto spec = read_spec<FieldModelSpec>(config, "model");
-  spec.frames = size.frames;
-  spec.sides = size.sides;
-  spec.standardize = reads_films(config);
-  spec.encoding.space.seed = spec.encoding.time.seed = config.count("train.seed");
-  complete(spec.stack, config, spec.frames * size.patches(spec.patch));
-  return spec;
+/// Throws DataError for fields of another size than those that are known.
+FieldFacts facts_of(const FieldSource& data, const KnownFacts& known) {
+  const FieldSize size = data.size();
+  FieldFacts facts{size.frames, {size.sides.begin(), size.sides.end()}, {}};
+  if (!known.are_exact()) {
+    facts.specimens = take_specimens(data, size.frames * size.pixels());
+    return facts;
+  }
+  FieldFacts learned = known.of<FieldFacts>();
+  if (learned.frames != facts.frames || learned.sides != facts.sides)
+    throw DataError("the data have ", size.frames, " frames of ", size.text(),
+                    "; the model has learned ", learned.frames, " of ", learned.size().text());
+  return learned;
 }
 
 /// n elements from `first` on.
@@ -127,31 +130,26 @@ void add_fields(Page& page, const FieldBatch& fields, const Tensor& prediction,
   }
 }
 
-/// The next frame of a field.
 class FieldTask : public Task {
  public:
-  explicit FieldTask(const Config& config)
-      : exact_(!reads_films(config)),
-        data_(open_source(config)),
-        model_(field_model_spec(config, data_->size())) {
-    initialize(model_, config.count("train.seed"));
-    if (!model_.standardize()) return;
-    const Moments moments = dynamic_cast<FieldFiles&>(*data_).moments();
-    model_.standardize()->set({moments.mean}, {moments.deviation});
+  /// `unit` is that of films; without one the next frame is the solution, without noise.
+  FieldTask(const Config& config, std::unique_ptr<FieldSource> data,
+            const std::optional<Moments>& unit, const KnownFacts& known)
+      : exact_(!unit), data_(std::move(data)), learner_(config, facts_of(*data_, known)) {
+    if (unit) field_model().standardize()->set({unit->mean}, {unit->deviation});
   }
 
-  Module& model() override { return model_; }
+  Learner& learner() override { return learner_; }
   const Dataset& data() const override { return *data_; }
-  std::string loss_unit() const override { return "mse"; }
 
   Var loss(Tape& tape, const Examples& examples) override {
     const FieldBatch batch = batch_of(examples);
-    return model_.loss(tape, batch.frames, batch.next);
+    return field_model().loss(tape, batch.frames, batch.next);
   }
 
   Evaluation evaluate(Tape& tape, const Examples& examples) override {
     const FieldBatch batch = batch_of(examples);
-    const Var predicted = model_.predict(tape, batch.frames);
+    const Var predicted = field_model().predict(tape, batch.frames);
     const std::size_t B = batch.next.shape()[0], T = data_->size().frames;
     const std::size_t pixels = batch.next.size() / B;
     Evaluation result{0, batch.next.size(), "mse", {}};
@@ -177,97 +175,33 @@ class FieldTask : public Task {
     Tape tape({.recording = false});
     return {{"frames", array_of(batch.frames)},
             {"targets", array_of(batch.next)},
-            {"outputs", array_of(model_.predict(tape, batch.frames).value())}};
-  }
-  Json sizes() const override {
-    const FieldSize size = data_->size();
-    return Json{{"length", size.frames * size.patches(model_.spec().patch)}};
-  }
-
-  /// The frame after the last: (T, H, W) -> (H, W), or (N, T, H, W) -> (N, H, W); of other
-  /// dimensions likewise.
-  NamedArray predict(const NamedArray& input) override {
-    const FieldSize size = data_->size();
-    std::vector<std::size_t> film{size.frames},
-        shape(input.values.shape().begin(), input.values.shape().end());
-    film.insert(film.end(), size.sides.begin(), size.sides.end());
-    const bool one = shape == film;
-    if (!one && (shape.empty() || std::vector<std::size_t>(shape.begin() + 1, shape.end()) != film))
-      throw DataError("frames must be ", to_string(Shape(film.begin(), film.end())),
-                      ", or many of them one after the other");
-    shape.erase(shape.begin() + (one ? 0 : 1));  // the frames that are seen
-    film.insert(film.begin(), input.values.size() / (size.frames * size.pixels()));
-    Tensor frames = uninitialized(Shape(film.begin(), film.end()));
-    std::copy_n(input.values.data(), frames.size(), frames.data());
-    const Tensor next = next_frames(std::move(frames));
-    NamedArray result;
-    result.values = xt::xarray<double>::from_shape(shape);
-    std::copy_n(next.data(), next.size(), result.values.data());
-    return result;
-  }
-
-  std::string describe_model() const override {
-    const FieldModelSpec& spec = model_.spec();
-    const FieldSize patch{1, std::vector<std::size_t>(spec.sides.size(), spec.patch)};
-    return fmt::format("field, {}, encoding {}{}, patches of {}", describe_stack(spec.stack),
-                       spec.encoding.kind, spec.every_block ? " in every block" : "", patch.text());
+            {"outputs", array_of(field_model().predict(tape, batch.frames).value())}};
   }
 
   void illustrate(Page& page) override {
     const auto shown = std::min<std::uint64_t>(shown_examples, data_->examples().validation);
-    if (shown > 0) {
-      const FieldBatch batch = data_->batch(data_->in_order(Split::validation, 0, shown));
-      add_fields(page, batch, next_frames(batch.frames), data_->size());
-    }
-    const GridAxes patches = model_.patch_axes();
-    std::vector<double> times = model_.token_times();
-    times.erase(std::unique(times.begin(), times.end()), times.end());
-    add_encoding(page, model_, {patches, times, "place", "frame"});
+    if (shown == 0) return;
+    const FieldBatch batch = data_->batch(data_->in_order(Split::validation, 0, shown));
+    add_fields(page, batch, learner_.next_frames(batch.frames), data_->size());
   }
 
  private:
-  /// All numbers as those of one variate, if the model has a unit of its own: to it, or back.
-  void change_unit(Tensor& x, void (Standardize::*change)(Tensor&) const) {
-    if (!model_.standardize()) return;
-    const Shape shape = x.shape();
-    x.reshape({1, 1, x.size()});
-    (model_.standardize()->*change)(x);
-    x.reshape(shape);
-  }
+  FieldModel& field_model() { return learner_.field_model(); }
+  FieldBatch batch_of(const Examples& examples) { return learner_.in_unit(data_->batch(examples)); }
 
-  /// In the unit of the model.
-  FieldBatch batch_of(const Examples& examples) {
-    FieldBatch batch = data_->batch(examples);
-    change_unit(batch.frames, &Standardize::apply);
-    change_unit(batch.next, &Standardize::apply);
-    return batch;
-  }
-
-  /// In the unit of the data. (B, T, H, W) -> (B, H, W)
-  Tensor next_frames(Tensor frames) {
-    Tape tape({.recording = false});
-    change_unit(frames, &Standardize::apply);
-    Tensor next = model_.predict(tape, frames).value();
-    change_unit(next, &Standardize::undo);
-    return next;
-  }
-
-  bool exact_;  ///< the next frame is the solution, without noise
+  bool exact_;
   std::unique_ptr<FieldSource> data_;
-  FieldModel model_;
+  FieldLearner learner_;
 };
 
 }  // namespace
 
-std::unique_ptr<Task> make_field_task(const Config& config) {
-  return std::make_unique<FieldTask>(config);
-}
-
-std::unique_ptr<Module> stand_in_for_fields(const Config& config) {
-  const std::size_t side = 4 * config.count("model.patch.pixels");
-  const std::vector<std::size_t> sides(config.count("data.dimensions"), side);
-  return std::make_unique<FieldModel>(
-      field_model_spec(config, {config.count("data.frames"), sides}));
+std::unique_ptr<Task> open_field_task(const Config& config, const KnownFacts& known) {
+  if (!reads_films(config))
+    return std::make_unique<FieldTask>(config, open_generated(config), std::nullopt, known);
+  std::unique_ptr<FieldFiles> films = open_films(config);
+  const Moments unit = films->moments();
+  return std::make_unique<FieldTask>(config, std::move(films), unit, known);
 }
 
 }  // namespace bochner

@@ -2,13 +2,19 @@
 /// Sequences with labels as a config describes them, for the tasks that see such.
 
 #include <bochner/data/events/labelled_events.hpp>
+#include <bochner/data/text/labelled_texts.hpp>
 #include <bochner/train/config/config.hpp>
 
 namespace bochner {
 
-/// Images, shapes, texts, expressions, or sequences of events. `shape` receives that of the tables
-/// that they are from, if they are. Throws DataError, and std::invalid_argument for other data.
-std::unique_ptr<LabelledSequences> labelled_sequences(const Config& config, TableShape& shape);
+/// Images, shapes, texts, expressions, or sequences of events. `shape` holds the known names of
+/// types and labels of events and receives the shape of their tables and new names; labels of texts
+/// are numbered as in `known_labels`. Throws DataError, and std::invalid_argument for other data.
+std::unique_ptr<LabelledSequences> labelled_sequences(
+    const Config& config, TableShape& shape, const std::vector<std::string>& known_labels = {});
 LabelledEventsSpec labelled_events_spec(const Config& config);
+LabelledTextsSpec labelled_texts_spec(const Config& config);
+/// Whether a class token stands in front of each sequence.
+bool has_class_token(const Config& config);
 
 }  // namespace bochner

@@ -6,7 +6,9 @@
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/charts/page.hpp>
 #include <bochner/train/tasks/labels/image_data.hpp>
+#include <bochner/train/tasks/labels/label_data.hpp>
 #include <bochner/train/tasks/latent/latent_data.hpp>
+#include <bochner/train/tasks/latent/latent_format.hpp>
 #include <cmath>
 #include <numeric>
 
@@ -16,13 +18,11 @@ namespace {
 constexpr std::size_t picture_columns = 8;  // and as many rows
 
 /// Images in square patches, row by row, of pixels that are 0 or 1.
-class LatentImages : public LatentData {
+class BinaryPatches {
  public:
-  explicit LatentImages(const Config& config)
-      : sequences_(image_sequences(config, false)),
-        shape_(sequences_->image()),
+  BinaryPatches(const Config& config, const ImageShape& shape)
+      : shape_(shape),
         patch_(config.count("model.patch.pixels")),
-        seed_(config.count("train.seed")),
         drawn_(config.text("model.vae.binarise") == "drawn") {
     if (shape_.rows % patch_ != 0 || shape_.columns % patch_ != 0)
       fail(config, "model.patch.pixels",
@@ -30,57 +30,15 @@ class LatentImages : public LatentData {
     order_ = patch_order(shape_, patch_);
   }
 
-  const Dataset& data() const override { return *sequences_; }
+  const ImageShape& shape() const { return shape_; }
+  std::size_t pixels() const { return order_.size(); }
+  std::size_t values() const { return patch_ * patch_ * shape_.channels; }
 
-  void complete(VaeSpec& spec) const override {
-    spec.observed = "binary";
-    spec.values = patch_ * patch_ * shape_.channels;
-    spec.tokens = order_.size() / spec.values;
-  }
-
-  Observed batch(const Examples& examples, const VariationalAutoencoder&) const override {
-    const LabelledBatch batch = sequences_->batch(examples);
-    Observed x = blank(examples.size());
-    for (std::size_t b = 0; b < examples.size(); ++b) {
-      const Examples::Number number = examples.numbers[b];
-      const std::uint64_t validates = examples.split == Split::train ? 0 : 1;
-      const RandomFunction random{seed_, Purpose::sampling,
-                                  stream_of("binarised") + 2 * number.epoch + validates};
-      binarise(batch.tokens.values.data() + b * order_.size(), b, x, random,
-               number.index * order_.size());
-    }
-    return x;
-  }
-
-  Observed read(const NamedArray& input, const VariationalAutoencoder&) const override {
-    const auto images = pixels_of(input, shape_);
-    Observed x = blank(images.size());
-    for (std::size_t b = 0; b < images.size(); ++b)
-      binarise(images[b].data(), b, x, {seed_, Purpose::sampling, stream_of("binarised input")},
-               b * order_.size());
-    return x;
-  }
-
-  NamedArray expected(const Tensor& decoded, const VariationalAutoencoder&) const override {
-    return in_place(sigmoid(Var(decoded)).value());
-  }
-  NamedArray as_array(const Observed& x, const VariationalAutoencoder&) const override {
-    return in_place(x.values);
-  }
-
-  void draw(Page& page, const NamedArray& seen, const NamedArray& expected,
-            const NamedArray& samples) const override {
-    page.charts({bochner::draw(mosaic("samples of the prior", {&samples})),
-                 bochner::draw(mosaic("images, and what is expected below", {&seen, &expected}))},
-                card_width(heat_map_width));
-  }
-
- private:
   Observed blank(std::size_t B) const {
-    const std::size_t n = patch_ * patch_ * shape_.channels;
-    return {uninitialized({B, order_.size() / n, n}), {}};
+    return {uninitialized({B, pixels() / values(), values()}), {}};
   }
 
+  /// Sets row `row` of x; pixel i of it draws number first + i.
   void binarise(const std::int32_t* pixels, std::size_t row, Observed& x,
                 const RandomFunction& random, std::uint64_t first) const {
     real* values = x.values.data() + row * order_.size();
@@ -103,9 +61,69 @@ class LatentImages : public LatentData {
     return images;
   }
 
+ private:
+  ImageShape shape_;
+  std::size_t patch_;
+  bool drawn_;
+  std::vector<std::size_t> order_;  // of pixels: patch by patch
+};
+
+class LatentImageFormat : public LatentFormat {
+ public:
+  LatentImageFormat(const Config& config, LabelFacts facts)
+      : facts_(std::move(facts)),
+        patches_(config, facts_.image()),
+        seed_(config.count("train.seed")) {
+    if (patches_.pixels() == 0) throw DataError("facts hold no size of images");
+    for (const LabelledBatch& one : facts_.specimens)
+      if (one.tokens.values.size() != patches_.pixels())
+        throw DataError("facts hold an image of another size");
+  }
+
+  std::string facts() const override { return encode_facts(facts_); }
+
+  void complete(VaeSpec& spec) const override {
+    spec.observed = "binary";
+    spec.values = patches_.values();
+    spec.tokens = patches_.pixels() / spec.values;
+  }
+
+  Observed read(const NamedArray& input, const VariationalAutoencoder&) const override {
+    return binarised(pixels_of(input, patches_.shape()));
+  }
+  std::size_t specimens() const override { return facts_.specimens.size(); }
+  Observed specimen(std::size_t i, const VariationalAutoencoder&) const override {
+    return binarised({facts_.specimens[i].tokens.values});
+  }
+
+  NamedArray expected(const Tensor& decoded, const VariationalAutoencoder&) const override {
+    return patches_.in_place(sigmoid(Var(decoded)).value());
+  }
+  NamedArray as_array(const Observed& x, const VariationalAutoencoder&) const override {
+    return patches_.in_place(x.values);
+  }
+
+  void draw(Page& page, const NamedArray& seen, const NamedArray& expected,
+            const NamedArray& samples) const override {
+    page.charts({bochner::draw(mosaic("samples of the prior", {&samples})),
+                 bochner::draw(mosaic("images, and what is expected below", {&seen, &expected}))},
+                card_width(heat_map_width));
+  }
+
+ private:
+  Observed binarised(const std::vector<std::vector<std::int32_t>>& images) const {
+    Observed x = patches_.blank(images.size());
+    for (std::size_t b = 0; b < images.size(); ++b)
+      patches_.binarise(images[b].data(), b, x,
+                        {seed_, Purpose::sampling, stream_of("binarised input")},
+                        b * patches_.pixels());
+    return x;
+  }
+
   /// Images of several sets below each other, the next ones beside them; the mean of channels.
   HeatMap mosaic(const std::string& title, const std::vector<const NamedArray*>& sets) const {
-    const std::size_t h = shape_.rows + 1, w = shape_.columns + 1, C = shape_.channels;
+    const ImageShape& shape = patches_.shape();
+    const std::size_t h = shape.rows + 1, w = shape.columns + 1, C = shape.channels;
     const std::size_t n =
         std::min(sets[0]->values.shape()[0], picture_columns * picture_columns / sets.size());
     const std::size_t lines = ceil_div(n, picture_columns) * sets.size();
@@ -118,27 +136,62 @@ class LatentImages : public LatentData {
       const std::size_t image = i / sets.size(), set = i % sets.size();
       const std::size_t top = (image / picture_columns * sets.size() + set) * h,
                         left = image % picture_columns * w;
-      const double* pixel = sets[set]->values.data() + image * order_.size();
-      for (std::size_t y = 0; y < shape_.rows; ++y)
-        for (std::size_t x = 0; x < shape_.columns; ++x, pixel += C)
+      const double* pixel = sets[set]->values.data() + image * patches_.pixels();
+      for (std::size_t y = 0; y < shape.rows; ++y)
+        for (std::size_t x = 0; x < shape.columns; ++x, pixel += C)
           map.values[(top + y) * map.columns + left + x] =
               std::accumulate(pixel, pixel + C, 0.0) / double(C);
     }
     return map;
   }
 
-  std::unique_ptr<LabelledSequences> sequences_;
-  ImageShape shape_;
-  std::size_t patch_;
+  LabelFacts facts_;
+  BinaryPatches patches_;
   std::uint64_t seed_;
-  bool drawn_;
-  std::vector<std::size_t> order_;  // of pixels: patch by patch
+};
+
+class LatentImages : public LatentData {
+ public:
+  LatentImages(const Config& config, const KnownFacts& known)
+      : data_(config, known),
+        facts_(encode_facts(image_facts(config, data_, known))),
+        patches_(config, data_.sequences->image()),
+        seed_(config.count("train.seed")) {}
+
+  const Dataset& data() const override { return *data_.sequences; }
+  std::string facts() const override { return facts_; }
+
+  Observed batch(const Examples& examples, const VariationalAutoencoder&) const override {
+    const LabelledBatch batch = data_.sequences->batch(examples);
+    const std::size_t pixels = patches_.pixels();
+    Observed x = patches_.blank(examples.size());
+    for (std::size_t b = 0; b < examples.size(); ++b) {
+      const Examples::Number number = examples.numbers[b];
+      const std::uint64_t validates = examples.split == Split::train ? 0 : 1;
+      const RandomFunction random{seed_, Purpose::sampling,
+                                  stream_of("binarised") + 2 * number.epoch + validates};
+      patches_.binarise(batch.tokens.values.data() + b * pixels, b, x, random,
+                        number.index * pixels);
+    }
+    return x;
+  }
+
+ private:
+  LabelData data_;
+  std::string facts_;
+  BinaryPatches patches_;
+  std::uint64_t seed_;
 };
 
 }  // namespace
 
-std::unique_ptr<LatentData> latent_images(const Config& config) {
-  return std::make_unique<LatentImages>(config);
+std::unique_ptr<LatentData> latent_images(const Config& config, const KnownFacts& known) {
+  return std::make_unique<LatentImages>(config, known);
+}
+
+std::unique_ptr<LatentFormat> latent_image_format(const Config& config, const KnownFacts& facts) {
+  return std::make_unique<LatentImageFormat>(
+      config, facts.bytes.empty() ? smallest_image_facts(config) : facts.of<LabelFacts>());
 }
 
 }  // namespace bochner

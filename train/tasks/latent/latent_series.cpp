@@ -6,6 +6,7 @@
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/charts/page.hpp>
 #include <bochner/train/tasks/latent/latent_data.hpp>
+#include <bochner/train/tasks/latent/latent_format.hpp>
 #include <bochner/train/tasks/series/series_data.hpp>
 #include <utility>
 
@@ -14,54 +15,76 @@ namespace {
 
 constexpr std::size_t drawn_variates = 3, drawn_windows = 3, drawn_samples = 6;
 
-/// Windows of data.lookback rows, in tokens of some rows of all variates.
-class LatentSeries : public LatentData {
- public:
-  explicit LatentSeries(const Config& config)
-      : columns_(series_columns(config)),
-        windows_(windows_of(config)),
-        rows_(config.count("model.patch.length")) {}
+/// Windows (B, V, H) in tokens (B, H / rows, V rows).
+struct RowTokens {
+  std::size_t variates, window, rows;  ///< V, H, rows of a token
 
-  const Dataset& data() const override { return windows_; }
-  Vocabularies names() const override { return windows_.names(); }
-  std::vector<std::string> columns() const override { return windows_.series().names; }
+  /// Of an element of windows.
+  std::size_t place(std::size_t i) const {
+    const std::size_t row = i % window, v = i / window % variates, b = i / (variates * window);
+    return b * variates * window + row / rows * variates * rows + v * rows + row % rows;
+  }
+
+  Observed of(Tensor windows, const VariationalAutoencoder& model) const {
+    model.standardize().apply(windows);
+    Observed x{uninitialized({windows.shape()[0], window / rows, variates * rows}), {}};
+    for (std::size_t i = 0; i < windows.size(); ++i) x.values.data()[place(i)] = windows.data()[i];
+    return x;
+  }
+};
+
+RowTokens tokens_of(const Config& config, const SeriesFacts& facts) {
+  return {facts.variates, facts.horizon, config.count("model.patch.length")};
+}
+
+/// Windows of data.lookback rows, in tokens of some rows of all variates.
+class LatentSeriesFormat : public LatentFormat {
+ public:
+  LatentSeriesFormat(const Config& config, SeriesFacts facts)
+      : facts_(std::move(facts)),
+        reading_(series_options(config, facts_)),
+        targets_(series_columns(config).targets),
+        tokens_(tokens_of(config, facts_)) {
+    if (tokens_.window % tokens_.rows != 0)
+      throw DataError("facts hold windows of ", tokens_.window, " rows, which tokens of ",
+                      tokens_.rows, " rows do not fill");
+  }
+
+  std::string facts() const override { return encode_facts(facts_); }
+  ReadOptions read_options() const override { return reading_; }
+  std::vector<std::string> columns() const override { return facts_.columns; }
 
   void complete(VaeSpec& spec) const override {
     spec.observed = "real";
-    spec.variates = windows_.series().variates();
-    spec.values = rows_ * spec.variates;
-    spec.tokens = windows_.spec().horizon / rows_;
+    spec.variates = tokens_.variates;
+    spec.values = tokens_.rows * spec.variates;
+    spec.tokens = tokens_.window / tokens_.rows;
   }
 
-  void fit(VariationalAutoencoder& model) const override {
-    const SeriesMoments moments = windows_.moments();
-    model.standardize().set(moments.mean, moments.deviation);
-  }
-
-  Observed batch(const Examples& examples, const VariationalAutoencoder& model) const override {
-    return tokens_of(windows_.batch(examples).future, model);
+  std::size_t specimens() const override { return facts_.specimens.size(); }
+  Observed specimen(std::size_t i, const VariationalAutoencoder& model) const override {
+    return tokens_.of(facts_.specimens[i].future, model);
   }
 
   /// Windows one after the other; rows that are left over at the end are not seen.
   Observed read(const NamedArray& input, const VariationalAutoencoder& model) const override {
-    const TimeSeries series = time_series(input, columns_.targets);
-    const std::size_t V = windows_.series().variates(), H = windows_.spec().horizon,
-                      B = series.rows() / H;
+    const TimeSeries series = time_series(input, targets_);
+    const std::size_t V = tokens_.variates, H = tokens_.window, B = series.rows() / H;
     if (series.variates() != V || B == 0)
       throw DataError("the input has ", series.rows(), " rows of ", series.variates(),
                       " values; the model sees windows of ", H, " rows of ", V);
     Tensor windows = uninitialized({B, V, H});
     for (std::size_t i = 0; i < windows.size(); ++i)
       windows.data()[i] = real(series.values(i / H % V, i / (V * H) * H + i % H));
-    return tokens_of(std::move(windows), model);
+    return tokens_.of(std::move(windows), model);
   }
 
   /// (B H, 1 + V): the number of the window, and its rows
   NamedArray expected(const Tensor& decoded, const VariationalAutoencoder& model) const override {
-    const std::size_t V = windows_.series().variates(), H = windows_.spec().horizon,
-                      B = decoded.size() / (V * H);
+    const std::size_t V = tokens_.variates, H = tokens_.window, B = decoded.size() / (V * H);
     Tensor windows = uninitialized({B, V, H});
-    for (std::size_t i = 0; i < windows.size(); ++i) windows.data()[i] = decoded.data()[place(i)];
+    for (std::size_t i = 0; i < windows.size(); ++i)
+      windows.data()[i] = decoded.data()[tokens_.place(i)];
     model.standardize().undo(windows);
     NamedArray table;
     table.values.resize({B * H, 1 + V});
@@ -70,7 +93,7 @@ class LatentSeries : public LatentData {
     for (std::size_t row = 0; row < B * H; ++row) table.values(row, 0) = double(row / H);
     table.columns = {"window"};
     for (std::size_t v = 0; v < V; ++v) {
-      const auto& names = windows_.series().names;
+      const auto& names = facts_.columns;
       table.columns.push_back(names.empty() ? fmt::format("value_{}", v + 1) : names[v]);
     }
     return table;
@@ -97,36 +120,12 @@ class LatentSeries : public LatentData {
   }
 
  private:
-  /// They lie within their split, as only what is forecast does, and one row stands before them.
-  static SeriesWindows windows_of(const Config& config) {
-    auto spec = read_spec<SeriesSpec>(config, "data");
-    spec.horizon = std::exchange(spec.lookback, 1);
-    spec.seed = config.count("train.seed");
-    spec.sizes = fmt::format("data.lookback = {}", spec.horizon);
-    return SeriesWindows(read_series(config).series, spec);
-  }
-
-  /// Of an element of windows (B, V, H) in tokens (B, H / rows, V rows).
-  std::size_t place(std::size_t i) const {
-    const std::size_t V = windows_.series().variates(), H = windows_.spec().horizon;
-    const std::size_t row = i % H, v = i / H % V, b = i / (V * H);
-    return b * V * H + row / rows_ * V * rows_ + v * rows_ + row % rows_;
-  }
-
-  Observed tokens_of(Tensor windows, const VariationalAutoencoder& model) const {
-    model.standardize().apply(windows);
-    const std::size_t B = windows.shape()[0], V = windows.shape()[1], H = windows.shape()[2];
-    Observed x{uninitialized({B, H / rows_, V * rows_}), {}};
-    for (std::size_t i = 0; i < windows.size(); ++i) x.values.data()[place(i)] = windows.data()[i];
-    return x;
-  }
-
   std::size_t windows_in(const NamedArray& table) const {
-    return table.values.shape()[0] / windows_.spec().horizon;
+    return table.values.shape()[0] / tokens_.window;
   }
   Curve window(const NamedArray& table, std::size_t b, std::size_t column) const {
     Curve curve;
-    const std::size_t H = windows_.spec().horizon;
+    const std::size_t H = tokens_.window;
     for (std::size_t row = 0; row < H; ++row) {
       curve.x.push_back(double(row));
       curve.y.push_back(table.values(b * H + row, column));
@@ -134,15 +133,64 @@ class LatentSeries : public LatentData {
     return curve;
   }
 
-  SeriesColumns columns_;
-  SeriesWindows windows_;
-  std::size_t rows_;  // of a token
+  SeriesFacts facts_;
+  ReadOptions reading_;
+  std::vector<std::string> targets_;
+  RowTokens tokens_;
 };
+
+class LatentSeries : public LatentData {
+ public:
+  LatentSeries(const Config& config, const KnownFacts& known)
+      : LatentSeries(config, read_series(config, known), known) {}
+
+  const Dataset& data() const override { return windows_; }
+  std::string facts() const override { return encode_facts(facts_); }
+
+  void fit(VariationalAutoencoder& model) const override {
+    const SeriesMoments moments = windows_.moments();
+    model.standardize().set(moments.mean, moments.deviation);
+  }
+
+  Observed batch(const Examples& examples, const VariationalAutoencoder& model) const override {
+    return tokens_.of(windows_.batch(examples).future, model);
+  }
+
+ private:
+  LatentSeries(const Config& config, SeriesTable table, const KnownFacts& known)
+      : windows_(std::move(table.series), windows_spec(config)),
+        facts_(series_facts(config, table, windows_, known)),
+        tokens_(tokens_of(config, facts_)) {}
+
+  /// They lie within their split, as only what is forecast does, and one row stands before them.
+  static SeriesSpec windows_spec(const Config& config) {
+    SeriesSpec spec = series_spec(config);
+    spec.horizon = std::exchange(spec.lookback, 1);
+    spec.sizes = fmt::format("data.lookback = {}", spec.horizon);
+    return spec;
+  }
+
+  SeriesWindows windows_;
+  SeriesFacts facts_;
+  RowTokens tokens_;
+};
+
+/// Of windows behind one row.
+SeriesFacts smallest_facts(const Config& config) {
+  SeriesFacts facts = smallest_series_facts(config);
+  facts.horizon = std::exchange(facts.lookback, 1);
+  return facts;
+}
 
 }  // namespace
 
-std::unique_ptr<LatentData> latent_series(const Config& config) {
-  return std::make_unique<LatentSeries>(config);
+std::unique_ptr<LatentData> latent_series(const Config& config, const KnownFacts& known) {
+  return std::make_unique<LatentSeries>(config, known);
+}
+
+std::unique_ptr<LatentFormat> latent_series_format(const Config& config, const KnownFacts& facts) {
+  return std::make_unique<LatentSeriesFormat>(
+      config, facts.bytes.empty() ? smallest_facts(config) : facts.of<SeriesFacts>());
 }
 
 }  // namespace bochner

@@ -5,6 +5,9 @@
 #include <bochner/data/text/token_windows.hpp>
 #include <bochner/train/charts/page.hpp>
 #include <bochner/train/tasks/latent/latent_data.hpp>
+#include <bochner/train/tasks/latent/latent_format.hpp>
+#include <bochner/train/tasks/specimens.hpp>
+#include <bochner/train/tasks/text/language_learner.hpp>
 
 namespace bochner {
 namespace {
@@ -19,28 +22,28 @@ class WholeWindows : public ByteWindows {
 };
 
 /// Windows of the bytes of texts.
-class LatentTexts : public LatentData {
+class LatentTextFormat : public LatentFormat {
  public:
-  explicit LatentTexts(const Config& config)
-      : windows_(ByteCorpus(
-                     expand_files(config.text_list("data.files"), std::filesystem::current_path())),
-                 config.count("data.length"), config.number("data.validation"),
-                 config.count("train.seed")) {}
+  explicit LatentTextFormat(TextFacts facts) : facts_(std::move(facts)) {
+    for (const Batch& one : facts_.specimens) check_specimen(one.inputs);
+  }
 
-  const Dataset& data() const override { return windows_; }
+  std::string facts() const override { return encode_facts(facts_); }
+  bool reads_texts() const override { return true; }
 
   void complete(VaeSpec& spec) const override {
     spec.observed = "symbols";
-    spec.tokens = windows_.tokens_per_example();
+    spec.tokens = facts_.length;
     spec.vocabulary = byte_values;
   }
 
-  Observed batch(const Examples& examples, const VariationalAutoencoder&) const override {
-    return {{}, windows_.batch(examples).inputs};
+  std::size_t specimens() const override { return facts_.specimens.size(); }
+  Observed specimen(std::size_t i, const VariationalAutoencoder&) const override {
+    return {{}, facts_.specimens[i].inputs};
   }
 
   Observed read_texts(const std::vector<std::string>& texts) const override {
-    const std::size_t T = windows_.tokens_per_example();
+    const std::size_t T = std::size_t(facts_.length);
     Observed x{{}, {{texts.size(), T}, {}}};
     for (std::size_t i = 0; i < texts.size(); ++i) {
       if (texts[i].size() < T)
@@ -52,8 +55,7 @@ class LatentTexts : public LatentData {
   }
 
   NamedArray expected(const Tensor& decoded, const VariationalAutoencoder&) const override {
-    const std::size_t T = windows_.tokens_per_example(), V = byte_values,
-                      B = decoded.size() / (T * V);
+    const std::size_t T = std::size_t(facts_.length), V = byte_values, B = decoded.size() / (T * V);
     std::vector<std::string> texts(B);
     for (std::size_t i = 0; i < B * T; ++i) {
       const real* logits = decoded.data() + i * V;
@@ -88,13 +90,55 @@ class LatentTexts : public LatentData {
     return array;
   }
 
+  void check_specimen(const Indices& bytes) const {
+    const auto is_byte = [](std::int32_t value) { return value >= 0 && value < int(byte_values); };
+    if (bytes.shape != Shape{1, facts_.length} || !std::ranges::all_of(bytes.values, is_byte))
+      throw DataError("facts hold a text that is not one of ", facts_.length, " bytes");
+  }
+
+  TextFacts facts_;
+};
+
+class LatentTexts : public LatentData {
+ public:
+  LatentTexts(const Config& config, const KnownFacts& known)
+      : windows_(ByteCorpus(
+                     expand_files(config.text_list("data.files"), std::filesystem::current_path())),
+                 config.count("data.length"), config.number("data.validation"),
+                 config.count("train.seed")),
+        facts_(facts_of(windows_, known)) {}
+
+  const Dataset& data() const override { return windows_; }
+  std::string facts() const override { return facts_; }
+  Observed batch(const Examples& examples, const VariationalAutoencoder&) const override {
+    return {{}, windows_.batch(examples).inputs};
+  }
+
+ private:
+  static std::string facts_of(const WholeWindows& windows, const KnownFacts& known) {
+    const std::size_t T = windows.tokens_per_example();
+    if (!known.bytes.empty() && !known.extends) {
+      if (const auto length = known.of<TextFacts>().length; length != T)
+        throw DataError("data.length: the model was trained on ", length, " bytes, not on ", T);
+      return known.bytes;
+    }
+    return encode_facts(TextFacts{.length = T, .specimens = take_specimens(windows, T)});
+  }
+
   WholeWindows windows_;
+  std::string facts_;
 };
 
 }  // namespace
 
-std::unique_ptr<LatentData> latent_texts(const Config& config) {
-  return std::make_unique<LatentTexts>(config);
+std::unique_ptr<LatentData> latent_texts(const Config& config, const KnownFacts& known) {
+  return std::make_unique<LatentTexts>(config, known);
+}
+
+std::unique_ptr<LatentFormat> latent_text_format(const Config& config, const KnownFacts& facts) {
+  TextFacts known = facts.of<TextFacts>();
+  if (facts.bytes.empty()) known.length = config.count("data.length");
+  return std::make_unique<LatentTextFormat>(std::move(known));
 }
 
 }  // namespace bochner

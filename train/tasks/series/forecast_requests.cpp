@@ -16,22 +16,20 @@ std::string quoted_some(const std::vector<std::string>& names) {
   return some_of(quoted);
 }
 
-void require_known(const std::vector<SeriesRows>& parts, const SeriesWindows& learned) {
-  std::vector<std::string> unknown, known;
+void require_known(const std::vector<SeriesRows>& parts, const SeriesFacts& learned) {
+  std::vector<std::string> unknown;
   for (const SeriesRows& part : parts)
-    if (!learned.called(part.id)) unknown.push_back(words_of(part.id));
-  for (std::size_t number = 0; number < learned.count(); ++number)
-    known.push_back(words_of(learned.series(number).id));
+    if (!learned.number_of(part.id)) unknown.push_back(words_of(part.id));
   if (!unknown.empty())
     throw DataError("the model knows no series ", quoted_some(unknown), "; it learned ",
-                    quoted_some(known));
+                    quoted_some(learned.names()));
 }
 
 /// Takes away those that training itself has left out, unless all are such.
-void leave_out_unlearned(std::vector<SeriesRows>& parts, const SeriesWindows& learned,
+void leave_out_unlearned(std::vector<SeriesRows>& parts, const SeriesFacts& learned,
                          std::vector<std::string>& left_out) {
   const auto is_unlearned = [&](const SeriesRows& part) {
-    return !learned.called(part.id) && std::ranges::count(learned.left_out(), part.id) > 0;
+    return !learned.number_of(part.id) && std::ranges::count(learned.left_out, part.id) > 0;
   };
   if (std::ranges::all_of(parts, is_unlearned)) return;
   std::vector<std::string> names;
@@ -68,9 +66,8 @@ SeenSeries seen_series(NamedArray& table, const RequestRules& rules, const Serie
   return seen;
 }
 
-void require_fit(const std::vector<SeenSeries>& all, const SeriesWindows& learned) {
-  const std::size_t V = learned.series().variates(), L = learned.spec().lookback,
-                    H = learned.spec().horizon;
+void require_fit(const std::vector<SeenSeries>& all, const SeriesFacts& learned) {
+  const std::size_t V = learned.variates, L = learned.lookback, H = learned.horizon;
   std::vector<std::string> too_short;
   for (const auto& [series, rows, asked] : all) {
     if (series.variates() != V)
@@ -87,16 +84,15 @@ void require_fit(const std::vector<SeenSeries>& all, const SeriesWindows& learne
 constexpr const char* neighbours = "; data.pause = 0 takes them for neighbours";
 
 /// Whether steps from row to row must be those of the windows that were learned.
-bool has_steps(const TimeSeries& series, const TimeSeries& learned, const SeriesSpec& spec) {
-  return spec.pause > 0 && !spec.stamps && spec.drop == 0 && !series.times.empty() &&
-         !learned.times.empty();
+bool has_steps(const TimeSeries& series, const TimeStep* learned, const SeriesSpec& spec) {
+  return spec.pause > 0 && !spec.stamps && spec.drop == 0 && !series.times.empty() && learned;
 }
 
 /// The rows that a model looks back over must follow each other as those of its training windows
 /// do.
-void require_steps(const TimeSeries& series, const TimeSeries& learned, const SeriesSpec& spec) {
+void require_steps(const TimeSeries& series, const TimeStep* learned, const SeriesSpec& spec) {
   if (!has_steps(series, learned, spec)) return;
-  const TimeStep step = learned.time_step().by(series.clock);
+  const TimeStep step = learned->by(series.clock);
   const std::string whose = series.id.empty() ? "" : " of " + words_of(series.id),
                     advice = in_words(" apart", neighbours);
   const std::size_t L = spec.lookback, first = series.rows() - L;
@@ -180,9 +176,9 @@ Tensor last_columns(const xt::xarray<double>& matrix, std::size_t count) {
 
 /// What the rows say, or what the model has learned where most of them are of the same dates: a
 /// week of business days does not show that there are none on weekends.
-TimeStep step_of(const TimeSeries& series, const TimeSeries& learned) {
-  if (learned.times.empty()) return series.time_step();
-  const TimeStep step = learned.time_step().by(series.clock);
+TimeStep step_of(const TimeSeries& series, const TimeStep* learned) {
+  if (!learned) return series.time_step();
+  const TimeStep step = learned->by(series.clock);
   std::size_t alike = 1;
   for (std::size_t row = 1; row < series.times.size(); ++row)
     alike += step.between(series.times[row - 1], series.times[row]) == 1;
@@ -193,9 +189,9 @@ TimeStep step_of(const TimeSeries& series, const TimeSeries& learned) {
 
 /// The rows that are asked for are the next ones.
 void require_next_steps(const TimeSeries& series, const std::vector<double>& coming,
-                        std::size_t asked, const TimeSeries& learned, const SeriesSpec& spec) {
+                        std::size_t asked, const TimeStep* learned, const SeriesSpec& spec) {
   if (!has_steps(series, learned, spec)) return;
-  const TimeStep step = learned.time_step().by(series.clock);
+  const TimeStep step = learned->by(series.clock);
   double last = series.times.back();
   for (std::size_t i = 0; i < asked; ++i) {
     const double time = coming[i];
@@ -211,12 +207,13 @@ void require_next_steps(const TimeSeries& series, const std::vector<double>& com
 }
 
 ForecastRequest request_of(const NamedArray& table, const SeriesColumns& columns,
-                           const SeenSeries& seen, const SeriesWindows& learned) {
+                           const SeenSeries& seen, const RequestRules& rules) {
   const auto& [series, rows, asked] = seen;
-  const SeriesSpec& spec = learned.spec();
-  const std::size_t number = learned.called(series.id).value_or(0);
-  require_steps(series, learned.series(number), spec);
-  const TimeStep step = step_of(series, learned.series(number));
+  const SeriesSpec& spec = rules.windows;
+  const std::size_t number = rules.facts.number_of(series.id).value_or(0);
+  const TimeStep* learned = rules.facts.step(number);
+  require_steps(series, learned, spec);
+  const TimeStep step = step_of(series, learned);
   ForecastRequest request{series.id,
                           last_columns(series.values, spec.lookback),
                           {},
@@ -224,7 +221,7 @@ ForecastRequest request_of(const NamedArray& table, const SeriesColumns& columns
                           asked > 0 ? asked : spec.horizon};
   request.coming = times_to_come(seen, step, table, spec.horizon);
   request.clock = series.clock;
-  if (asked > 0) require_next_steps(series, request.coming, asked, learned.series(number), spec);
+  if (asked > 0) require_next_steps(series, request.coming, asked, learned, spec);
   request.facts.times = window_times(series, request.coming, spec);
   request.facts.series = {number};
   if (columns.covariates() == 0) return request;
@@ -254,16 +251,24 @@ void write_ids(NamedArray& table, std::size_t column, const std::vector<std::str
 
 }  // namespace
 
+RequestRules request_rules(const Config& config, const SeriesFacts& facts) {
+  const SeriesColumns columns = series_columns(config);
+  RequestRules rules{columns, carries_forward(config, columns), series_spec(config), facts};
+  rules.windows.lookback = facts.lookback;
+  rules.windows.horizon = facts.horizon;
+  return rules;
+}
+
 std::vector<ForecastRequest> forecast_requests(const NamedArray& input, const RequestRules& rules,
-                                               const SeriesWindows& learned,
                                                std::vector<std::string>& left_out) {
+  const SeriesFacts& learned = rules.facts;
   NamedArray table = input;
   SeriesColumns columns = rules.columns;
   if (table.values.dimension() == 2 && !columns.others().empty())
-    columns = with_indicators(table, columns, rules.levels);
+    columns = with_indicators(table, columns, learned.levels);
   columns.targets.clear();
-  if (!input.columns.empty()) columns.targets = learned.series().names;
-  const bool asks = learned.spec().stamps || !columns.known.empty();
+  if (!input.columns.empty()) columns.targets = learned.columns;
+  const bool asks = rules.windows.stamps || !columns.known.empty();
   std::vector<SeriesRows> parts = rows_of_series(table, columns.series);
   if (!columns.series.empty()) {
     leave_out_unlearned(parts, learned, left_out);
@@ -273,9 +278,9 @@ std::vector<ForecastRequest> forecast_requests(const NamedArray& input, const Re
   for (const SeriesRows& part : parts)
     all.push_back(seen_series(table, rules, columns, part, asks));
   require_fit(all, learned);
-  require_rows_to_come(all, rules, learned.spec().horizon, left_out);
+  require_rows_to_come(all, rules, learned.horizon, left_out);
   std::vector<ForecastRequest> requests;
-  for (const SeenSeries& seen : all) requests.push_back(request_of(table, columns, seen, learned));
+  for (const SeenSeries& seen : all) requests.push_back(request_of(table, columns, seen, rules));
   return requests;
 }
 

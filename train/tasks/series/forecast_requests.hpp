@@ -2,8 +2,9 @@
 /// What is asked of a forecaster by a table, and the table that answers it.
 
 #include <bochner/data/series/series_windows.hpp>
-#include <bochner/data/series/text_covariates.hpp>
 #include <bochner/layers/models/forecaster.hpp>
+#include <bochner/train/tasks/series/series_data.hpp>
+#include <bochner/train/tasks/series/series_facts.hpp>
 
 namespace bochner {
 
@@ -17,12 +18,14 @@ struct ForecastRequest {
   WallClock clock = {};        ///< of the stamps
 };
 
-/// How the tables of a run are to be read.
+/// What questions to a forecaster may hold: made once, from its config and its facts.
 struct RequestRules {
   SeriesColumns columns;
-  TextLevels levels;             ///< of the covariates that are texts
   bool carries_forward = false;  ///< what is missing becomes the value of the row before
+  SeriesSpec windows;            ///< rows, stamps and pauses of the training windows
+  SeriesFacts facts;
 };
+RequestRules request_rules(const Config& config, const SeriesFacts& facts);
 
 /// One for each series of a table, in the order of their first rows. A series that ends in rows
 /// without targets asks for these: where the model sees stamps, at their times; where it has known
@@ -31,7 +34,6 @@ struct RequestRules {
 /// Throws DataError for other series that the model does not know or that are too short, by name,
 /// and for rows that do not fit.
 std::vector<ForecastRequest> forecast_requests(const NamedArray& input, const RequestRules& rules,
-                                               const SeriesWindows& learned,
                                                std::vector<std::string>& left_out);
 
 /// The answers, (H, V) or (H, V, Q) in the unit of the data for each request, as rows: the columns

@@ -5,11 +5,9 @@
 #include <bochner/base/text.hpp>
 #include <bochner/data/files/glob.hpp>
 #include <bochner/data/formats/read_array.hpp>
-#include <bochner/train/tasks/series/forecast_requests.hpp>
 #include <bochner/train/tasks/series/series_data.hpp>
+#include <bochner/train/tasks/specimens.hpp>
 #include <bochner/train/tasks/stack_checks.hpp>
-#include <bochner/train/tasks/task_kinds.hpp>
-#include <bochner/train/tasks/vocabularies.hpp>
 #include <cmath>
 #include <filesystem>
 #include <functional>
@@ -56,14 +54,58 @@ std::vector<TimeSeries> series_of(NamedArray& table, const SeriesColumns& column
 }
 
 /// Those that are known in their order, others behind them.
-void put_first(const std::vector<std::string>& known, std::vector<TimeSeries>& series) {
-  const auto place = [&](const TimeSeries& one) {
-    for (std::size_t i = 0; i + one.id.size() <= known.size() && !one.id.empty();
-         i += one.id.size())
-      if (std::equal(one.id.begin(), one.id.end(), known.begin() + std::ptrdiff_t(i))) return i;
-    return known.size();
-  };
-  std::ranges::stable_sort(series, {}, place);
+void put_first(const std::vector<std::vector<std::string>>& known,
+               std::vector<TimeSeries>& series) {
+  std::ranges::stable_sort(series, {}, [&](const TimeSeries& one) {
+    return std::ranges::find(known, one.id) - known.begin();
+  });
+}
+
+/// The known facts that name the columns and the series of these data.
+SeriesFacts known_series(const Config& config, const KnownFacts& known) {
+  SeriesFacts facts = known.of<SeriesFacts>();
+  if (facts.series != config.text_list("data.series")) facts.ids.clear();
+  return facts;
+}
+
+/// Each different time step of the series, and which one each has.
+void set_steps(SeriesFacts& facts, const SeriesWindows& windows) {
+  if (windows.series().times.empty()) return;
+  for (std::size_t number = 0; number < windows.count(); ++number) {
+    const TimeStep step = windows.series(number).time_step().by({});
+    const auto found = std::ranges::find(facts.steps, step);
+    facts.step_of.push_back(std::uint64_t(found - facts.steps.begin()));
+    if (found == facts.steps.end()) facts.steps.push_back(step);
+  }
+}
+
+SeriesFacts found_names(const Config& config, const SeriesTable& table,
+                        const SeriesWindows& windows) {
+  SeriesFacts facts{.columns = windows.series().names,
+                    .series = config.text_list("data.series"),
+                    .ids = {},
+                    .levels = table.levels};
+  for (std::size_t number = 0; number < windows.count(); ++number)
+    facts.ids.push_back(windows.series(number).id);
+  return facts;
+}
+
+void require_known(const Config& config, const SeriesFacts& known, const SeriesFacts& found,
+                   const SeriesWindows& windows) {
+  require_known_names("series", known.names(), found.names());
+  require_known_names("covariate", by_turns(known.levels), by_turns(found.levels));
+  if (config.text_list("data.columns").empty())
+    require_known_names("column", known.columns, found.columns);
+  if (windows.series().variates() != known.variates ||
+      windows.series().channels() != known.channels)
+    throw DataError("data.files: the model was trained on ", known.variates, " variates and ",
+                    known.channels, " covariates, here are ", windows.series().variates(), " and ",
+                    windows.series().channels());
+  const auto [lookback, horizon] = std::pair(windows.spec().lookback, windows.spec().horizon);
+  if (lookback != known.lookback || horizon != known.horizon)
+    throw DataError("data.lookback, data.horizon: the model was trained on windows of ",
+                    known.lookback, " and ", known.horizon, " rows, not of ", lookback, " and ",
+                    horizon);
 }
 
 }  // namespace
@@ -84,14 +126,17 @@ ReadOptions series_options(const Config& config) {
   }
   csv.texts = columns.others();
   csv.labels = columns.series;
-  if (const std::vector<std::string> time = stored_vocabularies(config).time; !time.empty()) {
-    csv.learned_time = time.front();
-    if (time.size() > 1) csv.learned_format = time[1];
-  }
   const bool forward = csv.missing == "forward" && !columns.series.empty();
   if (forward || !columns.known.empty()) csv.missing = "nan";
   csv.if_missing = "set data.missing = \"forward\" for the value of the row before, or fill it in";
   return {csv, ""};
+}
+
+ReadOptions series_options(const Config& config, const SeriesFacts& known) {
+  ReadOptions options = series_options(config);
+  options.csv.learned_time = known.time;
+  options.csv.learned_format = known.time_format;
+  return options;
 }
 
 void check_series(const Config& config) {
@@ -113,27 +158,65 @@ bool carries_forward(const Config& config, const SeriesColumns& columns) {
          (config.flag("data.stamps") || !columns.series.empty() || !columns.known.empty());
 }
 
-LearnedTable read_series(const Config& config) {
+SeriesTable read_series(const Config& config, const KnownFacts& known) {
   const auto files = expand_files(config.text_list("data.files"), std::filesystem::current_path());
   if (files.size() != 1)
     throw DataError("data.files: a series is one file, these are ", files.size());
-  NamedArray table = read_array(files[0], table_options(config));
+  const SeriesFacts facts = known_series(config, known);
+  NamedArray table = read_array(files[0], series_options(config, facts));
   try {
-    const Vocabularies names = stored_vocabularies(config);
     SeriesColumns columns = series_columns(config);
-    if (columns.targets.empty()) columns.targets = names.columns;
-    const TextLevels levels = with_levels(names.levels, text_levels(table, columns));
+    if (columns.targets.empty()) columns.targets = facts.columns;
+    const TextLevels levels = with_levels(by_turns(facts.levels), text_levels(table, columns));
     if (!levels.empty()) columns = with_indicators(table, columns, levels);
     std::vector<TimeSeries> series = series_of(table, columns, carries_forward(config, columns));
-    put_first(names.series, series);
-    LearnedTable learned{std::move(series), levels};
-    if (table.time && !table.columns.empty()) learned.time = {table.columns[*table.time]};
-    if (!learned.time.empty() && !table.time_format.empty())
-      learned.time.push_back(table.time_format);
-    return learned;
+    put_first(facts.ids, series);
+    SeriesTable read{std::move(series), levels};
+    if (!table.time || table.columns.empty()) return read;
+    read.time = table.columns[*table.time];
+    read.time_format = table.time_format;
+    return read;
   } catch (const DataError& error) {
     throw DataError(files[0].string(), ": ", error.what());
   }
+}
+
+SeriesSpec series_spec(const Config& config) {
+  auto spec = read_spec<SeriesSpec>(config, "data");
+  spec.seed = config.count("train.seed");
+  return spec;
+}
+
+SeriesFacts series_facts(const Config& config, const SeriesTable& table,
+                         const SeriesWindows& windows, const KnownFacts& known) {
+  SeriesFacts facts = found_names(config, table, windows);
+  if (!known.bytes.empty() && !known.extends) {
+    SeriesFacts learned = known.of<SeriesFacts>();
+    require_known(config, learned, facts, windows);
+    return learned;
+  }
+  facts.variates = windows.series().variates();
+  facts.channels = windows.series().channels();
+  facts.lookback = windows.spec().lookback;
+  facts.horizon = windows.spec().horizon;
+  facts.examples = windows.examples(Split::train);
+  facts.left_out = windows.left_out();
+  facts.time = table.time;
+  facts.time_format = table.time_format;
+  set_steps(facts, windows);
+  facts.crosses_pauses = windows.crosses_pauses();
+  facts.specimens =
+      take_specimens(windows, (facts.variates + facts.channels) * (facts.lookback + facts.horizon));
+  return facts;
+}
+
+SeriesFacts smallest_series_facts(const Config& config) {
+  const SeriesColumns columns = series_columns(config);
+  return {.channels = columns.covariates() > 0 ? 1u : 0u,
+          .lookback = config.count("data.lookback"),
+          .horizon = config.count("data.horizon"),
+          .series = columns.series,
+          .ids = {std::vector<std::string>(columns.series.size())}};
 }
 
 }  // namespace bochner

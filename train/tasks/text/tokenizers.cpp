@@ -12,10 +12,6 @@
 namespace bochner {
 namespace {
 
-std::string digest_in_words(std::string_view model) {
-  return fmt::format("{:016x}", digest_of_elements(model));
-}
-
 std::string read_model(const std::string& path) {
   const RegularFile file(path);
   if (file.size() > largest_tokenizer)
@@ -78,14 +74,7 @@ void check_tokenizer(const Config& config) {
 
 std::string tokenizer_file(const Config& config) {
   if (!has_words(config)) return "";
-  const std::string &path = config.text("data.tokenizer.model"),
-                    &wanted = config.text("data.tokenizer.digest");
-  std::string model = read_model(path);
-  const std::string digest = digest_in_words(model);
-  if (!wanted.empty() && digest != wanted)
-    throw DataError(path, ": is not the tokenizer of data.tokenizer.digest = \"", wanted,
-                    "\", its own is \"", digest, "\"; restore it");
-  return model;
+  return read_model(config.text("data.tokenizer.model"));
 }
 
 std::shared_ptr<const Tokenizer> tokenizer_of(const Config& config) {
@@ -94,10 +83,11 @@ std::shared_ptr<const Tokenizer> tokenizer_of(const Config& config) {
                               config.text("data.tokenizer.model"));
 }
 
-void identify_tokenizer(Config& config) {
-  const std::string key = "data.tokenizer.digest";
-  if (!has_words(config) || !config.text(key).empty()) return;
-  config.set(key, digest_in_words(tokenizer_file(config)), config.location("data.tokenizer.model"));
+void require_same_tokenizer(const Config& config, const Tokenizer& tokenizer,
+                            std::uint64_t digest) {
+  if (digest == 0 || tokenizer.digest() == digest) return;
+  throw DataError(config.text("data.tokenizer.model"),
+                  ": is not the tokenizer that the model was trained with; restore it");
 }
 
 EncodedText encoded_text(const Config& config, const ByteCorpus& text, const Tokenizer& tokenizer,

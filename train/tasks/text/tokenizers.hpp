@@ -13,12 +13,12 @@ bool has_words(const Config& config);
 /// Throws ConfigError where data.tokenizer and other keys do not fit.
 void check_tokenizer(const Config& config);
 /// The bytes of data.tokenizer.model, "" where tokens are bytes. Throws IoError, and DataError
-/// where they are not those of data.tokenizer.digest.
+/// for a file that is too large.
 std::string tokenizer_file(const Config& config);
 /// Throws as tokenizer_file() and make_piece_tokenizer() do.
 std::shared_ptr<const Tokenizer> tokenizer_of(const Config& config);
-/// Enters the digest of the model, unless there is one.
-void identify_tokenizer(Config& config);
+/// Throws DataError unless the tokenizer has the digest that a model was trained with; 0 for any.
+void require_same_tokenizer(const Config& config, const Tokenizer& tokenizer, std::uint64_t digest);
 
 /// What goes on while a large text is encoded: a line for the user, and what is called again and
 /// again and throws to give up.

@@ -6,11 +6,13 @@
 #include <bochner/layers/models/contrast_model.hpp>
 #include <bochner/train/studies/linear_probe.hpp>
 #include <bochner/train/tasks/contrast/embedding_pictures.hpp>
+#include <bochner/train/tasks/labels/label_learner.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/task_kinds.hpp>
 #include <cmath>
 
 #include "data/messages.hpp"
+#include "train/ask.hpp"
 #include "train/training_run.hpp"
 #include "train/well_formed.hpp"
 
@@ -40,6 +42,10 @@ std::string series_rows(std::size_t rows) {
       text += fmt::format("{},{:.4f},{:.4f}\n", which == 0 ? "slow" : "fast",
                           std::sin(double(i) * (which == 0 ? 0.2 : 1.1)), 5 + 0.1 * double(i % 7));
   return text;
+}
+
+Embeddings embeddings_of(const std::unique_ptr<Task>& task, Split split, std::size_t batch) {
+  return task->abilities().embeds->embeddings(split, batch);
 }
 
 class ContrastTaskTest : public testing::Test {
@@ -79,13 +85,13 @@ class ContrastTaskTest : public testing::Test {
 
 TEST_F(ContrastTaskTest, IsMadeOfAConfig) {
   EXPECT_EQ(
-      make_task(shapes())->describe_model(),
+      describe_model(make_task(shapes())),
       "contrastive, info_nce, 1 block, D 8, softmax, temperature 0.2, 9 tokens of 16 numbers");
-  EXPECT_THAT(make_task(shapes({"model.contrast=prototypes", "model.contrast.clusters=[3,4]"}))
-                  ->describe_model(),
+  EXPECT_THAT(describe_model(make_task(
+                  shapes({"model.contrast=prototypes", "model.contrast.clusters=[3,4]"}))),
               StartsWith("contrastive, prototypes(3, 4), "));
-  EXPECT_THAT(make_task(events())->describe_model(), HasSubstr("positions learned, time none"));
-  EXPECT_THAT(make_task(series())->describe_model(), HasSubstr("3 tokens of 8 numbers"));
+  EXPECT_THAT(describe_model(make_task(events())), HasSubstr("positions learned, time none"));
+  EXPECT_THAT(describe_model(make_task(series())), HasSubstr("3 tokens of 8 numbers"));
 }
 
 /// A few steps make two views of an example more alike than they were.
@@ -122,7 +128,7 @@ TEST_F(ContrastTaskTest, ClustersOnceInEveryEpochFromItsStartOn) {
     EXPECT_EQ(model.prototypes()->epochs(), epoch >= 1 ? epoch + 1 : 0) << first;
     EXPECT_EQ(*buffers_of(model)[1].tensor != before, found) << first;
   }
-  task->before_step(23);  // of a fork that begins anew
+  task->abilities().steps->before_step(23);  // of a fork that begins anew
   EXPECT_EQ(model.prototypes()->epochs(), 2u);
 }
 
@@ -140,14 +146,14 @@ TEST_F(ContrastTaskTest, ViewsDependOnTheStepAndNotOnTheBatch) {
 TEST_F(ContrastTaskTest, PredictsEmbeddings) {
   const auto events_task = make_task(events());
   const NamedArray of_events =
-      events_task->predict(parse_csv(event_rows(3), "input", table_options(events()).csv));
+      predict(events_task, parse_csv(event_rows(3), "input", table_options(events()).csv));
   EXPECT_EQ(of_events.values.shape()[0], 3u);
   EXPECT_EQ(of_events.columns.size(), 8u);
   EXPECT_EQ(of_events.columns[7], "e8");
 
   const auto series_task = make_task(series({"data.stride=3"}));
   const NamedArray of_series =
-      series_task->predict(parse_csv(series_rows(15), "input", table_options(series()).csv));
+      predict(series_task, parse_csv(series_rows(15), "input", table_options(series()).csv));
   ASSERT_EQ(of_series.values.shape()[0], 4u);  // two windows of each series
   EXPECT_EQ(of_series.columns[0], "row");
   EXPECT_THAT((std::vector<double>{of_series.values(0, 0), of_series.values(1, 0),
@@ -158,21 +164,20 @@ TEST_F(ContrastTaskTest, PredictsEmbeddings) {
 /// The embeddings of a split are those that predict() gives for the same images.
 TEST_F(ContrastTaskTest, EmbedsASplit) {
   const auto task = make_task(shapes());
-  const auto all = task->embeddings(Split::validation, 4);
-  ASSERT_TRUE(all);
-  EXPECT_EQ(all->width, 8u);
-  EXPECT_EQ(all->classes, 4u);
-  EXPECT_EQ(all->values.size(), 7 * 8u);
-  EXPECT_EQ(all->labels.size(), 7u);
-  EXPECT_EQ(make_task(events())->embeddings(Split::train, 4)->labels.size(), 0u);
-  EXPECT_EQ(make_task(events({"data.label_column=kind"}))->embeddings(Split::train, 4)->classes,
+  const Embeddings all = embeddings_of(task, Split::validation, 4);
+  EXPECT_EQ(all.width, 8u);
+  EXPECT_EQ(all.classes, 4u);
+  EXPECT_EQ(all.values.size(), 7 * 8u);
+  EXPECT_EQ(all.labels.size(), 7u);
+  EXPECT_EQ(embeddings_of(make_task(events()), Split::train, 4).labels.size(), 0u);
+  EXPECT_EQ(embeddings_of(make_task(events({"data.label_column=kind"})), Split::train, 4).classes,
             2u);
-  EXPECT_EQ(make_task(series())->embeddings(Split::train, 4)->classes, 2u);
+  EXPECT_EQ(embeddings_of(make_task(series()), Split::train, 4).classes, 2u);
 }
 
 TEST_F(ContrastTaskTest, DrawsItsEmbeddings) {
   Page page("title", "");
-  make_task(shapes())->illustrate(page);
+  illustrate(make_task(shapes()), page);
   EXPECT_THAT(page.html(), HasSubstr("7 examples of the validation split"));
   EXPECT_THAT(page.html(), HasSubstr("label 3"));
   EXPECT_EQ(XmlReader(page.html()).problem(), "");
@@ -243,14 +248,46 @@ TEST_F(ContrastTaskTest, RefusesWhatDoesNotFit) {
 TEST_F(ContrastTaskTest, SaysWhatIsWrongWithATable) {
   const auto task = make_task(series());
   EXPECT_THAT(message_of<DataError>([&] {
-                task->predict(parse_csv(series_rows(5), "input", table_options(series()).csv));
+                predict(task, parse_csv(series_rows(5), "input", table_options(series()).csv));
               }),
               HasSubstr("no series of the table has data.lookback = 12 rows"));
-  EXPECT_THAT(
-      message_of<DataError>([&] {
-        task->predict(parse_csv("which,x,y\nother,1,2\n", "input", table_options(series()).csv));
-      }),
-      HasSubstr("series other: the model has not learned it"));
+  EXPECT_THAT(message_of<DataError>([&] {
+                predict(task,
+                        parse_csv("which,x,y\nother,1,2\n", "input", table_options(series()).csv));
+              }),
+              HasSubstr("series other: the model has not learned it"));
+}
+
+TEST_F(ContrastTaskTest, AnswersWithoutItsData) {
+  const Config of_events = events({"data.label_column=kind"}), of_series = series();
+  const auto events_task = make_task(of_events), series_task = make_task(of_series);
+  std::filesystem::remove(folder_.path() / "events.csv");
+  std::filesystem::remove(folder_.path() / "series.csv");
+  const auto answers_alike = [](const Config& config, const std::unique_ptr<Task>& task,
+                                const std::string& text) {
+    const auto learner = without_data(config, task);
+    AnswersTables& answers = *learner->abilities().tables;
+    const NamedArray question = parse_csv(text, "input", answers.read_options().csv);
+    EXPECT_EQ(answers.predict(question).values, predict(task, question).values);
+    EXPECT_EQ(answers.input_columns(), tables(task).input_columns());
+    EXPECT_EQ(learner->describe(), describe_model(task));
+    Tape tape({.recording = false});
+    HasSpecimens& specimens = *learner->abilities().specimens;
+    ASSERT_GT(specimens.specimens(), 0u);
+    for (std::size_t i = 0; i < specimens.specimens(); ++i) specimens.forward_specimen(tape, i);
+  };
+  answers_alike(of_events, events_task, event_rows(3));
+  answers_alike(of_series, series_task, series_rows(15));
+  EXPECT_THAT(series_task->learner().series(), ElementsAre("slow", "fast"));
+}
+
+TEST_F(ContrastTaskTest, RefusesDamagedFacts) {
+  for (const Config& config : {shapes(), events(), series()})
+    expect_refuses_damaged_facts(config, make_task(config)->learner().facts());
+  const Config config = events();
+  auto facts = decode_facts<LabelFacts>(make_task(config)->learner().facts());
+  facts.specimens[0].tokens.values[0] = std::int32_t(facts.vocabulary);
+  EXPECT_THROW(make_learner(config, {.bytes = encode_facts(facts)}), DataError);
 }
 
 }  // namespace contrast_task_test

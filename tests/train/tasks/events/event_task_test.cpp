@@ -5,6 +5,7 @@
 #include <bochner/base/errors.hpp>
 #include <bochner/train/run/checkpoint/model_weights.hpp>
 #include <bochner/train/studies/learned_pages.hpp>
+#include <bochner/train/tasks/events/event_facts.hpp>
 #include <bochner/train/tasks/events/event_report.hpp>
 #include <bochner/train/tasks/task_kinds.hpp>
 #include <cmath>
@@ -12,6 +13,7 @@
 
 #include "data/batches.hpp"
 #include "faults/crashing_storage.hpp"
+#include "train/ask.hpp"
 #include "train/training_run.hpp"
 #include "train/well_formed.hpp"
 
@@ -30,7 +32,7 @@ Config events_config(std::vector<std::string> sets) {
 
 TEST(EventTask, DescribesItself) {
   const auto task = make_task(events_config({"model.time=flow", "data.types=4"}));
-  EXPECT_THAT(task->describe_model(), HasSubstr("positions none, time flow (concatenate)"));
+  EXPECT_THAT(describe_model(task), HasSubstr("positions none, time flow (concatenate)"));
   EXPECT_EQ(task->data().words(),
             "hawkes, delayed, 12 events of 4 types  ·  10000 examples to train, 7 to validate");
 }
@@ -111,7 +113,7 @@ TEST(IntensityError, IsRelativeToTheTruth) {
 TEST(EventTask, PredictsWhatComesAfterEveryEvent) {
   const auto task = make_task(events_config({"model.time=free"}));
   const NamedArray events{xt::xarray<double>{{0, 1}, {2, 0}, {2.5, 2}}, {"time", "type"}};
-  const NamedArray next = task->predict(events);
+  const NamedArray next = predict(task, events);
   EXPECT_EQ(next.columns, (std::vector<std::string>{"next_time_median", "next_time_mean", "type_0",
                                                     "type_1", "type_2"}));
   for (std::size_t i = 0; i < 3; ++i) {
@@ -126,7 +128,7 @@ TEST(EventTask, SaysDatesOfDates) {
   const NamedArray dated{
       xt::xarray<double>{{1.7e9, 1}, {1.7e9 + 2, 0}}, {"time", "type"}, std::size_t(0)};
   std::string text;
-  write_csv(task->predict(dated), [&](std::string_view piece) { text += piece; });
+  write_csv(predict(task, dated), [&](std::string_view piece) { text += piece; });
   EXPECT_EQ(text.substr(text.find('\n') + 1, 14), "2023-11-14 22:");
 }
 
@@ -138,10 +140,10 @@ TEST(EventTask, PredictsTablesThatAreLongerThanItsWindows) {
     events.values(i, 0) = double(i) + 0.1 * double(i % 4);
     events.values(i, 1) = double(i % 3);
   }
-  const NamedArray all = task->predict(events);
+  const NamedArray all = predict(task, events);
   ASSERT_EQ(all.values.shape()[0], 30u);
   const NamedArray second{xt::view(events.values, xt::range(12, 24), xt::all()), events.columns};
-  const NamedArray alone = task->predict(second);
+  const NamedArray alone = predict(task, second);
   for (std::size_t i = 0; i < 12; ++i)
     for (std::size_t k = 0; k < 5; ++k)
       EXPECT_NEAR(all.values(12 + i, k), alone.values(i, k), 1e-5) << i << " " << k;
@@ -189,7 +191,7 @@ TEST_F(EventFilesTask, LearnsResumesAndPredicts) {
   const Evaluation after = *evaluate_task(*task, Split::validation, 3);
   EXPECT_LT(after.loss(), before.loss() - 0.1);
   EXPECT_GT(after.mean("accuracy"), 0.9);
-  const NamedArray next = task->predict(read_array(file_, table_options(learning)));
+  const NamedArray next = predict(task, read_array(file_, table_options(learning)));
   for (const std::size_t row : {40, 41}) {  // both users end a run of types there
     EXPECT_NEAR(next.values(row, 0), 1700000000 + 30.0 * double(row) + 60, 40);
     EXPECT_GT(next.values(row, 2 + (row / 2 + 1) % 2), 0.5);
@@ -218,15 +220,68 @@ TEST_F(EventFilesTask, LearnsFromPlaces) {
     const auto task = make_task(learning);
     train(learning, *task, 150);
     losses[placed] = evaluate_task(*task, Split::validation, 4)->mean("type_nats");
-    const NamedArray next = task->predict(read_array(file, table_options(learning)));
+    const NamedArray next = predict(task, read_array(file, table_options(learning)));
     EXPECT_EQ(next.values.shape()[0], 800u);
-    EXPECT_EQ(task->describe_model().find("place fused") != std::string::npos, placed);
+    EXPECT_EQ(describe_model(task).find("place fused") != std::string::npos, placed);
     Page page("run", "model");
-    task->illustrate(page);
+    illustrate(task, page);
     EXPECT_EQ(page.html().find("encoding by place") != std::string::npos, placed);
   }
   EXPECT_GT(losses[0], 0.6);  // ln 2 at best
   EXPECT_LT(losses[1], 0.2);
+}
+
+/// The types of a table are texts, numbered as in the training data, not as in the question.
+TEST_F(EventFilesTask, AnswersWithoutItsData) {
+  std::string text = "at,x,kind\n";
+  for (std::size_t i = 0; i < 60; ++i)
+    text += fmt::format("{},{},{}\n", 10 * i + i % 3, i % 7, i % 3 == 0 ? "rain" : "snow");
+  const std::string file = folder_.write("placed.csv", text).string();
+  const Config config = this->config(
+      {"data.files=['" + file + "']", "data.sequence_column=", "data.place_columns=['x']"});
+  const auto task = make_task(config);
+  std::filesystem::remove(file);
+  const auto learner = without_data(config, task);
+  const NamedArray question =
+      parse_csv("at,x,kind\n5,1,snow\n9,2,rain\n", "question", tables(task).read_options().csv);
+  const NamedArray next = learner->abilities().tables->predict(question);
+  EXPECT_THAT(next.columns,
+              testing::ElementsAre("next_time_median", "next_time_mean", "type_rain", "type_snow"));
+  EXPECT_EQ(next.values, predict(task, question).values);
+  EXPECT_EQ(learner->describe(), describe_model(task));
+  for (std::size_t i = 0; i < learner->abilities().specimens->specimens(); ++i) {
+    Tape tape({.recording = false});
+    EXPECT_NO_THROW(learner->abilities().specimens->forward_specimen(tape, i));
+  }
+}
+
+TEST_F(EventFilesTask, RefusesOtherTypesThanTheKnown) {
+  const Config config = this->config();
+  const KnownFacts known{.bytes = make_task(config)->learner().facts()};
+  EXPECT_EQ(make_task(config, known)->learner().facts(), known.bytes);
+  folder_.write("clicks.csv", clicks(60, "1700009000,p,7,2\n"));
+  EXPECT_THAT(message_of<DataError>([&] { make_task(config, known); }),
+              HasSubstr("an event is of type 2; the model has learned 2 types"));
+  EXPECT_THAT(decode_facts<EventFacts>(make_task(config, {known.bytes, true})->learner().facts()),
+              testing::Field(&EventFacts::types, 3));
+}
+
+TEST(EventFacts, RefuseWhatContradictsItself) {
+  const Config config = events_config({"model.time=free"});
+  const std::string facts = make_task(config)->learner().facts();
+  expect_refuses_damaged_facts(config, facts);
+  const auto refuses = [&](const auto& change) {
+    auto changed = decode_facts<EventFacts>(facts);
+    change(changed);
+    EXPECT_THROW(make_learner(config, {.bytes = encode_facts(changed)}), DataError);
+  };
+  refuses([](EventFacts& changed) { changed.types = 0; });
+  refuses([](EventFacts& changed) { changed.types = 2; });  // specimens have three
+  refuses([](EventFacts& changed) { changed.types = std::uint64_t(1) << 40; });
+  refuses([](EventFacts& changed) { changed.length = 3; });
+  refuses([](EventFacts& changed) { changed.dimensions = 2; });
+  refuses([](EventFacts& changed) { changed.table.types = {"a", "b", "c", "d"}; });
+  refuses([](EventFacts& changed) { changed.specimens[0].next_types.values[0] = -2; });
 }
 
 TEST_F(EventFilesTask, SaysWhatDoesNotFitPlaces) {
@@ -245,7 +300,7 @@ TEST_F(EventFilesTask, SaysWhatDoesNotFitPlaces) {
 
 TEST_F(EventFilesTask, ShowsIntensitiesWithoutATruth) {
   Page page("run", "model");
-  make_task(config())->illustrate(page);
+  illustrate(make_task(config()), page);
   EXPECT_THAT(page.html(), HasSubstr("Intensities"));
   EXPECT_THAT(page.html(), Not(HasSubstr("truth")));
   EXPECT_EQ(xml_problem(page.html()), "");
@@ -272,7 +327,7 @@ TEST_F(EventFilesTask, HasAFingerprintOfTheFile) {
 
 TEST(EventTask, ShowsItsIntensities) {
   Page page("run", "model");
-  make_task(events_config({"model.time=free"}))->illustrate(page);
+  illustrate(make_task(events_config({"model.time=free"})), page);
   EXPECT_THAT(page.html(), HasSubstr("Intensities"));
   EXPECT_EQ(xml_problem(page.html()), "");
 }

@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "faults/crashing_storage.hpp"
+#include "train/ask.hpp"
 #include "train/training_run.hpp"
 
 namespace bochner {
@@ -74,13 +75,13 @@ TEST_F(TimedTokens, ClassifiersTellWhatOnlyTimeTells) {
 TEST_F(TimedTokens, ClassifiersPredictARowForEachSequence) {
   for (const char* pooling : {"mean", "cls"}) {
     const auto task = make_task(classifier({std::string("model.pooling=") + pooling}));
-    EXPECT_THAT(task->describe_model(), HasSubstr("positions none, time free (rotate)"));
-    const NamedArray two = task->predict(table("patient,time,type\n9,10,0\n4,5,1\n9,40,1\n"));
+    EXPECT_THAT(describe_model(task), HasSubstr("positions none, time free (rotate)"));
+    const NamedArray two = predict(task, table("patient,time,type\n9,10,0\n4,5,1\n9,40,1\n"));
     EXPECT_THAT(two.columns, testing::ElementsAre("class_0", "class_1"));
     ASSERT_EQ(two.values.shape()[0], 2u);
     for (std::size_t row = 0; row < 2; ++row)
       EXPECT_NEAR(two.values(row, 0) + two.values(row, 1), 1, 1e-5);
-    const NamedArray later = task->predict(table("patient,time,type\n9,10,0\n4,5,1\n9,70,1\n"));
+    const NamedArray later = predict(task, table("patient,time,type\n9,10,0\n4,5,1\n9,70,1\n"));
     EXPECT_NE(later.values(0, 0), two.values(0, 0));
     EXPECT_EQ(later.values(1, 0), two.values(1, 0));
   }
@@ -98,8 +99,8 @@ TEST_F(TimedTokens, ClassifiersSeeTheLastEventsOfLongerSequences) {
     for (const std::string other :
          {"model.positions=learned", "model.mixer={kind=\"linear\",features=\"cosformer\"}"}) {
       const auto task = make_task(classifier({pool, other}));
-      EXPECT_EQ(task->predict(table(rows(0))).values, task->predict(table(rows(1))).values);
-      EXPECT_NE(task->predict(table(rows(1))).values, task->predict(table(rows(2))).values);
+      EXPECT_EQ(predict(task, table(rows(0))).values, predict(task, table(rows(1))).values);
+      EXPECT_NE(predict(task, table(rows(1))).values, predict(task, table(rows(2))).values);
     }
   }
 }
@@ -111,7 +112,7 @@ TEST_F(TimedTokens, ColumnsOfTheInputHaveTheNumbersOfTheData) {
   folder_.write("visits.csv", plain);
   const auto task = make_task(classifier({"data.label_column=4", "data.sequence_column=1",
                                           "data.time_column=2", "data.type_column=3"}));
-  const auto predicted = [&](const char* rows) { return task->predict(parse_csv(rows, "rows")); };
+  const auto predicted = [&](const char* rows) { return predict(task, parse_csv(rows, "rows")); };
   EXPECT_EQ(predicted("9,10,0\n9,40,1\n").values, predicted("9,10,0,7\n9,40,1,7\n").values);
   EXPECT_EQ(message_of<DataError>([&] { predicted("10,0\n40,1\n"); }),
             "no column \"3\"; there are: columns 1 to 2");
@@ -131,19 +132,19 @@ std::string labels_second(bool named) {
 TEST_F(TimedTokens, NoColumnOfTheInputMovesUp) {
   const std::vector<std::string> numbers{"data.label_column=2", "data.sequence_column=1",
                                          "data.time_column=3", "data.type_column=4"};
-  const auto predicted = [](Task& task, const char* rows) {
-    return task.predict(parse_csv(rows, "rows")).values;
+  const auto predicted = [](const std::unique_ptr<Task>& task, const char* rows) {
+    return predict(task, parse_csv(rows, "rows")).values;
   };
   folder_.write("visits.csv", labels_second(true));
   const auto named = make_task(classifier(numbers));
-  const auto wanted = predicted(*named, "patient,ill,time,type,room\n9,7,10,0,1\n9,7,40,1,1\n");
-  EXPECT_EQ(predicted(*named, "patient,time,type,room\n9,10,0,1\n9,40,1,1\n"), wanted);
-  EXPECT_EQ(predicted(*named, "9,7,10,0,1\n9,7,40,1,1\n"), wanted);
+  const auto wanted = predicted(named, "patient,ill,time,type,room\n9,7,10,0,1\n9,7,40,1,1\n");
+  EXPECT_EQ(predicted(named, "patient,time,type,room\n9,10,0,1\n9,40,1,1\n"), wanted);
+  EXPECT_EQ(predicted(named, "9,7,10,0,1\n9,7,40,1,1\n"), wanted);
   folder_.write("visits.csv", labels_second(false));
   const auto counted = make_task(classifier(numbers));
-  EXPECT_EQ(predicted(*counted, "9,7,10,0,1\n9,7,40,1,1\n"), wanted);
+  EXPECT_EQ(predicted(counted, "9,7,10,0,1\n9,7,40,1,1\n"), wanted);
   EXPECT_EQ(
-      message_of<DataError>([&] { predicted(*counted, "9,10,0,1\n9,40,1,1\n"); }),
+      message_of<DataError>([&] { predicted(counted, "9,10,0,1\n9,40,1,1\n"); }),
       "the input has 4 columns, the training data 5, where column 3 stands behind that of the "
       "labels; keep that one, whatever it holds, or name the columns of both");
 }
@@ -154,7 +155,7 @@ TEST_F(TimedTokens, LanguageModelsSayTheNextType) {
   EXPECT_THAT(task->data().words(), HasSubstr("120 sequences, 1920 events of 2 types"));
   train(learning, *task, 100);
   EXPECT_GT(evaluate_task(*task, Split::validation, 10)->mean("accuracy"), 0.95);
-  const NamedArray next = task->predict(table("patient,time,type\n9,10,0\n4,5,1\n9,40,1\n"));
+  const NamedArray next = predict(task, table("patient,time,type\n9,10,0\n4,5,1\n9,40,1\n"));
   EXPECT_THAT(next.columns, testing::ElementsAre("type_0", "type_1"));
   EXPECT_GT(next.values(0, 1), 0.5);
   EXPECT_GT(next.values(2, 0), 0.5);
@@ -163,9 +164,24 @@ TEST_F(TimedTokens, LanguageModelsSayTheNextType) {
 TEST_F(TimedTokens, LanguageModelsRefuseANumberThatIsNoTable) {
   const auto task = make_task(config({"model.kind=lm"}));
   EXPECT_THAT(message_of<DataError>([&] {
-                task->predict({xt::xarray<double>(1.5), {}});
+                predict(task, {xt::xarray<double>(1.5), {}});
               }),
               HasSubstr("events need a table"));
+}
+
+TEST_F(TimedTokens, LanguageModelsAnswerWithoutTheirData) {
+  const Config config = this->config({"model.kind=lm"});
+  const auto task = make_task(config);
+  const auto learner = without_data(config, task);
+  const NamedArray question = table("patient,time,type\n9,10,0\n4,5,1\n9,40,1\n");
+  const NamedArray next = learner->abilities().tables->predict(question);
+  EXPECT_EQ(next.values, predict(task, question).values);
+  EXPECT_EQ(next.columns, predict(task, question).columns);
+  EXPECT_EQ(learner->describe(), describe_model(task));
+  Tape tape({.recording = false});
+  ASSERT_EQ(learner->abilities().specimens->specimens(), 16u);
+  EXPECT_NO_THROW(learner->abilities().specimens->forward_specimen(tape, 15));
+  expect_refuses_damaged_facts(config, learner->facts());
 }
 
 TEST_F(TimedTokens, ResumeBitForBit) {

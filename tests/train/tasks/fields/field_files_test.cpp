@@ -7,6 +7,7 @@
 #include <bochner/train/tasks/task.hpp>
 #include <cmath>
 
+#include "train/ask.hpp"
 #include "train/training_run.hpp"
 #include "train/well_formed.hpp"
 
@@ -73,7 +74,7 @@ TEST_F(FieldFilesTaskTest, MeasuresInUnitsOfTheTrainingFrames) {
   EXPECT_EQ(silent.measures.size(), 1u);
   NamedArray film;
   film.values = xt::ones<double>({3, 4, 6}) * 47;
-  for (const double value : task->predict(film).values) EXPECT_NEAR(value, 47, 1e-4);
+  for (const double value : predict(task, film).values) EXPECT_NEAR(value, 47, 1e-4);
   EXPECT_EQ(buffers_of(task->model()).front().name, "standardize.mean");
 }
 
@@ -86,8 +87,23 @@ TEST_F(FieldFilesTaskTest, LearnsFilmsAndDrawsThem) {
   const Evaluation result = validated(*task);
   EXPECT_LT(result.loss(), 0.5 * result.mean("persistence"));
   Page page("title", "subtitle");
-  task->illustrate(page);
+  illustrate(task, page);
   EXPECT_EQ(xml_problem(page.html()), "");
+}
+
+TEST_F(FieldFilesTaskTest, AnswersWithoutItsFilms) {
+  const Config config = this->config();
+  const auto task = make_task(config);
+  std::filesystem::remove(folder_.path() / "films.npy");
+  const auto learner = without_data(config, task);
+  NamedArray film;
+  film.values = xt::ones<double>({3, 4, 6}) * 47;
+  const NamedArray next = learner->abilities().tables->predict(film);
+  EXPECT_EQ(next.values, predict(task, film).values);
+  EXPECT_EQ(learner->describe(), describe_model(task));
+  Tape tape({.recording = false});
+  ASSERT_EQ(learner->abilities().specimens->specimens(), 10u);
+  EXPECT_NO_THROW(learner->abilities().specimens->forward_specimen(tape, 9));
 }
 
 TEST_F(FieldFilesTaskTest, OtherFilmsHaveAnotherFingerprint) {

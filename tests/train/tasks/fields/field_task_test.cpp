@@ -5,10 +5,12 @@
 #include <bochner/data/fields/fields.hpp>
 #include <bochner/data/formats/array.hpp>
 #include <bochner/train/charts/page.hpp>
+#include <bochner/train/tasks/fields/field_learner.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <cmath>
 
 #include "data/batches.hpp"
+#include "train/ask.hpp"
 #include "train/training_run.hpp"
 #include "train/well_formed.hpp"
 
@@ -40,8 +42,8 @@ Evaluation validated(Task& task) { return *evaluate_task(task, Split::validation
 TEST(FieldTask, IsMadeOfAConfig) {
   const auto task = make_task(field_config({"model.patch.pixels=2", "model.encoding.kind=space"}));
   EXPECT_EQ(task->data().tokens_per_example(), 3u * 3 * 2);
-  EXPECT_THAT(task->describe_model(), HasSubstr("field, 1 block, D 8, softmax"));
-  EXPECT_THAT(task->describe_model(), HasSubstr("encoding space, patches of 2 x 2"));
+  EXPECT_THAT(describe_model(task), HasSubstr("field, 1 block, D 8, softmax"));
+  EXPECT_THAT(describe_model(task), HasSubstr("encoding space, patches of 2 x 2"));
   EXPECT_EQ(task->data().words(),
             "advection_diffusion, 3 frames of 6 x 4  ·  10000 examples to train, 5 to validate");
   EXPECT_NE(task->data().fingerprint(),
@@ -89,7 +91,7 @@ TEST(FieldTask, DrawsFieldsAndEncodings) {
     const std::string encoding = std::string("model.encoding.kind=") + kind;
     const auto task = make_task(field_config({encoding}));
     Page page("title", "subtitle");
-    task->illustrate(page);
+    illustrate(task, page);
     const std::string html = page.html();
     EXPECT_EQ(xml_problem(html), "");
     EXPECT_THAT(html, HasSubstr("prediction"));
@@ -112,14 +114,14 @@ TEST(FieldTask, LearnsFieldsOfOneAndThreeDimensions) {
     train(config, *task, 40);
     EXPECT_LT(validated(*task).loss(), before) << sets;
     Page page("title", "subtitle");
-    task->illustrate(page);
+    illustrate(task, page);
     EXPECT_EQ(xml_problem(page.html()), "") << sets;
     const FieldSize size = dynamic_cast<const FieldSource&>(task->data()).size();
     std::vector<std::size_t> film{2, size.frames};
     film.insert(film.end(), size.sides.begin(), size.sides.end());
     NamedArray films;
     films.values = xt::ones<double>(film);
-    EXPECT_EQ(task->predict(films).values.size(), 2 * size.pixels());
+    EXPECT_EQ(predict(task, films).values.size(), 2 * size.pixels());
   }
 }
 
@@ -127,15 +129,36 @@ TEST(FieldTask, PredictsTheNextFrameOfFilmsOfTheUsers) {
   const auto task = make_task(field_config());
   NamedArray films;
   films.values = xt::ones<double>({2, 3, 6, 4});
-  const NamedArray both = task->predict(films);
+  const NamedArray both = predict(task, films);
   EXPECT_EQ(both.values.size(), 2u * 6 * 4);
   films.values = xt::ones<double>({3, 6, 4});
-  const NamedArray one = task->predict(films);
+  const NamedArray one = predict(task, films);
   EXPECT_EQ(one.values.dimension(), 2u);
   for (std::size_t i = 0; i < 24; ++i)
     EXPECT_NEAR(one.values.data()[i], both.values.data()[24 + i], 1e-5);
   films.values = xt::ones<double>({3, 4, 6});
-  EXPECT_THROW(task->predict(films), DataError);
+  EXPECT_THROW(predict(task, films), DataError);
+}
+
+TEST(FieldTask, RefusesFactsThatContradictThemselves) {
+  const Config config = field_config();
+  const std::string facts = make_task(config)->learner().facts();
+  expect_refuses_damaged_facts(config, facts);
+  EXPECT_EQ(make_task(config, {.bytes = facts})->learner().facts(), facts);
+  EXPECT_THROW(make_task(field_config({"data.width=8"}), {.bytes = facts}), DataError);
+  EXPECT_THROW(
+      make_learner(field_config({"model.patch.pixels=3", "data.width=6"}), {.bytes = facts}),
+      DataError);
+  const auto refuses = [&](const auto& change) {
+    auto changed = decode_facts<FieldFacts>(facts);
+    change(changed);
+    EXPECT_THROW(make_learner(config, {.bytes = encode_facts(changed)}), DataError);
+  };
+  refuses([](FieldFacts& changed) { changed.frames = 0; });
+  refuses([](FieldFacts& changed) { changed.sides = {}; });
+  refuses([](FieldFacts& changed) { changed.sides = {6, 4, 1}; });
+  refuses([](FieldFacts& changed) { changed.sides = {1 << 20, 1 << 20}; });
+  refuses([](FieldFacts& changed) { changed.sides = {4, 6}; });  // specimens are (6, 4)
 }
 
 TEST(FieldConfig, SaysWhatDoesNotFit) {

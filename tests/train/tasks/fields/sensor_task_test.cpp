@@ -4,11 +4,13 @@
 #include <bochner/base/errors.hpp>
 #include <bochner/data/formats/csv.hpp>
 #include <bochner/train/charts/page.hpp>
+#include <bochner/train/tasks/fields/sensor_learner.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <cmath>
 #include <optional>
 
 #include "faults/crashing_storage.hpp"
+#include "train/ask.hpp"
 #include "train/training_run.hpp"
 #include "train/well_formed.hpp"
 
@@ -54,7 +56,7 @@ TEST_F(SensorTaskTest, IsMadeOfAConfig) {
   EXPECT_EQ(task->data().words(),
             "9 places in 1 dimensions, 1 variate, 600 readings  ·  457 examples to train, 5 to "
             "validate");
-  EXPECT_THAT(task->describe_model(), HasSubstr("encoding fused"));
+  EXPECT_THAT(describe_model(task), HasSubstr("encoding fused"));
   EXPECT_EQ(task->data().tokens_per_example(), 24u);
 }
 
@@ -81,7 +83,7 @@ TEST_F(SensorTaskTest, LearnsToInterpolateAndToForecast) {
     const Evaluation result = validated(*task);
     EXPECT_LT(result.loss(), 0.5 * result.mean("mean_seen")) << ask;
     Page page("title", "subtitle");
-    task->illustrate(page);
+    illustrate(task, page);
     EXPECT_EQ(xml_problem(page.html()), "");
     EXPECT_THAT(page.html(), HasSubstr("encoding by place"));
   }
@@ -105,13 +107,13 @@ TEST_F(SensorTaskTest, FillsInWhatIsMissing) {
   const auto task = make_task(config());
   const std::string seen = "1.5,0.5,21\n1.25,1,19\n";
   const NamedArray filled =
-      task->predict(table_of("when,x,level\n3,1,\n" + seen + "2,0.25,NA\n2.5,0.75,22\n"));
+      predict(task, table_of("when,x,level\n3,1,\n" + seen + "2,0.25,NA\n2.5,0.75,22\n"));
   EXPECT_THAT(filled.columns, ElementsAre("when", "x", "level"));
   ASSERT_EQ(filled.values.shape()[0], 2u);  // those without a value, in the order of the table
   EXPECT_EQ(filled.values(0, 0), 3);
   EXPECT_EQ(filled.values(1, 1), 0.25);
   EXPECT_TRUE(std::isfinite(filled.values(0, 2)));
-  EXPECT_THAT(message_of<DataError>([&] { task->predict(table_of("when,x,level\n3,1,\n")); }),
+  EXPECT_THAT(message_of<DataError>([&] { predict(task, table_of("when,x,level\n3,1,\n")); }),
               HasSubstr("row 1: no reading is there from which its values could follow"));
 }
 
@@ -122,9 +124,10 @@ TEST_F(SensorTaskTest, TakesColumnsOfATableByTheirNames) {
     text += fmt::format("{},{},{},{}\n", 0.1 * double(i), double(i * 4 % 9) / 4, 20 + i % 5, i % 3);
   folder_.write("sensors.csv", text);
   const auto task = make_task(config({"data.columns=[]"}));
-  EXPECT_THAT(task->names().columns, ElementsAre("level", "rain"));
+  EXPECT_THAT(decode_facts<SensorFacts>(task->learner().facts()).table().value_names(),
+              ElementsAre("level", "rain"));
   const auto asked = [&](const std::string& table) {
-    return task->predict(parse_csv(table, "asked.csv", {.missing = "nan"}));
+    return predict(task, parse_csv(table, "asked.csv", {.missing = "nan"}));
   };
   const NamedArray straight = asked("when,x,level,rain\n1.5,0.5,21,2\n1.25,1,19,0\n1.4,1,,1\n"),
                    swapped = asked("when,rain,level,x\n1.5,2,21,0.5\n1.25,0,19,1\n1.4,1,,1\n");
@@ -150,10 +153,10 @@ NamedArray gaps_table(std::optional<std::size_t> only = {}) {
 TEST_F(SensorTaskTest, FillsInFarRowsAsIfEachWereAskedAlone) {
   for (const char* ask : {"any", "last"}) {
     const auto task = make_task(config({std::string("data.ask=") + ask}));
-    const NamedArray filled = task->predict(gaps_table());
+    const NamedArray filled = predict(task, gaps_table());
     ASSERT_EQ(filled.values.shape()[0], 6u);
     for (std::size_t k = 0; k < 6; ++k)
-      EXPECT_NEAR(filled.values(k, 2), task->predict(gaps_table(20 + 40 * k)).values(0, 2), 1e-4)
+      EXPECT_NEAR(filled.values(k, 2), predict(task, gaps_table(20 + 40 * k)).values(0, 2), 1e-4)
           << ask << k;
   }
 }
@@ -163,13 +166,40 @@ TEST_F(SensorTaskTest, AForecastSeesNoFuture) {
   for (const char* ask : {"any", "last"}) {
     const auto task = make_task(config({std::string("data.ask=") + ask}));
     const auto at_two = [&](const char* later) {
-      return task
-          ->predict(table_of("when,x,level\n1,0.5,21\n2,0.25,\n3,1," + std::string(later) +
-                             "\n1.5,1,19\n"))
-          .values(0, 2);
+      const std::string rows = "when,x,level\n1,0.5,21\n2,0.25,\n3,1," + std::string(later);
+      return predict(task, table_of(rows + "\n1.5,1,19\n")).values(0, 2);
     };
     EXPECT_EQ(at_two("25") == at_two("15"), ask == std::string("last")) << ask;
   }
+}
+
+TEST_F(SensorTaskTest, AnswersWithoutItsReadings) {
+  const Config config = this->config({"data.ask=last"});
+  const auto task = make_task(config);
+  std::filesystem::remove(folder_.path() / "sensors.csv");
+  const auto learner = without_data(config, task);
+  EXPECT_EQ(learner->abilities().tables->predict(gaps_table()).values,
+            predict(task, gaps_table()).values);
+  EXPECT_EQ(learner->describe(), describe_model(task));
+  Tape tape({.recording = false});
+  ASSERT_GT(learner->abilities().specimens->specimens(), 0u);
+  EXPECT_NO_THROW(learner->abilities().specimens->forward_specimen(tape, 0));
+}
+
+TEST_F(SensorTaskTest, RefusesFactsThatContradictThemselves) {
+  const std::string facts = make_task(config())->learner().facts();
+  expect_refuses_damaged_facts(config(), facts);
+  EXPECT_EQ(make_task(config(), {.bytes = facts})->learner().facts(), facts);
+  const auto refuses = [&](const auto& change) {
+    auto changed = decode_facts<SensorFacts>(facts);
+    change(changed);
+    EXPECT_THROW(make_learner(config(), {.bytes = encode_facts(changed)}), DataError);
+  };
+  refuses([](SensorFacts& changed) { changed.dimensions = 2; });
+  refuses([](SensorFacts& changed) { changed.variates = std::uint64_t(1) << 40; });
+  refuses([](SensorFacts& changed) { changed.length = 23; });
+  refuses([](SensorFacts& changed) { changed.names.pop_back(); });
+  refuses([](SensorFacts& changed) { changed.specimens[0].places.pop_back(); });
 }
 
 TEST_F(SensorTaskTest, SaysWhatDoesNotFit) {

@@ -4,12 +4,14 @@
 #include <bochner/data/formats/csv.hpp>
 #include <bochner/layers/models/variational_autoencoder.hpp>
 #include <bochner/train/charts/page.hpp>
-#include <bochner/train/tasks/latent/latent_task.hpp>
+#include <bochner/train/tasks/task.hpp>
+#include <bochner/train/tasks/text/language_learner.hpp>
 #include <cmath>
 
 #include "data/image_files.hpp"
 #include "data/messages.hpp"
 #include "faults/crashing_storage.hpp"
+#include "train/ask.hpp"
 #include "train/training_run.hpp"
 #include "train/well_formed.hpp"
 
@@ -27,6 +29,10 @@ const Sets series{"data.kind=series", "data.lookback=8", "model.patch.length=2",
                   "data.splits=[0.6,0.4,0]"};
 const Sets texts{"data.kind=bytes", "data.validation=0.3"};
 const Sets images{"data.kind=images", "model.patch.pixels=2", "data.validation=0.25"};
+
+HasLatent& latent_of(const std::unique_ptr<Task>& task) {
+  return *task->learner().abilities().latent;
+}
 
 class Latent : public testing::Test {
  protected:
@@ -50,9 +56,8 @@ class Latent : public testing::Test {
     all.insert(all.end(), more.begin(), more.end());
     return tiny_config(folder_.path() / file_of(data), all);
   }
-  std::unique_ptr<LatentTask> task(const Sets& data, const Sets& more = {}) const {
-    auto task = make_task(config(data, more));
-    return std::unique_ptr<LatentTask>(&dynamic_cast<LatentTask&>(*task.release()));
+  std::unique_ptr<Task> task(const Sets& data, const Sets& more = {}) const {
+    return make_task(config(data, more));
   }
   std::string error_of(const Sets& data, const Sets& more) const {
     return message_of<ConfigError>([&] { config(data, more); });
@@ -61,10 +66,10 @@ class Latent : public testing::Test {
 };
 
 TEST_F(Latent, IsMadeOfAConfig) {
-  EXPECT_THAT(task(shapes)->describe_model(), HasSubstr("16 tokens, latent 3"));
-  EXPECT_THAT(task(series)->describe_model(), HasSubstr("4 tokens, latent 3"));
-  EXPECT_THAT(task(texts)->describe_model(), HasSubstr("8 tokens, latent 3"));
-  EXPECT_THAT(task(images)->describe_model(), HasSubstr("6 tokens, latent 3"));
+  EXPECT_THAT(describe_model(task(shapes)), HasSubstr("16 tokens, latent 3"));
+  EXPECT_THAT(describe_model(task(series)), HasSubstr("4 tokens, latent 3"));
+  EXPECT_THAT(describe_model(task(texts)), HasSubstr("8 tokens, latent 3"));
+  EXPECT_THAT(describe_model(task(images)), HasSubstr("6 tokens, latent 3"));
   EXPECT_EQ(task(images)->data().examples(Split::validation), 4u);
 }
 
@@ -77,11 +82,11 @@ TEST_F(Latent, MeasuresReconstructionAndDivergence) {
     EXPECT_THAT(plain.words(), HasSubstr(" reconstruction   "));
     EXPECT_EQ(plain.loss(), evaluate_task(*one, Split::validation, 3)->loss());
     EXPECT_NEAR(plain.loss(), evaluate_task(*one, Split::validation, 2)->loss(), 1e-3);
-    one->evaluate_by(50);
+    one->abilities().bounds->evaluate_by(50);
     const Evaluation weighted = *evaluate_task(*one, Split::validation, 3);
     EXPECT_LT(weighted.loss(), weighted.mean("elbo"));
     EXPECT_NEAR(weighted.mean("kl"), plain.mean("kl"), 1e-6);
-    EXPECT_THROW(one->evaluate_by(0), std::invalid_argument);
+    EXPECT_THROW(one->abilities().bounds->evaluate_by(0), std::invalid_argument);
   }
 }
 
@@ -130,13 +135,13 @@ TEST_F(Latent, SaysWhatIsLatentAndWhatIsExpected) {
   const auto of_images = task(images);
   NamedArray input;
   input.values = 255 * xt::ones<double>({2, 4, 6});
-  const NamedArray latent = of_images->latent(input);
+  const NamedArray latent = latent_of(of_images).latent(input);
   EXPECT_THAT(latent.columns, ElementsAre("mean_1", "mean_2", "mean_3", "deviation_1",
                                           "deviation_2", "deviation_3"));
   EXPECT_EQ(latent.values.shape()[0], 2u);
   EXPECT_EQ(latent.values(0, 0), latent.values(1, 0));
   EXPECT_GT(latent.values(0, 3), 0);
-  const NamedArray expected = of_images->predict(input);
+  const NamedArray expected = predict(of_images, input);
   EXPECT_THAT(expected.values.shape(), ElementsAre(2, 4, 6));
   EXPECT_TRUE(expected.values(0, 0, 0) > 0 && expected.values(0, 0, 0) < 255);
 
@@ -144,27 +149,31 @@ TEST_F(Latent, SaysWhatIsLatentAndWhatIsExpected) {
   std::string rows = "other,level\n";
   for (int i = 0; i < 19; ++i) rows += std::to_string(i % 5) + ",0.5\n";
   CsvOptions named;
-  named.columns = of_series->input_columns();
+  named.columns = tables(of_series).input_columns();
   const NamedArray table = parse_csv(rows, "new.csv", named);
-  EXPECT_EQ(of_series->latent(table).values.shape()[0], 2u) << "two windows of 8 rows, and a rest";
-  EXPECT_THAT(of_series->predict(table).columns, ElementsAre("window", "level", "other"));
-  EXPECT_EQ(of_series->predict(table).values.shape()[0], 16u);
+  EXPECT_EQ(latent_of(of_series).latent(table).values.shape()[0], 2u)
+      << "two windows of 8 rows, and a rest";
+  EXPECT_THAT(predict(of_series, table).columns, ElementsAre("window", "level", "other"));
+  EXPECT_EQ(predict(of_series, table).values.shape()[0], 16u);
 
   const auto of_texts = task(texts);
-  EXPECT_EQ(of_texts->latent_of_texts({"line 123", "line 1234 and"}).values.shape()[0], 2u);
-  EXPECT_EQ(of_texts->predict_texts({"line 123"}, 1).texts.at(0)[0].size(), 8u);
+  EXPECT_EQ(latent_of(of_texts).latent_of_texts({"line 123", "line 1234 and"}).values.shape()[0],
+            2u);
+  EXPECT_EQ(
+      of_texts->learner().abilities().texts->predict_texts({"line 123"}, 1).texts.at(0)[0].size(),
+      8u);
 }
 
 /// Windows come back in their places: an exact decoder would give them back.
 TEST_F(Latent, SamplesAreFunctionsOfTheSeed) {
   for (const Sets& data : {shapes, series, texts, images}) {
     const auto one = task(data);
-    const NamedArray few = one->sample(2, 7), more = one->sample(70, 7);
+    const NamedArray few = latent_of(one).sample(2, 7), more = latent_of(one).sample(70, 7);
     EXPECT_EQ(more.values.size(), 35 * few.values.size());
     if (data != texts) {
       EXPECT_NEAR(few.values.flat(1), more.values.flat(1), 1e-4);
       EXPECT_NE(few.values.flat(few.values.size() - 1),
-                one->sample(2, 8).values.flat(few.values.size() - 1));
+                latent_of(one).sample(2, 8).values.flat(few.values.size() - 1));
     }
   }
 }
@@ -172,7 +181,7 @@ TEST_F(Latent, SamplesAreFunctionsOfTheSeed) {
 TEST_F(Latent, DrawsSamplesReconstructionsAndDivergences) {
   for (const Sets& data : {shapes, series, texts, images}) {
     Page page("title", "subtitle");
-    task(data)->illustrate(page);
+    illustrate(task(data), page);
     EXPECT_EQ(xml_problem(page.html()), "");
     EXPECT_THAT(page.html(), HasSubstr("Latent variable"));
     EXPECT_THAT(page.html(), HasSubstr("divergence from the prior by latent dimension"));
@@ -208,22 +217,23 @@ TEST_F(Latent, SaysWhatDoesNotFit) {
               HasSubstr("model.patch.pixels = 5: must divide the 12 x 12 pixels of an image"));
   const auto of_texts = task(texts);
   EXPECT_THAT(message_of<DataError>([&] {
-                of_texts->latent_of_texts({"line 123", "short"});
+                latent_of(of_texts).latent_of_texts({"line 123", "short"});
               }),
               HasSubstr("text 2 has 5 bytes; the model sees 8"));
-  EXPECT_THAT(message_of<std::invalid_argument>([&] { of_texts->latent({}); }),
+  EXPECT_THAT(message_of<std::invalid_argument>([&] { latent_of(of_texts).latent({}); }),
               HasSubstr("reads no tables"));
   const auto of_series = task(series);
-  EXPECT_THAT(
-      message_of<DataError>([&] { of_series->latent(parse_csv("level,other\n1,2\n", "new.csv")); }),
-      HasSubstr("1 rows of 2 values; the model sees windows of 8 rows of 2"));
+  EXPECT_THAT(message_of<DataError>(
+                  [&] { latent_of(of_series).latent(parse_csv("level,other\n1,2\n", "new.csv")); }),
+              HasSubstr("1 rows of 2 values; the model sees windows of 8 rows of 2"));
   EXPECT_EQ(
       message_of<DataError>([&] { task(series, {"data.lookback=90"}); }),
       "the training split has 72 rows, too few for data.lookback = 90; shorten them or change "
       "data.splits");
-  EXPECT_THAT(message_of<std::invalid_argument>([&] { of_series->latent_of_texts({"a"}); }),
-              HasSubstr("reads no texts"));
-  EXPECT_THAT(message_of<DataError>([&] { task(images)->latent({}); }),
+  EXPECT_THAT(
+      message_of<std::invalid_argument>([&] { latent_of(of_series).latent_of_texts({"a"}); }),
+      HasSubstr("reads no texts"));
+  EXPECT_THAT(message_of<DataError>([&] { latent_of(task(images)).latent({}); }),
               HasSubstr("holds no images of 4 x 6 x 1"));
 }
 
@@ -231,6 +241,37 @@ TEST_F(Latent, SaysWhatDoesNotFit) {
 TEST_F(Latent, WarmsUpInSteps) {
   const auto made = task(shapes, {"model.vae.warmup=4", "train.accumulate=3"});
   EXPECT_EQ(dynamic_cast<VariationalAutoencoder&>(made->model()).spec().latent.warmup, 12u);
+}
+
+TEST_F(Latent, AnswersWithoutItsData) {
+  for (const Sets& data : {shapes, series, texts, images}) {
+    const Config config = this->config(data);
+    const auto one = make_task(config);
+    std::filesystem::rename(folder_.path(), folder_.path().string() + "-away");
+    const auto learner = without_data(config, one);
+    const NamedArray drawn = learner->abilities().latent->sample(3, 7),
+                     same = latent_of(one).sample(3, 7);
+    EXPECT_EQ(drawn.values, same.values) << data[0];
+    EXPECT_EQ(drawn.texts, same.texts);
+    EXPECT_EQ(learner->describe(), describe_model(one));
+    EXPECT_EQ(learner->facts(), one->learner().facts());
+    Tape tape({.recording = false});
+    HasSpecimens& specimens = *learner->abilities().specimens;
+    ASSERT_GT(specimens.specimens(), 0u);
+    for (std::size_t i = 0; i < specimens.specimens(); ++i) specimens.forward_specimen(tape, i);
+    std::filesystem::rename(folder_.path().string() + "-away", folder_.path());
+  }
+}
+
+TEST_F(Latent, RefusesDamagedFacts) {
+  for (const Sets& data : {shapes, series, texts, images}) {
+    const Config config = this->config(data);
+    expect_refuses_damaged_facts(config, make_task(config)->learner().facts());
+  }
+  const Config config = this->config(texts);
+  auto facts = decode_facts<TextFacts>(make_task(config)->learner().facts());
+  facts.specimens[0].inputs.values[3] = 256;
+  EXPECT_THROW(make_learner(config, {.bytes = encode_facts(facts)}), DataError);
 }
 
 }  // namespace latent_task_test

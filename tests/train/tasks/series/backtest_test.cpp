@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "data/messages.hpp"
+#include "train/ask.hpp"
 #include "train/training_run.hpp"
 #include "train/well_formed.hpp"
 
@@ -45,6 +46,10 @@ class BacktestTest : public testing::Test {
   TemporaryFolder folder_;
 };
 
+std::optional<Backtest> backtest_of(const std::unique_ptr<Task>& task, const BacktestPlan& plan) {
+  return task->abilities().backtests->backtest(plan);
+}
+
 const BacktestFigure& figure(const std::vector<BacktestFigure>& figures, const char* forecast,
                              const char* measure) {
   return *std::ranges::find_if(figures, [&](const BacktestFigure& each) {
@@ -56,7 +61,7 @@ const BacktestFigure& figure(const std::vector<BacktestFigure>& figures, const c
 /// weeks, and the scale is a week.
 TEST_F(BacktestTest, OfALineIsInClosedForm) {
   const auto task = persistence(daily(300, [](std::size_t row) { return std::to_string(row); }));
-  const Backtest backtest = task->backtest({Split::test, 4}).value();
+  const Backtest backtest = backtest_of(task, {Split::test, 4}).value();
   EXPECT_EQ(backtest.unit, "x");
   EXPECT_EQ(backtest.season, 7u);
   EXPECT_EQ(backtest.starts.size(), 4u);
@@ -78,18 +83,18 @@ TEST_F(BacktestTest, OfALineIsInClosedForm) {
 TEST_F(BacktestTest, IntervalsAreThoseOverOrigins) {
   const auto task = persistence(daily(
       300, [](std::size_t row) { return fmt::format("{}", std::sin(0.05 * double(row * row))); }));
-  const auto figures = figures_of(task->backtest({Split::test, 5}).value());
+  const auto figures = figures_of(backtest_of(task, {Split::test, 5}).value());
   const Resampled& all = figure(figures, "forecast", "rmse").all;
   EXPECT_LT(all.low, all.value);
   EXPECT_LT(all.value, all.high);
-  const auto one = figures_of(task->backtest({Split::test, 1}).value());
+  const auto one = figures_of(backtest_of(task, {Split::test, 1}).value());
   EXPECT_EQ(figure(one, "forecast", "mae").all.low, figure(one, "forecast", "mae").all.high);
 }
 
 TEST_F(BacktestTest, StrideAndSeasonMayBeSaid) {
   const auto task =
       persistence(daily(300, [](std::size_t row) { return std::to_string(row % 5); }));
-  const Backtest backtest = task->backtest({Split::test, 0, 3, 5}).value();
+  const Backtest backtest = backtest_of(task, {Split::test, 0, 3, 5}).value();
   EXPECT_EQ(backtest.starts.size(), (60 - H) / 3 + 1);
   EXPECT_EQ(figure(figures_of(backtest), "season of 5", "rmse").all.value, 0);
   EXPECT_TRUE(std::isnan(figure(figures_of(backtest), "season of 5", "mase").all.value))
@@ -103,7 +108,7 @@ TEST_F(BacktestTest, OfQuantilesHasThePinballLoss) {
       daily(
           300, [](std::size_t row) { return fmt::format("{},{}", row, 100 * row); }, "x,y"),
       {"model.loss=quantile", "model.quantiles=[0.5]"});
-  const Backtest backtest = task->backtest({Split::test, 2}).value();
+  const Backtest backtest = backtest_of(task, {Split::test, 2}).value();
   EXPECT_EQ(backtest.unit, "");
   const auto figures = figures_of(backtest);
   for (std::size_t h = 0; h < H; ++h)
@@ -119,28 +124,28 @@ TEST_F(BacktestTest, CountsInTheUnitOfTheModel) {
       300, [](std::size_t row) { return fmt::format("{},{}", row, row); }, "x,y"));
   for (const NamedTensor& named : buffers_of(task->model()))
     if (named.name == "standardize.deviation") named.tensor->fill(4);
-  const auto figures = figures_of(task->backtest({Split::test, 2}).value());
+  const auto figures = figures_of(backtest_of(task, {Split::test, 2}).value());
   EXPECT_DOUBLE_EQ(figure(figures, "last value", "rmse").rows[0].value, 0.25);
 }
 
 TEST_F(BacktestTest, SaysWhatThereIsNoRoomFor) {
   const auto task = persistence(daily(300, [](std::size_t row) { return std::to_string(row); }));
   EXPECT_EQ(message_of<std::invalid_argument>([&] {
-              task->backtest({Split::test, 9});
+              backtest_of(task, {Split::test, 9});
             }),
             "[backtest] the test split has room for 6 origins, 10 rows apart, not for 9; ask for "
             "fewer, a smaller stride or a larger split");
   EXPECT_THAT(message_of<std::invalid_argument>([&] {
-                task->backtest({Split::test, 1, 0, 200});
+                backtest_of(task, {Split::test, 1, 0, 200});
               }),
               HasSubstr("a season of 200 rows is too long"));
-  EXPECT_FALSE(make_task(tiny_config("unused", {"data.kind=copy"}))->backtest({}));
+  EXPECT_FALSE(make_task(tiny_config("unused", {"data.kind=copy"}))->abilities().backtests);
 }
 
 TEST_F(BacktestTest, IsDrawn) {
   const auto task = persistence(daily(300, [](std::size_t row) { return std::to_string(row); }));
   Page page("title", "");
-  add_backtest(page, task->backtest({}).value());
+  add_backtest(page, backtest_of(task, {}).value());
   EXPECT_EQ(xml_problem(page.html()), "");
   for (const char* words : {"Rolling origins", "season of 7", "mase", "6 origins, 10 rows apart"})
     EXPECT_THAT(page.html(), HasSubstr(words));
@@ -151,7 +156,7 @@ TEST_F(BacktestTest, ScalesByTheTrainingRowsAlone) {
   const auto task = persistence(daily(300, [](std::size_t row) {
     return std::to_string(row < 240 ? row : 240 + 5 * (row - 240));
   }));
-  const auto figures = figures_of(task->backtest({Split::test, 2}).value());
+  const auto figures = figures_of(backtest_of(task, {Split::test, 2}).value());
   for (std::size_t h = 0; h < H; ++h)
     EXPECT_NEAR(figure(figures, "last value", "mase").rows[h].value, 5 * double(h + 1) / 7, 1e-3);
 }

@@ -9,11 +9,11 @@
 #include <bochner/train/tasks/series/backtest.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/task_kinds.hpp>
-#include <bochner/train/tasks/vocabularies.hpp>
 #include <cmath>
 #include <xtensor/xview.hpp>
 
 #include "data/messages.hpp"
+#include "train/ask.hpp"
 #include "train/training_run.hpp"
 
 namespace bochner {
@@ -40,13 +40,13 @@ TEST(MonthlySeries, GoesOnFromMonthToMonth) {
   const auto file = folder.write("months.csv", monthly_text(60));
   const auto task = make_task(tiny_config(
       file, {"model.kind=forecaster", "data.kind=series", "data.lookback=6", "data.horizon=3"}));
-  const NamedArray next = task->predict(read_csv(file));
+  const NamedArray next = predict(task, read_csv(file));
   ASSERT_EQ(next.values.shape(0), 3u);
   EXPECT_EQ(format_time(next.values(0, 0)), "2005-01-01 00:00:00");
   EXPECT_EQ(format_time(next.values(1, 0)), "2005-02-01 00:00:00");
   EXPECT_EQ(format_time(next.values(2, 0)), "2005-03-01 00:00:00");
   Page page("", "");
-  task->illustrate(page);
+  illustrate(task, page);
   EXPECT_THAT(page.html(), HasSubstr(">2004-07</text>")) << "dates along the axis";
   EXPECT_THAT(page.html(), HasSubstr(">a from 2004-"));
 }
@@ -59,7 +59,7 @@ TEST(MonthlySeries, GoesOnFromFewRowsAsItLearned) {
       file, {"model.kind=forecaster", "data.kind=series", "data.lookback=2", "data.horizon=3"}));
   NamedArray rows = read_csv(file);
   rows.values = xt::xarray<double>(xt::view(rows.values, xt::range(58, 60), xt::all()));
-  const NamedArray next = task->predict(rows);
+  const NamedArray next = predict(task, rows);
   EXPECT_EQ(format_time(next.values(1, 0)), "2005-02-01 00:00:00");
   EXPECT_EQ(format_time(next.values(2, 0)), "2005-03-01 00:00:00");
 }
@@ -80,7 +80,7 @@ TEST(BusinessDays, GoOnFromAWeekAsItLearned) {
       file, {"model.kind=forecaster", "data.kind=series", "data.lookback=4", "data.horizon=3"}));
   const auto next_of = [&](std::size_t first, std::size_t last) {
     return format_time(
-        task->predict(read_csv(folder.write("some.csv", rows(first, last)))).values(0, 0));
+        predict(task, read_csv(folder.write("some.csv", rows(first, last)))).values(0, 0));
   };
   EXPECT_EQ(next_of(133, 138), "2024-05-20 00:00:00") << "a Monday behind a Friday";
   EXPECT_EQ(next_of(126, 138), "2024-05-20 00:00:00");
@@ -116,14 +116,14 @@ TEST(OpeningHours, GoOnInTheMorning) {
   const auto file = folder.write("shop.csv", opening_hours(40));
   const auto task = make_task(tiny_config(file, small_forecaster));
   EXPECT_THAT(task->data().words(), StartsWith("1 variate, 360 rows  "));
-  EXPECT_THAT(task->notes_on_prediction(), IsEmpty());
+  EXPECT_THAT(tables(task).notes(), IsEmpty());
   NamedArray rows = read_csv(file);
   rows.values = xt::xarray<double>(xt::view(rows.values, xt::range(330, 359), xt::all()));
-  const NamedArray next = task->predict(rows);
+  const NamedArray next = predict(task, rows);
   EXPECT_EQ(format_time(next.values(0, 0)), "2024-02-09 17:00:00");
   EXPECT_EQ(format_time(next.values(1, 0)), "2024-02-10 09:00:00");
   EXPECT_EQ(format_time(next.values(2, 0)), "2024-02-10 10:00:00");
-  EXPECT_EQ(task->backtest({Split::test, 2, 0, 0})->season, 9u);
+  EXPECT_EQ(task->abilities().backtests->backtest({Split::test, 2, 0, 0})->season, 9u);
 }
 
 TEST(Pauses, WithoutARuleAreNoted) {
@@ -133,11 +133,10 @@ TEST(Pauses, WithoutARuleAreNoted) {
   TemporaryFolder folder;
   const auto file = folder.write("some.csv", text);
   std::vector<std::string> sets = small_forecaster;
-  EXPECT_THAT(make_task(tiny_config(file, sets))->notes_on_prediction(), IsEmpty())
-      << "none is crossed";
+  EXPECT_THAT(tables(make_task(tiny_config(file, sets))).notes(), IsEmpty()) << "none is crossed";
   sets.push_back("data.pause=0");
   EXPECT_THAT(
-      make_task(tiny_config(file, sets))->notes_on_prediction(),
+      tables(make_task(tiny_config(file, sets))).notes(),
       ElementsAre("dates of the forecast are 1 hour apart, as if rows had no pauses; those that "
                   "the model learned have some that no day or time of the week explains"));
 }
@@ -154,14 +153,14 @@ TEST(KnownRows, AreTheNextOnes) {
   const auto asked = [&](const std::string& rows) {
     return read_csv(folder.write("asked.csv", text + rows), {.missing = "nan"});
   };
-  EXPECT_EQ(task->predict(asked("2024-03-01,1,\n2024-03-02,0,\n")).values.shape(0), 2u);
+  EXPECT_EQ(predict(task, asked("2024-03-01,1,\n2024-03-02,0,\n")).values.shape(0), 2u);
   EXPECT_EQ(
-      message_of<DataError>([&] { task->predict(asked("2024-03-01,1,\n2024-03-20,0,\n")); }),
+      message_of<DataError>([&] { predict(task, asked("2024-03-01,1,\n2024-03-20,0,\n")); }),
       "the row that is asked for at 2024-03-20 00:00:00 is not the next one behind 2024-03-01 "
       "00:00:00; rows to come follow each other as those that the model learned, 1 day apart; "
       "data.pause = 0 takes them for neighbours");
   sets.push_back("data.pause=0");
-  EXPECT_NO_THROW(make_task(tiny_config(file, sets))->predict(asked("2024-04-01,1,\n")));
+  EXPECT_NO_THROW(predict(make_task(tiny_config(file, sets)), asked("2024-04-01,1,\n")));
 }
 
 TEST(StampsWithOffsets, GoOnByTheClockOnTheWall) {
@@ -173,7 +172,7 @@ TEST(StampsWithOffsets, GoOnByTheClockOnTheWall) {
   const auto file = folder.write("berlin.csv", text);
   const auto task = make_task(tiny_config(file, small_forecaster));
   std::string written;
-  write_csv(task->predict(read_csv(file)), [&](std::string_view piece) { written += piece; });
+  write_csv(predict(task, read_csv(file)), [&](std::string_view piece) { written += piece; });
   EXPECT_THAT(written, StartsWith("date,a\n2004-09-01 00:00:00+02:00,"));
   EXPECT_THAT(written, HasSubstr("\n2004-11-01 00:00:00+02:00,"));
 }
@@ -183,12 +182,11 @@ TEST(DateFormat, IsThatOfTheTraining) {
   for (std::size_t i = 0; i < 60; ++i)
     text += fmt::format("{:02}/{:02}/2023,{}\n", 1 + i % 28, 1 + i / 28, wave(i));
   TemporaryFolder folder;
-  auto config = tiny_config(folder.write("days.csv", text), small_forecaster);
-  const auto task = make_task(config);
-  store_vocabularies(config, task->names());
-  EXPECT_THAT(config.text_list("data.names.time"), ElementsAre("date", "%d/%m/%Y"));
-  ReadOptions reading = table_options(config);
-  reading.csv.named_columns = task->input_columns();
+  const auto task = make_task(tiny_config(folder.write("days.csv", text), small_forecaster));
+  ReadOptions reading = tables(task).read_options();
+  EXPECT_EQ(reading.csv.learned_time, "date");
+  EXPECT_EQ(reading.csv.learned_format, "%d/%m/%Y");
+  reading.csv.named_columns = tables(task).input_columns();
   const auto second_time = [&](const std::string& rows) {
     const NamedArray table = parse_csv("date,a\n" + rows, "asked", reading.csv);
     return format_time(table.values(1, table.time.value()));

@@ -7,6 +7,7 @@
 #include <bochner/data/formats/csv.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
 #include <bochner/train/charts/page.hpp>
+#include <bochner/train/tasks/series/series_facts.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/task_kinds.hpp>
 #include <cmath>
@@ -14,6 +15,7 @@
 
 #include "data/messages.hpp"
 #include "faults/crashing_storage.hpp"
+#include "train/ask.hpp"
 #include "train/training_run.hpp"
 #include "train/well_formed.hpp"
 
@@ -82,8 +84,8 @@ double test_error(const Config& config) {
 TEST_F(ForecastShops, SaysWhatItLearnsFromWhat) {
   const auto task = make_task(config({"data.calendar=[\"weekday\"]"}));
   EXPECT_THAT(task->data().words(), HasSubstr("2 series of 1 variate, 500 rows, 3 covariates"));
-  EXPECT_EQ(task->describe_model(), "forecaster, linear, mean, effects of 3, 7 from 14 rows");
-  EXPECT_THAT(task->input_columns(), ElementsAre("sales", "shop", "price"));
+  EXPECT_EQ(describe_model(task), "forecaster, linear, mean, effects of 3, 7 from 14 rows");
+  EXPECT_THAT(tables(task).input_columns(), ElementsAre("sales", "shop", "price"));
 }
 
 TEST_F(ForecastShops, LearnsWhatAPriceDoes) {
@@ -92,7 +94,7 @@ TEST_F(ForecastShops, LearnsWhatAPriceDoes) {
 
 TEST_F(ForecastShops, WritesTheSeriesBack) {
   const auto task = make_task(config());
-  const NamedArray next = task->predict(table(days(1, 180, 203, 200) + days(0, 200, 227, 220)));
+  const NamedArray next = predict(task, table(days(1, 180, 203, 200) + days(0, 200, 227, 220)));
   EXPECT_THAT(next.columns, ElementsAre("shop", "date", "sales"));
   ASSERT_EQ(next.values.shape()[0], 3u + 7u);
   std::string text;
@@ -104,8 +106,8 @@ TEST_F(ForecastShops, WritesTheSeriesBack) {
 /// Each shop alone says the same as beside another.
 TEST_F(ForecastShops, OneSeriesDoesNotSeeAnother) {
   const auto task = make_task(config());
-  const NamedArray both = task->predict(table(days(1, 180, 207, 200) + days(0, 200, 227, 220))),
-                   one = task->predict(table(days(0, 200, 227, 220)));
+  const NamedArray both = predict(task, table(days(1, 180, 207, 200) + days(0, 200, 227, 220))),
+                   one = predict(task, table(days(0, 200, 227, 220)));
   for (std::size_t h = 0; h < H; ++h) EXPECT_EQ(both.values(H + h, 2), one.values(h, 2));
 }
 
@@ -145,7 +147,7 @@ TEST_F(ForecastShops, NothingLeaksFromWhatIsToCome) {
 TEST_F(ForecastShops, AsksForWhatIsKnownOfTheRowsToCome) {
   const auto task = make_task(config());
   const auto error = [&](const std::string& rows) {
-    return message_of<DataError>([&] { task->predict(table(rows)); });
+    return message_of<DataError>([&] { predict(task, table(rows)); });
   };
   EXPECT_EQ(error(days(0, 200, 220) + days(1, 100, 120)),
             "the input does not say what is known of the rows to come: add up to 7 rows behind the "
@@ -166,18 +168,18 @@ TEST_F(ForecastShops, LeavesOutWhatCannotBeAnswered) {
   const std::string third = "2024-06-01,west,5,1\n2024-06-02,west,,1\n";
   folder_.write("shops.csv", header + days(0, 0, 300) + days(1, 0, 200) + third);
   const auto task = make_task(config());
-  NamedArray next = task->predict(table(days(0, 200, 220) + days(1, 100, 122, 120) + third));
+  NamedArray next = predict(task, table(days(0, 200, 220) + days(1, 100, 122, 120) + third));
   EXPECT_EQ(next.values.shape()[0], 2u);
-  EXPECT_THAT(task->notes_on_prediction(),
+  EXPECT_THAT(tables(task).notes(),
               ElementsAre("without \"west\": too short to have been learned",
                           "without \"north\": the input does not say what is known of their rows "
                           "to come"));
-  next = task->predict(table(days(1, 100, 122, 120)));
-  EXPECT_THAT(task->notes_on_prediction(), testing::IsEmpty());
-  EXPECT_EQ(message_of<DataError>([&] { task->predict(table(third)); }),
+  next = predict(task, table(days(1, 100, 122, 120)));
+  EXPECT_THAT(tables(task).notes(), testing::IsEmpty());
+  EXPECT_EQ(message_of<DataError>([&] { predict(task, table(third)); }),
             "the model knows no series \"west\"; it learned \"north\", \"south 1\"");
   EXPECT_THAT(message_of<DataError>(
-                  [&] { task->predict(table(days(0, 200, 222, 220) + "2024-06-01,east,5,1\n")); }),
+                  [&] { predict(task, table(days(0, 200, 222, 220) + "2024-06-01,east,5,1\n")); }),
               HasSubstr("the model knows no series \"east\""));
 }
 
@@ -222,14 +224,14 @@ TEST_F(ForecastShops, QuantilesAreWhereTheirPartsLieBelow) {
   EXPECT_EQ(result.unit, "pinball");
   EXPECT_NEAR(result.mean("coverage"), 0.8, 0.12);
   EXPECT_THAT(result.words(), HasSubstr("% within 0.1 to 0.9"));
-  const NamedArray next = task->predict(table(days(0, 200, 227, 220)));
+  const NamedArray next = predict(task, table(days(0, 200, 227, 220)));
   EXPECT_THAT(next.columns, ElementsAre("shop", "date", "sales_0.1", "sales_0.5", "sales_0.9"));
   for (std::size_t h = 0; h < H; ++h) {
     EXPECT_LT(next.values(h, 2), next.values(h, 3));
     EXPECT_LT(next.values(h, 3), next.values(h, 4));
   }
   Page page("title", "");
-  task->illustrate(page);
+  illustrate(task, page);
   EXPECT_EQ(xml_problem(page.html()), "");
   EXPECT_THAT(page.html(), HasSubstr("sales of north from 2024-"));
 }
@@ -249,13 +251,13 @@ TEST_F(ForecastShops, ResumesBitForBit) {
 TEST_F(ForecastShops, SeesNoRowsAcrossAGap) {
   const auto task = make_task(config({"data.known=[]"}));
   const auto error = [&](const std::string& rows) {
-    return message_of<DataError>([&] { task->predict(table(rows)); });
+    return message_of<DataError>([&] { predict(task, table(rows)); });
   };
   EXPECT_EQ(error(days(0, 180, 200) + days(0, 204, 210)),
             "the input has no row of north between 2024-07-18 00:00:00 and 2024-07-23 00:00:00, "
             "within the 14 that the model looks back over, which it learned 1 day apart; "
             "data.pause = 0 takes them for neighbours");
-  EXPECT_NO_THROW(task->predict(table(days(0, 150, 160) + days(0, 180, 200))));
+  EXPECT_NO_THROW(predict(task, table(days(0, 150, 160) + days(0, 180, 200))));
   std::string thinned;
   for (std::size_t day = 100; day < 200; day += 2) thinned += days(0, day, day + 1);
   EXPECT_THAT(error(thinned), HasSubstr("which it learned 1 day apart"));
@@ -269,13 +271,13 @@ TEST_F(ForecastShops, SeesNoRowsAcrossAGap) {
             "the input ends with 2 rows without values of north; leave them out: only a model with "
             "data.stamps or data.known is asked so");
   const auto lenient = make_task(config({"data.known=[]", "data.pause=0"}));
-  EXPECT_NO_THROW(lenient->predict(table(days(0, 180, 200) + days(0, 204, 210))));
+  EXPECT_NO_THROW(predict(lenient, table(days(0, 180, 200) + days(0, 204, 210))));
 }
 
 TEST_F(ForecastShops, TakesNoNumberBeyondItsOwn) {
   const auto task = make_task(config({"data.known=[]"}));
   EXPECT_EQ(message_of<DataError>(
-                [&] { task->predict(table(days(0, 180, 199) + "2024-07-18,north,1e39,1\n")); }),
+                [&] { predict(task, table(days(0, 180, 199) + "2024-07-18,north,1e39,1\n")); }),
             "row 20, column sales: 1e+39 is more than a model can take");
 }
 
@@ -283,9 +285,69 @@ TEST_F(ForecastShops, TakesNoNumberBeyondItsOwn) {
 TEST_F(ForecastShops, AnswersInTheUnitOfEachSeries) {
   const auto task = make_task(config({"model.instance_norm=none"}));
   for (const NamedParameter& named : parameters_of(task->model())) named.parameter->value().fill(0);
-  const NamedArray next = task->predict(table(days(1, 180, 207, 200) + days(0, 200, 227, 220)));
+  const NamedArray next = predict(task, table(days(1, 180, 207, 200) + days(0, 200, 227, 220)));
   EXPECT_NEAR(next.values(0, 2), 1100, 100);
   EXPECT_NEAR(next.values(H, 2), 11, 1);
+}
+
+TEST_F(ForecastShops, AnswersWithoutItsData) {
+  const Config config = this->config({"data.calendar=[\"weekday\"]", "model.loss=quantile"});
+  const auto task = make_task(config);
+  std::filesystem::remove(file_);
+  const auto learner = without_data(config, task);
+  const NamedArray question = table(days(1, 180, 203, 200) + days(0, 200, 227, 220)),
+                   next = learner->abilities().tables->predict(question);
+  EXPECT_EQ(next.values, predict(task, question).values);
+  EXPECT_EQ(next.columns, predict(task, question).columns);
+  EXPECT_EQ(learner->describe(), describe_model(task));
+  EXPECT_THAT(learner->series(), ElementsAre("north", "south 1"));
+  EXPECT_EQ(learner->facts(), task->learner().facts());
+  Tape tape({.recording = false});
+  ASSERT_EQ(learner->abilities().specimens->specimens(), 16u);
+  EXPECT_NO_THROW(learner->abilities().specimens->forward_specimen(tape, 15));
+}
+
+/// The steps from row to row are those that the model learned.
+TEST_F(ForecastShops, KnowsItsStepsWithoutItsData) {
+  const Config config = this->config({"data.known=[]"});
+  const auto task = make_task(config);
+  const auto learner = without_data(config, task);
+  const auto problem = [&](Learner& asked) {
+    return message_of<DataError>(
+        [&] { asked.abilities().tables->predict(table(days(0, 180, 200) + days(0, 204, 210))); });
+  };
+  EXPECT_EQ(problem(*learner), problem(task->learner()));
+}
+
+TEST_F(ForecastShops, NumbersItsSeriesAsTheKnownFactsDo) {
+  const std::string facts = make_task(config())->learner().facts();
+  folder_.write("shops.csv", header + days(1, 0, 200) + days(0, 0, 300));
+  EXPECT_THAT(make_task(config())->learner().series(), ElementsAre("south 1", "north"));
+  const auto resumed = make_task(config(), {.bytes = facts});
+  EXPECT_EQ(resumed->learner().facts(), facts);
+  folder_.write("shops.csv", header + days(1, 0, 200));
+  EXPECT_THAT(message_of<DataError>([&] { make_task(config(), {.bytes = facts}); }),
+              HasSubstr("has learned the series \"north\""));
+}
+
+TEST_F(ForecastShops, RefusesDamagedFacts) {
+  const Config config = this->config();
+  const auto facts = decode_facts<SeriesFacts>(make_task(config)->learner().facts());
+  expect_refuses_damaged_facts(config, encode_facts(facts));
+  const auto refuses = [&](const auto& change) {
+    SeriesFacts damaged = facts;
+    change(damaged);
+    EXPECT_THROW(make_learner(config, {.bytes = encode_facts(damaged)}), DataError);
+  };
+  refuses([](SeriesFacts& damaged) { damaged.variates = 0; });
+  refuses([](SeriesFacts& damaged) { damaged.variates = std::uint64_t(1) << 60; });
+  refuses([](SeriesFacts& damaged) { damaged.lookback = damaged.horizon = 1 << 20; });
+  refuses([](SeriesFacts& damaged) { damaged.columns.push_back("another"); });
+  refuses([](SeriesFacts& damaged) { damaged.ids.pop_back(); });
+  refuses([](SeriesFacts& damaged) { damaged.ids[0].clear(); });
+  refuses([](SeriesFacts& damaged) { damaged.step_of[0] = 7; });
+  refuses([](SeriesFacts& damaged) { damaged.specimens[0].series = {2}; });
+  refuses([](SeriesFacts& damaged) { damaged.specimens[0].past = zeros({1, 1, 1}); });
 }
 
 }  // namespace forecast_series_test

@@ -4,7 +4,7 @@
 #include <bochner/base/errors.hpp>
 #include <bochner/data/formats/csv.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
-#include <bochner/train/tasks/tables/learned_process.hpp>
+#include <bochner/train/tasks/tables/process_learner.hpp>
 #include <cmath>
 
 #include "data/messages.hpp"
@@ -50,34 +50,18 @@ class ProcessRuns : public testing::Test {
     Session session = Session::start(storage_, config(), run_, "test");
     run_leg(session, 1);
   }
-  /// Without the note on data that have changed.
-  LoadedTask loaded(const Path& run, const std::vector<std::string>& sets = {}) const {
-    testing::internal::CaptureStderr();
-    LoadedTask task = load_task({run.string(), sets, false});
-    testing::internal::GetCapturedStderr();
-    return task;
-  }
+  /// Without opening the table.
   NamedArray said(const Path& run, const std::vector<std::string>& sets = {}) const {
-    return loaded(run, sets).task->predict(parse_csv("x\n2\n5\n", "asked.csv"));
+    const ModelOptions options{run.string(), sets};
+    const auto learner = load_learner(load_run(options.run, sets), options);
+    return learner->abilities().tables->predict(parse_csv("x\n2\n5\n", "asked.csv"));
   }
+  /// Without the note on data that have changed.
   std::vector<ColumnUnit> units(const Path& run) const {
-    const LoadedTask now = loaded(run);
-    return dynamic_cast<LearnedProcess&>(now.task->model()).units();
-  }
-  /// As programs wrote it that did not keep units.
-  void forget_units() {
-    RunDirectory run = RunDirectory::open(storage_, run_);
-    const std::uint64_t step = run.list_checkpoints().back();
-    const CheckpointReader before = run.load_step(step);
-    CheckpointContent content{before.config(), {}, before.state()};
-    std::vector<Tensor> tensors;
-    for (const StoredTensor& stored : before.tensors()) tensors.push_back(before.load(stored.name));
-    for (std::size_t i = 0; i < tensors.size(); ++i)
-      if (before.tensors()[i].name != "buffer/units")
-        content.tensors.push_back(
-            {before.tensors()[i].name, tensors[i].shape(), tensors[i].data()});
-    commit_file(storage_, run.checkpoint_path(step),
-                [&](StoredFile& file) { write_checkpoint(file, content); });
+    testing::internal::CaptureStderr();
+    const LoadedTask now = load_task({run.string(), {}, false});
+    testing::internal::GetCapturedStderr();
+    return decode_facts<ProcessFacts>(now.task->learner().facts()).units;
   }
   TemporaryFolder folder_;
   PosixStorage storage_;
@@ -105,6 +89,14 @@ TEST_F(ProcessRuns, TakeAllRowsWhereNoneValidate) {
     EXPECT_NEAR(with_all.values(row, 1), wave_at(with_all.values(row, 0)), 0.5);
 }
 
+TEST_F(ProcessRuns, AnswerWhereTheirTableIsAway) {
+  begin();
+  const NamedArray before = said(run_), with_all = said(run_, {"data.validation=0"});
+  std::filesystem::remove(folder_.path() / "table.csv");
+  EXPECT_EQ(said(run_).values, before.values);
+  EXPECT_EQ(said(run_, {"data.validation=0"}).values, with_all.values);
+}
+
 TEST_F(ProcessRuns, GiveTheirUnitsToForks) {
   begin();
   append_far_rows();
@@ -114,27 +106,6 @@ TEST_F(ProcessRuns, GiveTheirUnitsToForks) {
   EXPECT_THAT(notes, testing::ElementsAre(HasSubstr("units stay the parent's, far from those")));
   EXPECT_EQ(units(fork), units(run_));
   EXPECT_NEAR(said(fork).values(0, 1), wave_at(2), 0.5);
-}
-
-TEST_F(ProcessRuns, OfOlderProgramsHaveTheUnitsOfTheirData) {
-  begin();
-  const std::vector<ColumnUnit> learned = units(run_);
-  const NamedArray before = said(run_);
-  forget_units();
-  EXPECT_EQ(said(run_).values, before.values);
-  std::vector<std::string> notes;
-  {
-    Session session = Session::resume(storage_, run_, {"train.steps=62"}, true, notes);
-    run_leg(session, 1);
-  }
-  EXPECT_THAT(notes, IsEmpty());
-  EXPECT_EQ(units(run_), learned);
-  forget_units();
-  append_far_rows();
-  EXPECT_THAT(message_of<DataError>([&] {
-                load_task({run_.string(), {}, false});
-              }),
-              HasSubstr("is of a program that kept no units of columns"));
 }
 
 /// What suits a choice, besides it.

@@ -9,6 +9,7 @@
 
 #include "data/messages.hpp"
 #include "faults/crashing_storage.hpp"
+#include "train/ask.hpp"
 #include "train/training_run.hpp"
 #include "train/well_formed.hpp"
 
@@ -56,7 +57,7 @@ TEST_F(ProcessTaskTest, IsMadeOfAConfig) {
   const auto task = make_task(config());
   EXPECT_EQ(task->data().words(),
             "1 input to level, 150 rows  ·  116 rows to train, 29 to validate");
-  EXPECT_EQ(task->describe_model(), "gp, exact, kernel of gaussian, trend linear");
+  EXPECT_EQ(describe_model(task), "gp, exact, kernel of gaussian, trend linear");
   EXPECT_EQ(task->data().tokens_per_example(), 116u);
 }
 
@@ -64,7 +65,7 @@ TEST_F(ProcessTaskTest, IsMadeOfAConfig) {
 TEST_F(ProcessTaskTest, ChoosesTheNumberOfComponents) {
   const auto task =
       make_task(config({"model.gp.density.kind=mixture", "model.gp.density.components=0"}));
-  EXPECT_EQ(task->describe_model(), "gp, exact, kernel of mixture of 2, trend linear");
+  EXPECT_EQ(describe_model(task), "gp, exact, kernel of mixture of 2, trend linear");
 }
 
 TEST_F(ProcessTaskTest, LearnsTheFunctionAndItsNoise) {
@@ -77,7 +78,7 @@ TEST_F(ProcessTaskTest, LearnsTheFunctionAndItsNoise) {
   EXPECT_LT(after.loss(), before);
   EXPECT_LT(after.mean("mse"), 2);  // of the noise, 1
   EXPECT_GT(after.mean("covered_90"), 0.75);
-  const NamedArray said = task->predict(parse_csv("x\n2\n5\n100\n", "new.csv"));
+  const NamedArray said = predict(task, parse_csv("x\n2\n5\n100\n", "new.csv"));
   EXPECT_THAT(said.columns, ElementsAre("x", "mean", "deviation", "q5", "q95"));
   for (const std::size_t row : {0u, 1u}) {
     EXPECT_NEAR(said.values(row, 1), wave_at(said.values(row, 0)), 1.5);
@@ -124,7 +125,7 @@ TEST_F(ProcessTaskTest, DrawsBandsSpectraAndKernels) {
   for (const char* density : {"mixture", "student_t", "free"}) {
     const auto task = make_task(config({std::string("model.gp.density.kind=") + density}));
     Page page("title", "subtitle");
-    task->illustrate(page);
+    illustrate(task, page);
     EXPECT_EQ(xml_problem(page.html()), "");
     EXPECT_THAT(page.html(), HasSubstr("level along x"));
     EXPECT_THAT(page.html(), HasSubstr("kernel k(δ)"));
@@ -141,15 +142,41 @@ TEST_F(ProcessTaskTest, TakesSeveralInputsAndDates) {
   for (const char* combine : {"product", "sum", "both"}) {
     const auto task =
         make_task(config({"data.inputs=['when','x']", std::string("model.gp.combine=") + combine}));
-    EXPECT_THAT(task->describe_model(), HasSubstr(std::string(combine) + " of gaussian"));
+    EXPECT_THAT(describe_model(task), HasSubstr(std::string(combine) + " of gaussian"));
     Page page("title", "subtitle");
-    task->illustrate(page);
+    illustrate(task, page);
     EXPECT_THAT(page.html(), HasSubstr("when, years"));
-    const NamedArray said = task->predict(parse_csv("x,when\n2,2001-11-11\n", "new.csv"));
+    const NamedArray said = predict(task, parse_csv("x,when\n2,2001-11-11\n", "new.csv"));
     EXPECT_EQ(said.columns[0], "when");
     EXPECT_EQ(said.time, 0u);
     EXPECT_TRUE(std::isfinite(said.values(0, 2)));
   }
+}
+
+TEST_F(ProcessTaskTest, AnswersWithoutItsTable) {
+  const Config config =
+      this->config({"model.gp.density.kind=mixture", "model.gp.density.components=0"});
+  const auto task = make_task(config);
+  task->start();
+  std::filesystem::remove(folder_.path() / "table.csv");
+  const auto learner = without_data(config, task);
+  const NamedArray question = parse_csv("x\n2\n5\n100\n", "new.csv");
+  EXPECT_EQ(learner->abilities().tables->predict(question).values, predict(task, question).values);
+  EXPECT_THAT(learner->abilities().tables->input_columns(), ElementsAre("x"));
+  EXPECT_EQ(learner->describe(), describe_model(task));
+  Page page("title", "subtitle"), same("title", "subtitle");
+  illustrate(task, page);
+  learner->illustrate(same);
+  EXPECT_EQ(same.html(), page.html());
+}
+
+TEST_F(ProcessTaskTest, RefusesOtherColumnsThanTheKnown) {
+  const auto task = make_task(config());
+  const KnownFacts known{.bytes = task->learner().facts()};
+  EXPECT_EQ(make_task(config(), known)->learner().facts(), known.bytes);
+  folder_.write("table.csv", "x,z,level\n1,2,3\n2,3,4\n3,4,4\n4,5,5\n");
+  EXPECT_THAT(message_of<DataError>([&] { make_task(config({"data.inputs=['x','z']"}), known); }),
+              HasSubstr("2 inputs; the model has learned 1"));
 }
 
 TEST_F(ProcessTaskTest, SaysWhatDoesNotFit) {

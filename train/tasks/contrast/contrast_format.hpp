@@ -1,0 +1,57 @@
+#pragma once
+/// The form of the examples of contrastive learning: images, sequences of events, or windows of a
+/// series.
+
+#include <bochner/data/formats/read_array.hpp>
+#include <bochner/data/labelled/labelled.hpp>
+#include <bochner/data/series/series_windows.hpp>
+#include <bochner/layers/models/contrast_model.hpp>
+#include <bochner/train/config/config.hpp>
+#include <bochner/train/tasks/facts.hpp>
+
+namespace bochner {
+
+/// An example before it is cut into tokens: brightness of pixels, rows of a series (V, L) in the
+/// unit of the training data, or events.
+struct RawExample {
+  std::vector<float> values = {};
+  LabelledExample events = {};
+  std::int32_t label = 0;
+};
+
+/// Reads examples and cuts them into tokens, by the facts of the data.
+class ContrastFormat {
+ public:
+  virtual ~ContrastFormat() = default;
+  /// The bytes of encode_facts().
+  virtual std::string facts() const = 0;
+  /// Sets what the sizes of a model are for these examples.
+  virtual void complete(ContrastModelSpec& spec) const = 0;
+  /// Labels that examples have, 0 for none.
+  virtual std::size_t classes() const = 0;
+  virtual ReadOptions read_options() const { return {}; }
+  /// Columns of a table of the user's that are needed, none for all.
+  virtual std::vector<std::string> columns() const { return {}; }
+  /// Names of the series that the model has units of.
+  virtual std::vector<std::string> series() const { return {}; }
+  /// The examples of a table of the user's, and of series the number of the last row of each
+  /// window.
+  struct Asked {
+    std::vector<RawExample> examples;
+    std::vector<std::size_t> rows = {};
+  };
+  virtual Asked read_table(const ContrastModel& model, const NamedArray& table) const = 0;
+  virtual EncoderInput encode(const std::vector<RawExample>& examples) const = 0;
+  virtual std::size_t specimens() const = 0;
+  virtual RawExample specimen(std::size_t i, const ContrastModel& model) const = 0;
+};
+
+/// Without facts, of the smallest data.
+std::unique_ptr<ContrastFormat> make_contrast_format(const Config& config, const KnownFacts& facts);
+
+/// Examples of batches, as they are.
+std::vector<RawExample> raw_images(const LabelledBatch& batch);
+std::vector<RawExample> raw_sequences(const LabelledBatch& batch);
+std::vector<RawExample> raw_windows(SeriesBatch batch, const ContrastModel& model);
+
+}  // namespace bochner

@@ -1,0 +1,44 @@
+#pragma once
+/// Models of the type and time of the next event, with what they learned of their data.
+
+#include <bochner/layers/models/event_model.hpp>
+#include <bochner/train/tasks/events/event_facts.hpp>
+#include <bochner/train/tasks/learner.hpp>
+
+namespace bochner {
+
+/// A batch as the model takes it, valid as long as the batch.
+EventSequences view(const EventBatch& batch);
+
+class EventLearner : public Learner, public AnswersTables, public HasSpecimens {
+ public:
+  EventLearner(const Config& config, EventFacts facts);
+
+  Module& model() override { return model_; }
+  std::string describe() const override;
+  std::string facts() const override { return encode_facts(facts_); }
+  std::string loss_unit() const override { return "nats/event"; }
+  Json sizes() const override;
+  void illustrate(Page& page) override;
+  LearnerAbilities abilities() override { return {.tables = this, .specimens = this}; }
+
+  ReadOptions read_options() const override { return reading_; }
+  /// Rows of time and type, columns as in the training data -> what is expected after each: median
+  /// and mean of the next time, and the probability of each type. Sequences are cut into windows as
+  /// in training.
+  NamedArray predict(const NamedArray& question) override;
+
+  std::size_t specimens() const override { return facts_.specimens.size(); }
+  void forward_specimen(Tape& tape, std::size_t i) override;
+
+  EventModel& event_model() { return model_; }
+  const EventModelSpec& spec() const { return model_.spec(); }
+
+ private:
+  EventFacts facts_;
+  ReadOptions reading_;
+  EventColumns columns_;
+  EventModel model_;
+};
+
+}  // namespace bochner

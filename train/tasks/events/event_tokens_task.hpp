@@ -1,0 +1,11 @@
+#pragma once
+/// Events as tokens of language models.
+
+#include <bochner/train/tasks/task_kinds.hpp>
+
+namespace bochner {
+
+/// Adds the rows of language models of events.
+AddTaskKinds add_event_token_kinds;
+
+}  // namespace bochner

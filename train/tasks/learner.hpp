@@ -1,0 +1,110 @@
+#pragma once
+/// Learner: a model with the facts of its data. It answers questions and never opens the data that
+/// it was trained on.
+
+#include <bochner/data/formats/npz.hpp>
+#include <bochner/data/formats/read_array.hpp>
+#include <bochner/layers/models/token_models.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace bochner {
+
+class Config;
+class Json;
+struct KnownFacts;
+class Page;
+class Tokenizer;
+
+/// Answers a table: `bochner predict RUN FILE`.
+class AnswersTables {
+ public:
+  virtual ~AnswersTables() = default;
+  /// How a table with a question is read.
+  virtual ReadOptions read_options() const = 0;
+  /// Names of the columns that predict() takes, besides the time; none for all.
+  virtual std::vector<std::string> input_columns() const { return {}; }
+  virtual NamedArray predict(const NamedArray& question) = 0;
+  /// Notes on the last answer for the user, a line each.
+  virtual std::vector<std::string> notes() const { return {}; }
+};
+
+/// Answers texts with a row each, its number in the first column.
+class AnswersTexts {
+ public:
+  virtual ~AnswersTexts() = default;
+  /// `batch` texts are computed at a time.
+  virtual NamedArray predict_texts(const std::vector<std::string>& texts, std::size_t batch) = 0;
+};
+
+/// Continues and scores texts token by token.
+class WritesText {
+ public:
+  virtual ~WritesText() = default;
+  virtual LanguageModel& language_model() = 0;
+  virtual const Tokenizer& tokenizer() const = 0;
+  /// Tokens of a training window.
+  virtual std::size_t window() const = 0;
+  /// Positions that the model can tell apart.
+  virtual std::size_t positions() const = 0;
+};
+
+/// A latent variable with a prior.
+class HasLatent {
+ public:
+  virtual ~HasLatent() = default;
+  /// Expected examples whose latent variables are drawn from the prior: functions of the seed and
+  /// their number.
+  virtual NamedArray sample(std::size_t count, std::uint64_t seed) = 0;
+  /// Mean and deviation of the latent variable of each example. -> (B, 2 d)
+  virtual NamedArray latent(const NamedArray& examples) = 0;
+  virtual NamedArray latent_of_texts(const std::vector<std::string>& texts) = 0;
+};
+
+/// Examples of the validation split that the facts hold, to look into the model without its data.
+class HasSpecimens {
+ public:
+  virtual ~HasSpecimens() = default;
+  virtual std::size_t specimens() const = 0;
+  /// Passes specimen i through the model, for the observers of the tape.
+  virtual void forward_specimen(Tape& tape, std::size_t i) = 0;
+};
+
+/// What a learner can do besides having a model; null where it cannot.
+struct LearnerAbilities {
+  AnswersTables* tables = nullptr;
+  AnswersTexts* texts = nullptr;
+  WritesText* writes = nullptr;
+  HasLatent* latent = nullptr;
+  HasSpecimens* specimens = nullptr;
+};
+
+class Learner {
+ public:
+  virtual ~Learner() = default;
+  virtual Module& model() = 0;
+  /// For the user: "lm, 4 blocks, D 128, linear(positive, gaussian, m 64)"
+  virtual std::string describe() const = 0;
+  /// The bytes of encode_facts().
+  virtual std::string facts() const = 0;
+  /// Unit of the loss: "nats".
+  virtual std::string loss_unit() const { return "nats"; }
+  /// Sizes of the model that neither its config nor its tensors tell, for PyTorch: {"length": 128}.
+  virtual Json sizes() const;
+  /// Names of the series that tensors of the model have a row for.
+  virtual std::vector<std::string> series() const { return {}; }
+  /// Digest of the tokenizer; 0 for bytes and for models without tokens of text.
+  virtual std::uint64_t tokenizer_digest() const { return 0; }
+  /// Adds pictures of the model that need no examples.
+  virtual void illustrate(Page&) {}
+  virtual LearnerAbilities abilities() { return {}; }
+};
+
+/// The learner that a valid config and the facts of a checkpoint describe; weights are initial.
+/// Without facts, its model has the names of parameters of a run of this config, and sizes of the
+/// smallest data. Throws DataError for facts of another kind, and for damaged ones.
+std::unique_ptr<Learner> make_learner(const Config& config, const KnownFacts& facts);
+
+}  // namespace bochner

@@ -1,0 +1,145 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bochner/layers/models/row_effects.hpp>
+#include <bochner/layers/module.hpp>
+#include <bochner/train/storage/json.hpp>
+#include <bochner/train/tasks/model_spec.hpp>
+#include <bochner/train/tasks/series/forecast_learner.hpp>
+#include <bochner/train/tasks/series/series_data.hpp>
+
+namespace bochner {
+namespace {
+
+ForecasterSpec forecaster_spec(const Config& config, const SeriesFacts& facts) {
+  auto spec = read_spec<ForecasterSpec>(config, "model");
+  spec.variates = facts.variates;
+  spec.series = facts.ids.size();
+  spec.covariates = facts.channels;
+  spec.lookback = facts.lookback;
+  spec.horizon = facts.horizon;
+  spec.regular = !config.flag("data.stamps");
+  complete(spec.time.density, config);
+  complete(spec.stack, config,
+           spec.backbone == "rows" ? spec.lookback + spec.horizon : spec.patches());
+  return spec;
+}
+
+/// The output that is nearest to a median. (B, V, H, Q) -> (B, V, H)
+Tensor middle_output(const Tensor& forecast, const std::vector<double>& levels) {
+  const std::size_t Q = levels.size(), middle = middle_of(levels);
+  Tensor values = uninitialized({forecast.shape()[0], forecast.shape()[1], forecast.shape()[2]});
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values.data()[i] = forecast.data()[i * Q + middle];
+  return values;
+}
+
+/// (1, V, H) or (1, V, H, Q) -> (H, V) or (H, V, Q)
+Tensor by_rows(const Tensor& forecast, std::size_t V, std::size_t H) {
+  const std::size_t Q = forecast.size() / (V * H);
+  Tensor rows = uninitialized({H, V, Q});
+  for (std::size_t v = 0; v < V; ++v)
+    for (std::size_t h = 0; h < H; ++h)
+      std::copy_n(forecast.data() + (v * H + h) * Q, Q, rows.data() + (h * V + v) * Q);
+  return rows;
+}
+
+}  // namespace
+
+ForecastLearner::ForecastLearner(const Config& config, SeriesFacts facts)
+    : rules_(request_rules(config, std::move(facts))),
+      reading_(series_options(config, rules_.facts)),
+      spec_(forecaster_spec(config, rules_.facts)),
+      model_(spec_) {
+  initialize(model_, config.count("train.seed"));
+}
+
+std::string ForecastLearner::describe() const {
+  const std::string unit =
+      spec_.instance_norm.kind == "none" ? "" : ", " + spec_.instance_norm.kind;
+  const std::string backbone =
+      spec_.backbone == "linear"
+          ? fmt::format("linear{}{}", spec_.per_variate ? " per variate" : "",
+                        spec_.moving_average > 0 ? ", trend apart" : "")
+      : spec_.backbone == "rows"
+          ? fmt::format("{}, positions {}, time {}", describe_stack(spec_.stack),
+                        spec_.stack.positions, describe_time(spec_.time))
+          : fmt::format("{}, {} patches", describe_stack(spec_.stack), spec_.patches());
+  const std::string quantiles =
+      spec_.says_quantiles() ? fmt::format(", quantiles {}", fmt::join(spec_.quantiles, ", ")) : "";
+  const std::string effects =
+      spec_.context() > 0 ? fmt::format(", effects of {}", spec_.context()) : "";
+  return fmt::format("forecaster, {}{}{}{}, {} from {} rows", backbone, unit, effects, quantiles,
+                     spec_.horizon, spec_.lookback);
+}
+
+std::string ForecastLearner::loss_unit() const {
+  return spec_.says_quantiles() ? "pinball" : spec_.loss;
+}
+
+Json ForecastLearner::sizes() const {
+  const bool rows = spec_.backbone == "rows";
+  return Json{{"length", rows ? spec_.lookback + spec_.horizon : spec_.patches()}};
+}
+
+std::vector<std::string> ForecastLearner::input_columns() const {
+  std::vector<std::string> columns = rules_.facts.columns;
+  const std::vector<std::string> others = rules_.columns.others();
+  if (!columns.empty()) columns.insert(columns.end(), others.begin(), others.end());
+  return columns;
+}
+
+NamedArray ForecastLearner::predict(const NamedArray& question) {
+  left_out_.clear();
+  const auto requests = forecast_requests(question, rules_, left_out_);
+  std::vector<Tensor> answers;
+  for (const ForecastRequest& request : requests)
+    answers.push_back(
+        by_rows(forecast_in_unit(request.past, request.facts), spec_.variates, spec_.horizon));
+  return forecast_table(question, rules_.columns, rules_.facts.columns, requests, answers,
+                        levels());
+}
+
+std::vector<std::string> ForecastLearner::notes() const {
+  std::vector<std::string> notes = left_out_;
+  const bool dates_are_said = !spec_.regular || !rules_.columns.known.empty();
+  if (!dates_are_said && rules_.facts.crosses_pauses > 0)
+    notes.push_back(
+        fmt::format("dates of the forecast are {} apart, as if rows had no pauses; those that "
+                    "the model learned have some that no day or time of the week explains",
+                    rules_.facts.step(0)->words()));
+  return notes;
+}
+
+void ForecastLearner::forward_specimen(Tape& tape, std::size_t i) {
+  const SeriesBatch batch = standardized(rules_.facts.specimens[i]);
+  model_.loss(model_.forward(tape, tape.constant(batch.past), rows_of(batch)), batch.future);
+}
+
+std::vector<double> ForecastLearner::levels() const {
+  return spec_.says_quantiles() ? spec_.quantiles : std::vector<double>{};
+}
+
+Tensor ForecastLearner::point_of(const Tensor& forecast) const {
+  return spec_.says_quantiles() ? middle_output(forecast, spec_.quantiles) : forecast;
+}
+
+SeriesBatch ForecastLearner::standardized(SeriesBatch batch) {
+  model_.standardize().apply(batch.past, batch.series);
+  model_.standardize().apply(batch.future, batch.series);
+  return batch;
+}
+
+Tensor ForecastLearner::forecast(const Tensor& past, const RowFacts& rows) {
+  Tape tape({.recording = false});
+  return model_.forward(tape, tape.view(past), rows).value();
+}
+
+Tensor ForecastLearner::forecast_in_unit(Tensor past, const RowFacts& rows) {
+  model_.standardize().apply(past, rows.series);
+  Tensor future = forecast(past, rows);
+  model_.standardize().undo(future, rows.series);
+  return future;
+}
+
+}  // namespace bochner

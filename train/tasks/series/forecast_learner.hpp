@@ -1,0 +1,60 @@
+#pragma once
+/// Forecasters of series, with what they learned of their data.
+
+#include <bochner/layers/models/forecaster.hpp>
+#include <bochner/train/config/config.hpp>
+#include <bochner/train/tasks/learner.hpp>
+#include <bochner/train/tasks/series/forecast_requests.hpp>
+#include <bochner/train/tasks/series/series_facts.hpp>
+
+namespace bochner {
+
+/// Forecasts the rows that follow the last ones of each series.
+class ForecastLearner : public Learner, public AnswersTables, public HasSpecimens {
+ public:
+  ForecastLearner(const Config& config, SeriesFacts facts);
+
+  Module& model() override { return model_; }
+  std::string describe() const override;
+  std::string facts() const override { return encode_facts(rules_.facts); }
+  std::string loss_unit() const override;
+  Json sizes() const override;
+  std::vector<std::string> series() const override { return rules_.facts.names(); }
+  LearnerAbilities abilities() override { return {.tables = this, .specimens = this}; }
+
+  ReadOptions read_options() const override { return reading_; }
+  std::vector<std::string> input_columns() const override;
+  /// See forecast_requests().
+  NamedArray predict(const NamedArray& question) override;
+  std::vector<std::string> notes() const override;
+
+  std::size_t specimens() const override { return rules_.facts.specimens.size(); }
+  void forward_specimen(Tape& tape, std::size_t i) override;
+
+  Forecaster& forecaster() { return model_; }
+  const ForecasterSpec& spec() const { return spec_; }
+  /// Levels of the quantiles; empty for single values.
+  std::vector<double> levels() const;
+  /// One number for each value. (B, V, H) or (B, V, H, Q) -> (B, V, H)
+  Tensor point_of(const Tensor& forecast) const;
+  /// The batch in the unit of the training data.
+  SeriesBatch standardized(SeriesBatch batch);
+  /// (B, V, L) in the unit of the training data -> (B, V, H) or (B, V, H, Q) in the same
+  Tensor forecast(const Tensor& past, const RowFacts& rows);
+  /// The same in the unit of the data.
+  Tensor forecast_in_unit(Tensor past, const RowFacts& rows);
+
+ private:
+  RequestRules rules_;
+  ReadOptions reading_;
+  ForecasterSpec spec_;
+  Forecaster model_;
+  std::vector<std::string> left_out_;  // of the last answer
+};
+
+/// What a forecaster sees of the rows of a batch besides their values.
+inline RowFacts rows_of(const SeriesBatch& batch) {
+  return {batch.times, batch.covariates, batch.series};
+}
+
+}  // namespace bochner
