@@ -57,7 +57,7 @@ TEST(SensorTable, FindsTheColumnsOfAnother) {
   EXPECT_THAT(learned.value_names(), ElementsAre("level", "rain"));
   const auto values = [&](const std::string& text) {
     const NamedArray array = array_of(text);
-    return sensor_table(array, columns_called(array, columns, learned)).values;
+    return sensor_table(array, columns_named_like(array, columns, learned)).values;
   };
   EXPECT_THAT(values("rain,y,time,x,level\n1,6,2,5,7\n"), ElementsAre(7, 1));
   EXPECT_THAT(values("2,5,6,7,1\n"), ElementsAre(7, 1));

@@ -86,8 +86,8 @@ TEST(SeriesTable, CalendarsAreASineAndACosine) {
 TEST(SeriesTable, RowsWithoutTargetsAreAskedFor) {
   const NamedArray table = table_of(std::string(shops) + "south,1,2024-01-03,,4,\n");
   const auto parts = rows_of_series(table, {"shop"});
-  EXPECT_EQ(rows_asked_for(table, shop_columns(), parts[0].rows), 0u);
-  EXPECT_EQ(rows_asked_for(table, shop_columns(), parts[1].rows), 1u);
+  EXPECT_EQ(rows_to_forecast(table, shop_columns(), parts[0].rows), 0u);
+  EXPECT_EQ(rows_to_forecast(table, shop_columns(), parts[1].rows), 1u);
   const auto known = covariates_of(table, shop_columns(), parts[1].rows, {}, 5);
   EXPECT_EQ(known, (xt::xarray<double>{{3, 3, 4, 4, 4}, {90, 90, 90, 90, 90}}));
 }

@@ -103,7 +103,7 @@ TEST(ColumnUnit, OfEqualNumbersIsOne) {
 TEST(TableRows, MeasureInUnitsOfTheTrainingRows) {
   const TableRows rows(table_of(numbered(10)), {.validation = 0.2, .held_out = "last"});
   EXPECT_EQ(rows.units()[0].mean, 3.5);
-  EXPECT_EQ(rows.units(), rows.own_units());
+  EXPECT_EQ(rows.units(), rows.training_units());
   EXPECT_NEAR(rows.units()[0].deviation, std::sqrt(5.25), 1e-15);
   EXPECT_NEAR(rows.held_rows().targets[0], 4.5 / std::sqrt(5.25), 1e-12);
   EXPECT_EQ(rows.words(), "1 input to y, 10 rows  ·  8 rows to train, 2 to validate");
@@ -114,10 +114,10 @@ TEST(TableRows, MeasureInUnitsOfTheTrainingRows) {
 
 TEST(TableRows, MeasureInUnitsThatTheyAreGiven) {
   TableRows rows(table_of(numbered(10)), {.validation = 0.2, .held_out = "last"});
-  const std::vector<ColumnUnit> own = rows.own_units(), given{{1, 2}, {10, 5}};
-  rows.measure_in(given);
+  const std::vector<ColumnUnit> own = rows.training_units(), given{{1, 2}, {10, 5}};
+  rows.set_units(given);
   EXPECT_EQ(rows.units(), given);
-  EXPECT_EQ(rows.own_units(), own);
+  EXPECT_EQ(rows.training_units(), own);
   EXPECT_EQ(rows.training_rows().inputs[0][7], 3);
   EXPECT_EQ(rows.held_rows().targets[1], 16);
   EXPECT_EQ(rows.example(Split::validation, {0, 0}).targets[1], 16);
