@@ -74,7 +74,7 @@ std::string LabelledEvents::describe() const {
   const std::string labels = classes() > 1 ? in_words(", ", classes(), " classes") : "";
   return in_words(format_number_of(sequences_.size(), "sequence"), " of events of ",
                   vocabulary() - (spec_.class_token ? 1 : 0), " types", labels,
-                  words_of_merged_times(sequences_));
+                  merged_times_note(sequences_));
 }
 
 }  // namespace bochner
