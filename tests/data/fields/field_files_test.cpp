@@ -16,7 +16,7 @@ namespace field_files_test {
 using testing::EndsWith;
 using testing::HasSubstr;
 
-/// Numbers first, first + 1, ... as a file of this shape.
+/// Writes numbers first, first + 1, ... as a file of this shape.
 std::filesystem::path write_film(const TemporaryFolder& folder, const std::string& name,
                                  const std::vector<std::size_t>& shape, double first = 0,
                                  const ElementType& type = {}) {
@@ -28,7 +28,7 @@ std::filesystem::path write_film(const TemporaryFolder& folder, const std::strin
   return folder.write(name, bytes);
 }
 
-/// The first pixels of the first frames of all training examples of an epoch.
+/// Returns the first pixels of the first frames of all training examples of an epoch.
 std::set<double> training_starts(const FieldFiles& films) {
   std::set<double> starts;
   for (std::uint64_t i = 0; i < films.examples().train; ++i)

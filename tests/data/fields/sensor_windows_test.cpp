@@ -14,8 +14,8 @@ namespace sensor_windows_test {
 
 using testing::HasSubstr;
 
-/// Row i: time i / 2, place i mod 5 on a line from 10, values i and -i; the value of every seventh
-/// is missing.
+/// Returns rows with time i / 2, place i mod 5 on a line from 10, values i and -i; every seventh
+/// value is missing.
 SensorTable rows(std::size_t n) {
   SensorTable table{1, 2, {}, {}, {}, {}, {"t", "x", "up", "down"}};
   for (std::size_t i = 0; i < n; ++i) {
@@ -55,7 +55,7 @@ TEST(SensorWindows, EveryReadingIsSeenOrAskedForOrMissing) {
   }
 }
 
-/// Rows of a window that are asked for, by one of their values that is never missing.
+/// Returns rows of a window that are asked for, by a value that is never missing.
 std::set<std::size_t> asked_rows(const SensorBatch& batch, std::size_t b) {
   std::set<std::size_t> rows;
   for (std::size_t t = 0; t < 10; ++t)
@@ -77,7 +77,7 @@ TEST(SensorWindows, AsksWhatItIsTold) {
   }
 }
 
-/// Another epoch asks for others, validation always for the same.
+/// Each epoch hides other values, validation always the same.
 TEST(SensorWindows, AreFunctionsOfTheExample) {
   const SensorWindows windows(rows(100), spec), again(rows(100), spec);
   std::set<std::set<std::size_t>> questions;
@@ -92,7 +92,7 @@ TEST(SensorWindows, AreFunctionsOfTheExample) {
   EXPECT_EQ(windows.batch(held).targets, again.batch(held).targets);
 }
 
-/// The future neither trains nor sets the units.
+/// Validation rows affect neither training nor units.
 TEST(SensorWindows, ScalesAreThoseOfTheTrainingRows) {
   SensorTable table = rows(100);
   const SensorScale scale = SensorWindows(table, spec).scale();

@@ -39,10 +39,10 @@ TEST(CsvDialect, FindsTheDecimalComma) {
   EXPECT_THAT(numbers(parse("x,y\n\"1,5\",2\n\"3,25\",4\n")), ElementsAre(1.5, 2, 3.25, 4));
   EXPECT_EQ(dialect_of("x;y\n1.5;2\n").decimal, '.');
   EXPECT_EQ(dialect_of("x;y\n1;2\n").decimal, '.');
-  EXPECT_EQ(dialect_of("x;y\n1,5;2.5\n").decimal, '.');  // which of them is unknown
+  EXPECT_EQ(dialect_of("x;y\n1,5;2.5\n").decimal, '.');  // either could be a decimal mark
 }
 
-/// Where nothing else can be meant.
+/// Separates thousands if no other reading is possible.
 TEST(CsvDialect, PassesOverSeparatorsOfThousands) {
   EXPECT_THAT(numbers(parse("x;y\n12.181,50;1\n-1.234.567,25;2\n3,5;3\n")),
               ElementsAre(12181.5, 1, -1234567.25, 2, 3.5, 3));
@@ -53,7 +53,7 @@ TEST(CsvDialect, PassesOverSeparatorsOfThousands) {
   EXPECT_THAT(problem("x;y\n1,5;1\n2,5;3\n1.181,5.5;2\n"), StartsWith("a.csv:4:1: column \"x\": "));
 }
 
-/// 1,234 may well be a thousand, whatever stands between fields.
+/// 1,234 may be a thousand with any delimiter.
 TEST(CsvDialect, TakesNoThousandForADecimal) {
   EXPECT_THAT(problem("x,y\n\"1,234\",2\n\"5,678\",4\n"), StartsWith("a.csv:2:1: column \"x\": "));
   EXPECT_THAT(numbers(parse("x,y\n\"1,234\",2\n", {.decimal = ","})), ElementsAre(1.234, 2));
@@ -66,7 +66,7 @@ TEST(CsvDialect, TakesNoThousandForADecimal) {
   }
 }
 
-/// Between semicolons points are as doubtful: 987 beside 1.043 may be less than it.
+/// Points between semicolons are ambiguous: 987 next to 1.043 may be smaller.
 TEST(CsvDialect, TakesNoPointBetweenThousandsForADecimal) {
   const std::string text = "x;y\n1.043;1\n987;2\n";
   EXPECT_THAT(problem(text), StartsWith("a.csv:2:1: column \"x\": \"1.043\" may have a decimal "
@@ -81,7 +81,7 @@ TEST(CsvDialect, TakesNoPointBetweenThousandsForADecimal) {
               ElementsAre(1234, 1, 1500, 2));
 }
 
-/// 0.5 or 1043 elsewhere tell, and so do three decimals throughout.
+/// Resolved by 0.5 or 1043 elsewhere, or by three decimals throughout.
 TEST(CsvDialect, TakesThreeDecimalsBehindAPointForThem) {
   EXPECT_THAT(numbers(parse("x;y\n1.043;1\n2.157;2\n")), ElementsAre(1.043, 1, 2.157, 2));
   EXPECT_THAT(numbers(parse("x;y\n1.043;0.5\n987;2\n")), ElementsAre(1.043, 0.5, 987, 2));
@@ -90,7 +90,7 @@ TEST(CsvDialect, TakesThreeDecimalsBehindAPointForThem) {
   EXPECT_THAT(numbers(parse("x,y\n1.043,1\n987,2\n")), ElementsAre(1.043, 1, 987, 2));
 }
 
-/// Where others of the file can be nothing else, and before a zero.
+/// Resolved by an unambiguous number of the file, or a leading zero.
 TEST(CsvDialect, TakesThreeDecimalsForThem) {
   EXPECT_THAT(numbers(parse("x;y\n4,330;2\n5,25;3\n")), ElementsAre(4.33, 2, 5.25, 3));
   EXPECT_THAT(numbers(parse("x;y\n4,330;2,5\n")), ElementsAre(4.33, 2.5));
@@ -141,7 +141,7 @@ TEST(CsvDialect, MonthsBesideDecimalPointsAreDates) {
   EXPECT_THAT(numbers(parse("rate,t\n10.1987,5\n", named)), ElementsAre(10.1987, 5));
 }
 
-/// 1.2345 is no month of the year 2345, so that its point is one of decimals.
+/// 1.2345 is not a month of the year 2345: its point is a decimal mark.
 TEST(CsvDialect, RatesAreNoMonths) {
   const std::string text = "rate\tvolume\n1.2345\t1,234\n1.1876\t2,345\n";
   EXPECT_EQ(dialect_of(text).decimal, '.');
@@ -151,7 +151,7 @@ TEST(CsvDialect, RatesAreNoMonths) {
   EXPECT_THAT(numbers(parse("t;x\n7.2016;0,5\n")), ElementsAre(1467331200, 0.5));
 }
 
-/// Hours of a month, of which the thirteenth day comes late.
+/// Hours of a month whose thirteenth day comes late.
 TEST(CsvDialect, LooksOnForTheDayThatTellsTheMonth) {
   std::string text = "t,x\n";
   for (int hour = 0; hour < 24 * 20; ++hour)

@@ -90,7 +90,7 @@ TEST(Csv, ReadsNamedColumnsAndTheTimeAndNothingElse) {
   EXPECT_EQ(stamped.time, 1u);
 }
 
-/// Whatever the order in which columns are chosen.
+/// Holds for any order of chosen columns.
 TEST(Csv, TheTimeIsTheFirstColumnOfDates) {
   const std::string text = "u,a,t\n2016-07-02,1,2016-07-01\n";
   EXPECT_EQ(parse(text).time, 0u);
@@ -216,7 +216,7 @@ TEST(Csv, WritesTimesWithTheirOffsets) {
       << "not all say theirs";
 }
 
-/// Unless the dates are of another one.
+/// Unless the dates have another format.
 TEST(Csv, ReadsDatesInTheFormatThatWasLearned) {
   CsvOptions options{.learned_time = "when", .learned_format = "%d/%m/%Y"};
   options.named_columns = {"x"};
@@ -240,7 +240,7 @@ TEST(Csv, ReadsFiles) {
   EXPECT_THAT(message, HasSubstr("bad.csv:3:1: "));
 }
 
-/// The region North America among others; nothing but an empty field is missing there.
+/// NA is the region North America among others; only an empty field is missing.
 TEST(Csv, NaAmongNamesIsOne) {
   const CsvOptions names{.texts = {"region"}, .labels = {"region"}, .missing = "nan"};
   const auto texts = [&](const std::string& rows) {

@@ -114,7 +114,7 @@ TEST_F(Npy, SurvivesEveryChangedByte) {
 
 TEST_F(Npy, SaysWhichFileIsMissing) { EXPECT_THROW(read_npy(folder.path() / "none.npy"), IoError); }
 
-/// Element i of the arrays in tests/golden/arrays.
+/// Returns element i of the arrays in tests/golden/arrays.
 double golden(const std::string& type, std::size_t i) {
   const int number = int(i * 37 % 101);
   return type == "b1" ? number % 2 : type[0] == 'u' ? number : number - 50;

@@ -25,7 +25,7 @@ std::string piece(const std::string& text, Piece::Kind kind, float score = -1) {
 constexpr float infinity = std::numeric_limits<float>::infinity();
 const std::string unknown = piece("<unk>", Piece::Kind::unknown);
 
-/// As the library compiles them: table, texts.
+/// Returns table and texts as the library compiles them.
 std::string replacements(const std::vector<std::uint32_t>& units, const std::string& texts) {
   const auto size = std::uint32_t(units.size() * sizeof(units[0]));
   std::string bytes(reinterpret_cast<const char*>(&size), sizeof(size));
@@ -70,7 +70,7 @@ TEST(PieceModel, IsRefusedInOneLine) {
   EXPECT_THAT(problem(unknown + field(2, field(3, '\3'))), HasSubstr("unigram and bpe are read"));
 }
 
-/// The library would follow its table out of memory.
+/// The library would leave its table.
 TEST(PieceModel, HasATableThatStaysInside) {
   const auto with = [&](const std::string& table) { return unknown + field(3, field(2, table)); };
   const std::vector<std::uint32_t> sound(256, 0);
@@ -83,7 +83,7 @@ TEST(PieceModel, HasATableThatStaysInside) {
   outside[0] = 300u << 10;  // begins its search at 300 of 256
   EXPECT_THAT(problem(with(replacements(outside, std::string("a\0", 2)))), HasSubstr("is damaged"));
   std::vector<std::uint32_t> beyond = sound;
-  beyond[5] = 1u << 8 | 2u << 10;  // says that unit 7 is a place in the texts
+  beyond[5] = 1u << 8 | 2u << 10;  // makes unit 7 an offset in the texts
   beyond[7] = 1u << 31 | 2;
   EXPECT_THAT(problem(with(replacements(beyond, std::string("a\0", 2)))), HasSubstr("is damaged"));
   std::string size = replacements(sound, std::string("a\0", 2));

@@ -21,7 +21,7 @@ TEST(Moments, AreThoseOfAllNumbers) {
   EXPECT_DOUBLE_EQ(deviation, std::sqrt(35.0 / 12));
 }
 
-/// The sum of so many is not 600 times 19.99.
+/// Summing 600 times 19.99 is not exact.
 TEST(Moments, EqualNumbersDoNotDeviateByARounding) {
   const auto [mean, deviation] = of(std::vector<double>(600, 19.99));
   EXPECT_EQ(mean, 19.99);
@@ -34,7 +34,7 @@ TEST(Moments, RoundingErrorsAreNoChange) {
   EXPECT_EQ(resolved(of({-1, 1}), "x").deviation, 1);
 }
 
-/// Whose squares are no numbers.
+/// Squares of these numbers underflow.
 TEST(Moments, OfDenormalNumbersAreThoseOfAllOthers) {
   for (const double unit : {1e-170, 1e-310}) {
     const auto [mean, deviation] = of({-unit, unit, 3 * unit, 5 * unit});
@@ -65,7 +65,7 @@ TEST(Moments, RefusesWhatAModelCannotTellApart) {
                              testing::HasSubstr(" around 1e+08, too little for a model")));
 }
 
-/// A meter: its readings deviate much, from row to row they change by little.
+/// A meter's readings vary much but change little from row to row.
 TEST(Moments, StepsOfAMeterAreHeldAgainstItsReadings) {
   const double step = double(std::numeric_limits<real>::epsilon());
   const auto meter = [](double from, double by) {
@@ -84,7 +84,7 @@ TEST(Moments, StepsOfAMeterAreHeldAgainstItsReadings) {
   EXPECT_EQ(meter(1e9, 0), "") << "a constant";
 }
 
-/// One jump to a large offset, and a tail that hardly changes, are no meters.
+/// One jump to a large offset with a nearly constant tail is not a meter.
 TEST(Moments, AFewSmallStepsDoNotMatter) {
   std::vector<double> x;
   for (int row = 0; row < 1000; ++row) x.push_back(1 - std::exp(-0.02 * row));

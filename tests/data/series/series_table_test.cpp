@@ -92,7 +92,7 @@ TEST(SeriesTable, RowsWithoutTargetsAreAskedFor) {
   EXPECT_EQ(known, (xt::xarray<double>{{3, 3, 4, 4, 4}, {90, 90, 90, 90, 90}}));
 }
 
-/// Of the row before of the same series, wherever that stands.
+/// Fills from the previous row of the same series, wherever it is.
 TEST(SeriesTable, CarriesForwardWithinASeries) {
   NamedArray table = table_of(std::string(shops) + "north,1,2024-01-04,,,\n");
   carry_forward(table, shop_columns(), rows_of_series(table, {"shop"})[0].rows);
@@ -104,7 +104,7 @@ TEST(SeriesTable, CarriesForwardWithinASeries) {
             "carried forward");
 }
 
-/// A column of zeros and ones for each text; none of them without one.
+/// Adds a column of zeros and ones for each text; a missing text sets none.
 TEST(SeriesTable, TextsAmongCovariatesBecomeIndicators) {
   CsvOptions options;
   options.texts = {"feast", "price"};
@@ -161,7 +161,7 @@ TEST(SeriesTable, SaysWhatIsWrong) {
             "no column is called \"store\"; there are: shop, item, day, sales, price, area");
 }
 
-/// Rows 0, 1, ... plus 1000 times the number of the series; one covariate of minus that.
+/// Returns rows 0, 1, ... plus 1000 times the number of the series; one covariate of minus that.
 std::vector<TimeSeries> counting_series(const std::vector<std::size_t>& rows) {
   std::vector<TimeSeries> all;
   for (std::size_t number = 0; number < rows.size(); ++number) {

@@ -93,7 +93,7 @@ TEST(RegressionTable, OfSeveralFilesHasTheSameColumns) {
   EXPECT_THAT(error("t,y\n1970-01-02,2\n", "t,y\n1,2\n"), HasSubstr("\"t\" (dates) to \"y\""));
 }
 
-/// Also where the mean of the numbers is not quite what they are.
+/// Holds even if the mean of equal numbers is inexact.
 TEST(ColumnUnit, OfEqualNumbersIsOne) {
   const ColumnUnit unit = unit_of(std::vector<double>(9, 0.1));
   EXPECT_EQ(unit.mean, 0.1);
@@ -130,7 +130,7 @@ TEST(TableRows, PassOverRowsWithoutTarget) {
   EXPECT_EQ(rows.examples(Split::validation), 0u);
 }
 
-/// Each row once: to train or held out, and once an epoch.
+/// Each row occurs once: for training or held out, and once per epoch.
 TEST(TableRows, ArePartedAtRandomAndDrawnAnewInEachEpoch) {
   const TableRows rows(table_of(numbered(100)), {.validation = 0.2, .rows = 20, .seed = 3});
   std::multiset<double> all(rows.held_rows().inputs[0].begin(), rows.held_rows().inputs[0].end());
