@@ -133,8 +133,8 @@ void require_no_others(const NamedArray& array, const SensorColumns& columns) {
   with_all.values.clear();
   for (const std::size_t column : chosen_columns(array, with_all).values)
     if (std::ranges::count(chosen, column) == 0)
-      throw DataError("the model has not learned column ", excerpt(column_name(array, column)),
-                      ", only ", joined(columns.values, ", ", excerpt));
+      throw DataError("the model knows no column ", excerpt(column_name(array, column)),
+                      "; it has learned ", joined(columns.values, ", ", excerpt));
 }
 
 std::string columns_in_words(const SensorTable& table) {

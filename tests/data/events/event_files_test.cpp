@@ -113,7 +113,7 @@ TEST(EventFiles, RefusePartsWithoutEvents) {
   const auto problem = [](const std::vector<std::size_t>& events, double validation) {
     return message_of<DataError>([&] { EventFiles(sequences_of(events), {4, validation, 1}); });
   };
-  EXPECT_THAT(problem({1, 1}, 0), testing::StartsWith("there is no event to learn;"));
+  EXPECT_THAT(problem({1, 1}, 0), testing::StartsWith("there is no event to train on;"));
   EXPECT_THAT(problem({5, 1}, 0.5), testing::StartsWith("there is no event to validate on;"));
 }
 
@@ -240,7 +240,7 @@ TEST(EventFiles, SayHowManyTimesFellTogether) {
   const NamedArray array = parse_csv(text, "events.csv", {});
   const EventFiles files(event_tables(array, 2, {.sequence = "who"}), {4, 0, 1});
   EXPECT_THAT(files.words(), testing::HasSubstr("of 2 types; 2 events at the time of the one "
-                                                "before, as double precision has no equal of"));
+                                                "before, because double precision cannot"));
 }
 
 }  // namespace event_files_test

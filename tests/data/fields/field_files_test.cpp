@@ -102,9 +102,9 @@ TEST_F(FieldFilesTest, FingerprintsFollowTheNumbersAndNotTheNames) {
 TEST_F(FieldFilesTest, SaysWhatIsWrongWithAFile) {
   const auto good = write_film(folder_, "good.npy", {9, 2, 3});
   EXPECT_THAT(error_of({write_film(folder_, "flat.npy", {4, 4})}),
-              HasSubstr("flat.npy: is of shape (4, 4); films are (frames, height, width)"));
+              HasSubstr("flat.npy: has shape (4, 4); films are (frames, height, width)"));
   EXPECT_THAT(error_of({good, write_film(folder_, "wide.npy", {4, 2, 4})}),
-              EndsWith("wide.npy: frames of 2 x 4, those before are 2 x 3"));
+              EndsWith("wide.npy: frames of 2 x 4, but those before are 2 x 3"));
   EXPECT_THAT(error_of({write_film(folder_, "short.npy", {2, 2, 3})}),
               HasSubstr("films of 2 frames are too short for data.frames = 2"));
   EXPECT_THAT(error_of({good}),

@@ -46,7 +46,7 @@ TEST(SensorTable, RefusesWhatFloatsDoNotHold) {
     const std::string text = "time,x,load\n1,1,2\n2,1," + value + "\n";
     return message_or_none<DataError>([&] { sensor_table(array_of(text), {.places = {"x"}}); });
   };
-  EXPECT_EQ(read("-1e60"), "row 2: column load: -1e+60 is more than a model can take");
+  EXPECT_EQ(read("-1e60"), "row 2: column load: -1e+60 exceeds the range of float32");
   EXPECT_EQ(read("3e38"), "");
 }
 

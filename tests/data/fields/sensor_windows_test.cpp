@@ -115,7 +115,7 @@ TEST(SensorWindows, SayWhatIsWrong) {
   SensorTable table = rows(100);
   for (std::size_t i = 0; i < 75; ++i) table.values[2 * i] = std::nan("");
   EXPECT_THAT(message_of<DataError>([&] { SensorWindows(table, spec).scale(); }),
-              HasSubstr("column up: has no value among the training readings"));
+              HasSubstr("column up: has no value in the training readings"));
   EXPECT_EQ(SensorWindows(rows(100), spec).words(),
             "5 places in 1 dimensions, 2 variates, 100 readings  ·  66 examples to train, 2 to "
             "validate");
@@ -125,15 +125,14 @@ TEST(SensorWindows, RefuseASplitThatAsksForNothing) {
   SensorTable unknown = rows(100);
   for (std::size_t i = 2 * 75; i < 2 * 100; ++i) unknown.values[i] = std::nan("");
   EXPECT_THAT(message_of<DataError>([&] { SensorWindows(unknown, spec); }),
-              HasSubstr("the validation split has no window that asks for a value that is known;"));
+              HasSubstr("the validation split has no window that asks for a known value;"));
   SensorTable at_one_place = rows(100);
   for (double& place : at_one_place.places) place = 10;
   SensorSpec asking = spec;
   asking.ask = "places";
-  EXPECT_THAT(
-      message_of<DataError>([&] { SensorWindows(at_one_place, asking); }),
-      HasSubstr("the training split has no window that asks for a value that is known: with "
-                "data.ask = places it needs two places or more"));
+  EXPECT_THAT(message_of<DataError>([&] { SensorWindows(at_one_place, asking); }),
+              HasSubstr("the training split has no window that asks for a known value: with "
+                        "data.ask = places it needs two places or more"));
   for (std::size_t i = 0; i < 75; ++i) at_one_place.places[i] = double(i);
   asking.validation = 0;
   EXPECT_NO_THROW(SensorWindows(at_one_place, asking));

@@ -70,8 +70,8 @@ TEST(CsvDialect, TakesNoThousandForADecimal) {
 TEST(CsvDialect, TakesNoPointBetweenThousandsForADecimal) {
   const std::string text = "x;y\n1.043;1\n987;2\n";
   EXPECT_THAT(problem(text), StartsWith("a.csv:2:1: column \"x\": \"1.043\" may have a decimal "
-                                        "point, or one between thousands: say what stands before "
-                                        "decimals by data.decimal (--decimal)"));
+                                        "point, or one between thousands: set "
+                                        "data.decimal (--decimal)"));
   EXPECT_THAT(numbers(parse(text, {.decimal = ","})), ElementsAre(1043, 1, 987, 2));
   EXPECT_THAT(numbers(parse(text, {.decimal = "."})), ElementsAre(1.043, 1, 987, 2));
   EXPECT_THAT(problem("day;x\n31.01.2024;1.043\n01.02.2024;2.157\n"), StartsWith("a.csv:2:12: "));
@@ -171,13 +171,14 @@ TEST(CsvDialect, DoesWhatItIsTold) {
 }
 
 TEST(CsvDialect, SaysWhereAndWhatWasGuessed) {
-  EXPECT_EQ(
-      problem("x;y\n1,5;2\n2,5;3\n3,x;4\n"),
-      "a.csv:4:1: column \"x\": \"3,x\" is no finite number; fields were taken to stand between "
-      "\";\", numbers to have a decimal comma: data.delimiter and data.decimal say otherwise");
+  EXPECT_EQ(problem("x;y\n1,5;2\n2,5;3\n3,x;4\n"),
+            "a.csv:4:1: column \"x\": \"3,x\" is not a finite number; fields were assumed to be "
+            "separated by "
+            "\";\", numbers were assumed to have a decimal comma: set data.delimiter and "
+            "data.decimal to change this");
   EXPECT_THAT(problem("x;y\n1,5;2\n3,5;4;5\n"), StartsWith("a.csv:3:1: has 3 fields"));
   EXPECT_THAT(problem("x;y\n1,5;2\n3,5;z\n"), HasSubstr("a.csv:3:5: column \"y\""));
-  EXPECT_THAT(problem("x,y\n1,5\n3,z\n"), EndsWith("\"z\" is no finite number"));
+  EXPECT_THAT(problem("x,y\n1,5\n3,z\n"), EndsWith("\"z\" is not a finite number"));
   std::string dates = "t;x\n";
   for (int i = 0; i < 12; ++i) dates += (i == 7 ? "13.2024;1\n" : "01.2024;1\n");
   EXPECT_THAT(problem(dates + "02.2024;1,5\n"), StartsWith("a.csv:9:1: column \"t\": \"13.2024\""));

@@ -45,7 +45,7 @@ TEST(Idx, RefusesWhatDoesNotHoldWhatItClaims) {
   EXPECT_THAT(problem(idx_file(std::vector<std::size_t>(8, 0xffffffff), "")),
               HasSubstr("more than 2^60 elements"));
   EXPECT_THAT(problem(idx_file(std::vector<std::size_t>(33, 1), "x")), HasSubstr("32 axes"));
-  EXPECT_THAT(problem(std::string("\0\0\x07\1", 4)), HasSubstr("is no IDX file"));
+  EXPECT_THAT(problem(std::string("\0\0\x07\1", 4)), HasSubstr("is not an IDX file"));
 }
 
 class ImageFiles : public testing::Test {

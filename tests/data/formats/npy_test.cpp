@@ -60,7 +60,7 @@ TEST_F(Npy, ReadsBothPrecisionsBothOrdersAndAllVersions) {
 
 TEST_F(Npy, RefusesWhatIsNoMatrixOfNumbers) {
   const std::string data = data_of<float>({1, 2, 3, 4});
-  EXPECT_THAT(problem("PK\x03\x04 something else"), HasSubstr("is no .npy file"));
+  EXPECT_THAT(problem("PK\x03\x04 something else"), HasSubstr("is not a .npy file"));
   EXPECT_THAT(problem(""), HasSubstr("ends within its header"));
   EXPECT_THAT(problem(npy(header("(2, 2)"), data, 4)), HasSubstr("version"));
   for (const char* type : {"|O", "<c8", "<U4", "<f2", "<i3", "f4", ""})

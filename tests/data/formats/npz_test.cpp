@@ -121,7 +121,7 @@ TEST(Npz, RefusesAMemberWithinAnother) {
   };
   EXPECT_THAT(problem(closed({outer, inner}, {0, header.size()})),
               HasSubstr("members that overlap"));
-  EXPECT_THAT(problem(closed({inner}, {header.size()})), HasSubstr("is no .npy file"));
+  EXPECT_THAT(problem(closed({inner}, {header.size()})), HasSubstr("is not a .npy file"));
 }
 
 TEST(Npz, RefusesABombBeforeItIsUnpacked) {

@@ -51,20 +51,20 @@ TEST(PieceModel, OfTheLibraryIsRead) {
 }
 
 TEST(PieceModel, IsRefusedInOneLine) {
-  EXPECT_THAT(problem("no model at all"), HasSubstr("a.model: is no model of SentencePiece"));
-  EXPECT_THAT(problem(""), HasSubstr("has 0 pieces for what is unknown"));
+  EXPECT_THAT(problem("no model at all"), HasSubstr("a.model: is not a SentencePiece model"));
+  EXPECT_THAT(problem(""), HasSubstr("has 0 unknown pieces"));
   EXPECT_THAT(problem(unknown.substr(0, 5)), HasSubstr("or damaged"));
-  EXPECT_THAT(problem(unknown + unknown), HasSubstr("has 2 pieces for what is unknown"));
+  EXPECT_THAT(problem(unknown + unknown), HasSubstr("has 2 unknown pieces"));
   EXPECT_THAT(problem(unknown + piece("", Piece::Kind::normal)), HasSubstr("piece 1 is empty"));
   EXPECT_THAT(problem(unknown + piece("\xff", Piece::Kind::normal)),
-              HasSubstr("piece 1 is no UTF-8"));
+              HasSubstr("piece 1 is not UTF-8"));
   EXPECT_THAT(problem(unknown + piece(std::string(1, '\0'), Piece::Kind::normal)),
               HasSubstr("piece 1 holds a zero byte"));
   EXPECT_THAT(problem(unknown + piece("a", Piece::Kind::normal, infinity)),
               HasSubstr("piece 1 has no finite score"));
-  EXPECT_THAT(problem(unknown + piece("a", Piece::Kind(9))), HasSubstr("is of kind 9"));
+  EXPECT_THAT(problem(unknown + piece("a", Piece::Kind(9))), HasSubstr("has the unknown kind 9"));
   EXPECT_THAT(problem(unknown + piece("<0x0G>", Piece::Kind::byte)),
-              HasSubstr("is the name of no byte"));
+              HasSubstr("is not the name of a byte"));
   EXPECT_THAT(problem(unknown + piece("<0x0A>", Piece::Kind::byte)),
               HasSubstr("has 1 pieces of single bytes"));
   EXPECT_THAT(problem(unknown + field(2, field(3, '\3'))), HasSubstr("unigram and bpe are read"));

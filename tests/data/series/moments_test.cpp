@@ -48,10 +48,10 @@ TEST(Moments, LargeCountsAreNoConstants) {
     EXPECT_THAT(message_of<DataError>([&] {
                   resolved(of({size, size + 2, size}), "x");
                 }),
-                testing::HasSubstr("too little for a model to tell them apart"));
+                testing::HasSubstr("too little for a model to distinguish them"));
   const std::vector<double> counts{1e15, 1e15 + 2, 1e15 + 4, 1e15 + 6};
   EXPECT_THAT(message_of<DataError>([&] { coarse_steps(counts.data(), 4, "x"); }),
-              testing::HasSubstr("of which a model sees nothing"));
+              testing::HasSubstr("and a model sees none of it"));
   EXPECT_EQ(resolved(of({1e20, std::nextafter(1e20, 0)}), "x").deviation, 0);
 }
 
@@ -77,10 +77,10 @@ TEST(Moments, StepsOfAMeterAreHeldAgainstItsReadings) {
   EXPECT_EQ(meter(1, 40 * step), "");
   EXPECT_THAT(meter(1, 5 * step),
               testing::AllOf(testing::StartsWith("column \"kwh\" changes by some "),
-                             testing::HasSubstr("a model sees a few steps only; take a number")));
+                             testing::HasSubstr("a model sees only a few steps of it; subtract")));
   EXPECT_THAT(message_of<DataError>([&] { meter(1e9, 1e8 * step); }),
-              testing::AllOf(testing::HasSubstr(" from row to row around 1e+09, of which"),
-                             testing::HasSubstr("a model sees nothing; take a number off")));
+              testing::AllOf(testing::HasSubstr(" from row to row around 1e+09, and"),
+                             testing::HasSubstr("a model sees none of it; subtract a number")));
   EXPECT_EQ(meter(1e9, 0), "") << "a constant";
 }
 

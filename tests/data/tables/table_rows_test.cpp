@@ -58,7 +58,7 @@ TEST(RegressionTable, RefusesWhatItCannotRead) {
   EXPECT_THAT(error("a,b\n1,2\n", {{"q"}, ""}), HasSubstr("no column \"q\""));
   EXPECT_THAT(error("a,b\n1,2\n", {{"b"}, "b"}), HasSubstr("column b is chosen twice"));
   EXPECT_THAT(error("a,b\n1,2\n", {{"a", "1"}, "b"}), HasSubstr("column a is chosen twice"));
-  EXPECT_THAT(error("b\n1\n"), HasSubstr("no column of inputs besides the target"));
+  EXPECT_THAT(error("b\n1\n"), HasSubstr("no column of inputs next to the target"));
   EXPECT_THAT(
       error("a,b\n1,2\n2,1e300\n"),
       HasSubstr("row 2: column \"b\" holds a number too large to be squared; scale the column"));
@@ -67,7 +67,7 @@ TEST(RegressionTable, RefusesWhatItCannotRead) {
       HasSubstr("row 2: column \"a\" holds a number too large to be squared; scale the column"));
   EXPECT_THAT(message_of<DataError>([] { csv_of("a,b\n1,2\n1,x\n"); }), HasSubstr("t.csv:3:3"));
   EXPECT_THAT(message_of<DataError>([] { TableRows(table_of("a,b\n1,2\n3,NA\n"), {}); }),
-              HasSubstr("column b: needs two known values or more to train on, not 1"));
+              HasSubstr("column b: needs at least two known values to train on, not 1"));
   EXPECT_THAT(message_of<DataError>([] { TableRows(table_of(numbered(9)), {.rows = 9}); }),
               HasSubstr("data.rows = 9: there are 8 rows to train"));
 }

@@ -80,7 +80,7 @@ TEST(LabelledTexts, AreRowsOfTables) {
   EXPECT_THAT(message_of<DataError>([&] { texts_of_column(second, "words"); }),
               HasSubstr("no column \"words\""));
   EXPECT_THAT(message_of<DataError>([&] { texts_of_column(second, "label"); }),
-              HasSubstr("holds numbers and no texts"));
+              HasSubstr("holds numbers, not texts"));
 }
 
 TEST(LabelledTexts, HaveTokensEvenWhereTheyAreEmpty) {

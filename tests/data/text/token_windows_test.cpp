@@ -249,7 +249,7 @@ TEST(ByteCorpus, AFileThatBecomesShorterIsAnErrorThatNamesIt) {
   fs::resize_file(second, 3);
   EXPECT_EQ(text(corpus, 2, 5), "cdefg");
   EXPECT_EQ(message_of<DataError>([&] { text(corpus, 3, 6); }),
-            second.string() + ": has become shorter, it ends before byte 5 of 6; restore it");
+            second.string() + ": was truncated: it ends before byte 5 of 6; restore it");
   fs::remove(first);
   folder.write("first", "ABCD");
   EXPECT_EQ(text(corpus, 0, 4), "abcd") << "not the file that was opened";
