@@ -31,7 +31,7 @@ struct CsvOptions {
   /// Columns that may hold texts, if present. Each distinct text becomes an index, unless all are
   /// numbers.
   std::vector<std::string> texts = {};
-  /// Those of `texts` whose numbers remain texts: 007 is not 7.
+  /// Columns of `texts` whose numbers remain texts: 007 is not 7.
   std::vector<std::string> labels = {};
   /// Column of time stamps, by name or number, for stamps that look like numbers; by default the
   /// first one whose first value is a date.
