@@ -54,8 +54,7 @@ struct EventTable {
   std::vector<std::size_t> rows;    ///< rows of the source table
   std::int32_t label = 0;           ///< 0 without a column of labels
   std::vector<double> places = {};  ///< (events, d)
-  std::size_t merged =
-      0;  ///< events whose time differs in the table but equals the one before in double precision
+  std::size_t merged = 0;  ///< events whose time only differs from the one before in the table
 };
 /// Returns a note on merged times to append to the description; "" if there are none.
 std::string merged_times_note(const std::vector<EventTable>& sequences);

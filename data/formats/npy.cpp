@@ -178,8 +178,7 @@ xt::xarray<double> read_npy(const std::filesystem::path& path) {
   const auto fail = [&](const auto&... what) {
     throw DataError(input.name(), ": ", what..., "; save it with numpy.save(FILE, matrix)");
   };
-  if (array.shape().size() != 2)
-    fail("has shape ", shape_text(array.shape()), ", not that of a matrix");
+  if (array.shape().size() != 2) fail("has shape ", shape_text(array.shape()), ", not a matrix");
   if (array.size() == 0) fail("is empty");
   xt::xarray<double> matrix = array.values();
   for (std::size_t i = 0; i < matrix.size(); ++i)

@@ -116,8 +116,8 @@ TEST(CsvDialect, FindsTheFormatOfDates) {
   EXPECT_THAT(numbers(parse("t,x\n13/07/2016,5\n")), ElementsAre(1468368000, 5));
   EXPECT_THAT(numbers(parse("t,x\n07/13/2016,5\n")), ElementsAre(1468368000, 5));
   EXPECT_EQ(problem("t,x\n01/07/2016,5\n"),
-            "a.csv:2:1: column \"t\": \"01/07/2016\" may be a time as %d/%m/%Y or %m/%d/%Y: say "
-            "which by data.time_format (--time-format)");
+            "a.csv:2:1: column \"t\": \"01/07/2016\" may be a time as %d/%m/%Y or %m/%d/%Y: choose "
+            "one with data.time_format (--time-format)");
   for (const char* first : {"7/13/2016 12:00:00 AM", "13-Jul-2016 00:00", "13 July 2016",
                             "20160713T000000Z", "2016-07-13 00:00:00.0000000 +00:00"})
     EXPECT_THAT(numbers(parse(std::string("t;x\n") + first + ";5\n")), ElementsAre(1468368000, 5))
@@ -134,7 +134,7 @@ TEST(CsvDialect, MonthsBesideDecimalPointsAreDates) {
     EXPECT_FALSE(parse(in_words("month,load\n", other, ",50.00\n")).time) << other;
   EXPECT_FALSE(parse("month,load\n01.2000,50.00\n", {.decimal = "."}).time);
   EXPECT_THAT(problem("month,load\n01.2000,50.00\n02.2000,x\n"),
-              HasSubstr("; numbers such as 07.2016 to be months: data.delimiter and data.decimal"));
+              HasSubstr("; numbers such as 07.2016 were assumed to be months: set data.delimiter"));
   EXPECT_EQ(parse("rate,day\n10.1987,2016-07-01\n").time, 1u);
   EXPECT_EQ(parse("rate,day\n10.1987,13.07.2016\n").time, 1u);
   const CsvOptions named{.time = "t", .time_format = "%s"};

@@ -166,7 +166,8 @@ TEST(Csv, NamesLineAndColumnOfWhatIsWrong) {
   EXPECT_EQ(problem("a,b\n1,\"2\n3,4\n"), "a.csv:2:3: this quote is not closed");
   EXPECT_THAT(problem("a,b\n1,\"2\"3\n"), StartsWith("a.csv:2:6: expected a delimiter"));
   EXPECT_THAT(problem("a,b\n1,2\"\n"), StartsWith("a.csv:2:4: a quote inside a field"));
-  EXPECT_THAT(problem("a,b,a\n1,2,3\n"), StartsWith("a.csv:1:5: the column name \"a\" stands"));
+  EXPECT_THAT(problem("a,b,a\n1,2,3\n"),
+              StartsWith("a.csv:1:5: the column name \"a\" is repeated"));
 }
 
 TEST(Csv, RefusesARowThatTakesAllMemory) {

@@ -97,7 +97,7 @@ TEST_F(ImageFiles, RefusesSetsThatDoNotFit) {
   EXPECT_THAT(problem_of({images, file("labels", idx_file({3}, "abc"))}),
               HasSubstr("2 images and 3 labels"));
   EXPECT_THAT(problem_of({images, file("other", idx_file({1, 3, 1}, "abc"))}),
-              HasSubstr("another size"));
+              HasSubstr("differ in size"));
   EXPECT_THAT(problem_of({file("matrix", idx_file({1, 3}, "abc"))}), HasSubstr("holds (1, 3)"));
   EXPECT_THAT(problem_of({file("text", "hello")}), HasSubstr("is neither an IDX file nor CIFAR"));
   EXPECT_THAT(problem_of({file("c", cifar_record_of("\x0a"))}), HasSubstr("is neither"));

@@ -67,7 +67,7 @@ TEST(PieceModel, IsRefusedInOneLine) {
               HasSubstr("is not the name of a byte"));
   EXPECT_THAT(problem(unknown + piece("<0x0A>", Piece::Kind::byte)),
               HasSubstr("has 1 pieces of single bytes"));
-  EXPECT_THAT(problem(unknown + field(2, field(3, '\3'))), HasSubstr("unigram and bpe are read"));
+  EXPECT_THAT(problem(unknown + field(2, field(3, '\3'))), HasSubstr("only unigram and bpe"));
 }
 
 /// The library would leave its table.
