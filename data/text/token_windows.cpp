@@ -21,10 +21,9 @@ void require_one_window(const char* part, std::uint64_t size, const char* called
 }
 
 constexpr std::uint64_t block_size = 1 << 20;
-/// In blocks: what is read in a moment.
 constexpr std::uint64_t quickly_read = 64;
 
-/// Digests the blocks that begin there; nothing when a stop was asked for.
+/// Hashes the blocks that begin there; returns nothing after a stop request.
 std::optional<std::uint64_t> digest_blocks(const ByteCorpus& corpus,
                                            const std::vector<std::uint64_t>& starts,
                                            std::uint64_t count,
@@ -76,7 +75,7 @@ std::uint64_t ByteCorpus::sampled_fingerprint() const {
   if (size() <= block_size * quickly_read) return *fingerprint({});
   const std::uint64_t gaps = quickly_read - 1, rest = size() - block_size;
   return *digest_blocks(*this, starts_, quickly_read, [&](std::uint64_t index) {
-    return rest / gaps * index + rest % gaps * index / gaps;  // rest * index may be too large
+    return rest / gaps * index + rest % gaps * index / gaps;  // rest * index may overflow
   });
 }
 

@@ -118,7 +118,7 @@ class EventSequenceSource : public AugmentedExamples {
     return raw;
   }
   Asked read_table(const ContrastModel&, const NamedArray& table) override {
-    const EventColumns columns = columns_beside_label(columns_, shape_, table);
+    const EventColumns columns = columns_without_label(columns_, shape_, table);
     NamedArray numbered = table;
     number_texts(numbered, columns, shape_, false);
     Asked asked;

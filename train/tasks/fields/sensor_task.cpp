@@ -126,7 +126,8 @@ class SensorTask : public Task {
   /// Rows of time, place and values -> those of them that miss a value, with what is missing filled
   /// in, see questions_of().
   NamedArray predict(const NamedArray& input) override {
-    const SensorTable table = sensor_table(input, columns_called(input, columns_, data_.table()));
+    const SensorTable table =
+        sensor_table(input, columns_named_like(input, columns_, data_.table()));
     if (table.variates != data_.table().variates)
       throw DataError("the input has ", table.variates, " columns of values, the model ",
                       data_.table().variates);

@@ -72,7 +72,7 @@ std::unique_ptr<LabelledTexts> text_sequences(const Config& config) {
       append_rows(rows, table, config.text("data.text_column"), label);
     });
   return std::make_unique<LabelledTexts>(
-      with_numbers(std::move(rows), stored_vocabularies(config).labels), spec);
+      number_labels(std::move(rows), stored_vocabularies(config).labels), spec);
 }
 
 /// `shape` receives that of the tables that they are from, if they are.
@@ -182,7 +182,7 @@ class ClassifierTask : public Task {
               class_columns({})};
     if (!spec_.trunk.timed) return Task::predict(input);
     const std::size_t types = spec_.trunk.vocabulary - (events_.class_token ? 1 : 0);
-    const EventColumns columns = columns_beside_label(columns_, shape_, input);
+    const EventColumns columns = columns_without_label(columns_, shape_, input);
     NamedArray numbered = input;
     number_texts(numbered, columns, shape_, false);
     const std::vector<EventTable> sequences = event_tables(numbered, types, columns);

@@ -157,7 +157,7 @@ class ForecastTask : public Task {
   }
   Vocabularies names() const override {
     Vocabularies names = windows_.names();
-    names.levels = by_turns(rules_.levels);
+    names.levels = flattened_levels(rules_.levels);
     names.time = time_;
     return names;
   }

@@ -46,7 +46,7 @@ std::vector<TimeSeries> series_of(NamedArray& table, const SeriesColumns& column
   std::vector<TimeSeries> all;
   for (SeriesRows& part : rows_of_series(table, columns.series)) {
     if (!columns.known.empty())
-      part.rows.resize(part.rows.size() - rows_asked_for(table, columns, part.rows));
+      part.rows.resize(part.rows.size() - rows_to_forecast(table, columns, part.rows));
     if (part.rows.empty()) continue;
     if (carries) carry_forward(table, columns, part.rows);
     all.push_back(time_series(table, columns, part));
@@ -122,7 +122,7 @@ LearnedTable read_series(const Config& config) {
     const Vocabularies names = stored_vocabularies(config);
     SeriesColumns columns = series_columns(config);
     if (columns.targets.empty()) columns.targets = names.columns;
-    const TextLevels levels = with_levels(names.levels, text_levels(table, columns));
+    const TextLevels levels = merged_levels(names.levels, text_levels(table, columns));
     if (!levels.empty()) columns = with_indicators(table, columns, levels);
     std::vector<TimeSeries> series = series_of(table, columns, carries_forward(config, columns));
     put_first(names.series, series);

@@ -119,7 +119,8 @@ class ProcessTask : public Task {
     return names;
   }
   std::vector<std::string> shifted_columns() override {
-    return find_shifted(names().columns, columns_of(model_.units()), columns_of(data_.own_units()));
+    return find_shifted(names().columns, columns_of(model_.units()),
+                        columns_of(data_.training_units()));
   }
 
   /// -ln p(targets | inputs) for each row, and of the prior's for each that there is.
@@ -204,7 +205,7 @@ class ProcessTask : public Task {
   void measure() {
     std::vector<ColumnUnit> units = model_.units();
     if (units == data_.units()) return;
-    data_.measure_in(std::move(units));
+    data_.set_units(std::move(units));
     posterior_ = nullptr;
   }
 
