@@ -1,5 +1,5 @@
 #pragma once
-/// Dataset: numbered examples in splits, and what every source of them tells about itself.
+/// Dataset: numbered examples in splits. Every source of data derives from it.
 
 #include <bochner/base/keys.hpp>
 #include <bochner/base/numeric/philox.hpp>
@@ -13,25 +13,25 @@ constexpr const char* name_of(Split split) {
   return split == Split::train ? "training" : split == Split::validation ? "validation" : "test";
 }
 
-/// How many of n are held out, always the last ones: the fraction of them, rounded up. Where n > 1
-/// and the fraction is above 0, both parts have at least one. Throws std::invalid_argument unless 0
-/// <= fraction < 1.
+/// Returns how many of n examples are held out (always the last ones): n * fraction, rounded up.
+/// Where n > 1 and fraction > 0, both parts have at least one. Throws std::invalid_argument unless
+/// 0 <= fraction < 1.
 std::uint64_t held_out(std::uint64_t n, double fraction);
-/// Where the held-out part of each of several sequences of these lengths begins: the last
-/// sequences are held out whole, and of a single one its last elements.
+/// Returns for each of several sequences with these lengths where its held-out part begins: the
+/// last sequences are held out whole, and of a single one its last elements.
 std::vector<std::size_t> held_out_from(const std::vector<std::size_t>& lengths, double fraction);
 
-/// Element i of a random order of 0, ..., n - 1: the order of the examples in an epoch. A function
-/// of its arguments, nothing is stored. Feistel network on a grid of about sqrt(n) x sqrt(n) cells
-/// (Black and Rogaway, "Ciphers with arbitrary finite domains", 2002); the few cells beyond n are
-/// walked through. Throws std::invalid_argument unless i < n <= 2^63.
+/// Returns element i of a random order of 0, ..., n - 1: the order of the examples in an epoch.
+/// Stores nothing: a Feistel network on a grid of about sqrt(n) x sqrt(n) cells (Black and Rogaway,
+/// "Ciphers with arbitrary finite domains", 2002) that walks through the few cells beyond n. Throws
+/// std::invalid_argument unless i < n <= 2^63.
 std::uint64_t permuted_index(std::uint64_t seed, std::uint64_t epoch, std::uint64_t i,
                              std::uint64_t n);
 
-/// A random integer below `bound` for the epoch, independent of the order: where its cut begins.
+/// Returns a random integer below `bound` for the epoch, independent of its order.
 std::uint64_t epoch_offset(std::uint64_t seed, std::uint64_t epoch, std::uint64_t bound);
 
-/// The examples of a batch: which of their split, and in training the epoch that visits each.
+/// Examples of a batch: index in the split and, in training, the epoch that visits each.
 struct Examples {
   struct Number {
     std::uint64_t index, epoch = 0;
@@ -43,7 +43,7 @@ struct Examples {
   std::uint64_t index(std::size_t row) const { return numbers[row].index; }
 };
 
-/// How many examples there are, and the seed of their order and of those that are generated.
+/// Number of examples per split, and the seed of their order and of generated ones.
 struct ExampleSet {
   std::uint64_t seed = 1;
   std::uint64_t train = 10000;
@@ -51,7 +51,7 @@ struct ExampleSet {
   std::uint64_t test = 0;
 
   std::uint64_t size(Split split) const;
-  /// Of everything that decides the examples of a generator with these parameters.
+  /// Hashes everything that decides the examples of a generator with these parameters.
   std::uint64_t fingerprint(const std::string& generator,
                             const std::vector<std::uint64_t>& parameters) const;
 };
@@ -64,9 +64,8 @@ inline void describe(Keys& keys, ExampleSet& examples) {
        "generated: others again, for eval --split test", resumable);
 }
 
-/// The random numbers of one example of a generated set, whose splits have nothing in common: a
-/// function of (seed, split, index), so that a set costs no memory and a split stays as it is when
-/// the others grow.
+/// Returns the random numbers of one generated example: a function of (seed, split, index). A set
+/// costs no memory, splits are independent, and a split does not change when others grow.
 inline Draws draws_of(const ExampleSet& set, Split split, std::uint64_t index) {
   if (split == Split::test) index += std::uint64_t(1) << 62;
   return Draws({set.seed, Purpose::examples, 2 * index + (split == Split::train ? 0 : 1)});
@@ -74,40 +73,41 @@ inline Draws draws_of(const ExampleSet& set, Split split, std::uint64_t index) {
 
 class ByteCorpus;
 
-/// A source of examples has, besides, a `batch(const Examples&)` of a type of its own.
+/// Source of examples. Each class adds `batch(const Examples&)` with its own batch type.
 class Dataset {
  public:
   virtual ~Dataset() = default;
   const ExampleSet& examples() const { return examples_; }
-  /// Of training, those of one epoch.
+  /// Returns the number of examples; of the training split, per epoch.
   std::uint64_t examples(Split split) const { return examples_.size(split); }
 
-  /// Training examples first, ..., first + count - 1, counted on from epoch to epoch: each epoch
-  /// visits all of them in an order of its own, see in_epoch().
+  /// Returns training examples first, ..., first + count - 1, counted across epochs; each epoch
+  /// visits all examples in its own order, see in_epoch().
   Examples training(std::uint64_t first, std::size_t count) const;
-  /// Examples first, ..., first + count - 1 in the order of the data. Throws std::invalid_argument
-  /// where there are none.
+  /// Returns examples first, ..., first + count - 1 in the order of the data. Throws
+  /// std::invalid_argument if they do not exist.
   Examples in_order(Split split, std::uint64_t first, std::size_t count) const;
-  /// Batches of `size` that hold all examples of a split, and one of them; the last may be smaller.
+  /// Returns how many batches of `size` hold a split, the last possibly smaller; part() returns
+  /// one.
   std::uint64_t batches(Split split, std::size_t size) const;
   Examples part(Split split, std::uint64_t index, std::size_t size) const;
-  /// What is left over behind the last example of a split, too short to be one; nothing as a rule.
+  /// Returns what remains after the last example of a split, too short to be one.
   virtual Examples rest(Split split) const { return {split, {}}; }
 
   virtual std::uint64_t tokens_per_example() const = 0;
-  /// Equal data give equal fingerprints: a resumed run refuses other data.
+  /// Returns the same number for equal data: a resumed run refuses other data.
   virtual std::uint64_t fingerprint() const = 0;
-  /// The files whose fingerprint it is, where they may be so large that it takes long.
+  /// Returns the files of the fingerprint if they may be large enough to take long to read.
   virtual const ByteCorpus* corpus() const { return nullptr; }
-  /// For the user: "listops, 4 to 30 tokens  ·  10000 examples to train, 1000 to validate"
+  /// Describes the data: "listops, 4 to 30 tokens  ·  10000 examples to train, 1000 to validate".
   std::string words() const { return describe() + "  ·  " + describe_splits(); }
 
  protected:
   explicit Dataset(const ExampleSet& examples = {}) : examples_(examples) {}
   virtual std::string describe() const = 0;
   virtual std::string describe_splits() const;
-  /// The example at a place of an epoch, in a random order unless the data have a better one: a
-  /// function of the seed, the data and the arguments.
+  /// Returns the example at a position of an epoch, in random order unless a class has a better
+  /// one: a function of the seed, the data and the arguments.
   virtual std::uint64_t in_epoch(std::uint64_t epoch, std::uint64_t place) const {
     return permuted_index(examples_.seed, epoch, place, examples_.train);
   }

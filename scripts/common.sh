@@ -1,18 +1,18 @@
-# What scripts share.
+# Functions shared by scripts.
 # shellcheck shell=bash
 
-# usage: prints the comment at the head of the script, and ends it.
+# usage: prints the comment at the head of the script and exits with 2.
 usage() {
   sed -n '2,/^[^#]/s/^# \?//p' "$0" >&2
   exit 2
 }
 
-refuse() { # refuse REASON: what was asked for is wrong
+refuse() { # refuse REASON: the arguments are wrong
   echo "scripts/$(basename "$0"): $1" >&2
   exit 2
 }
 
-skip() { # skip REASON: ctest shows the test as skipped, not as passed
+skip() { # skip REASON: ctest shows the test as skipped
   echo "SKIPPED: $1"
   exit 77
 }

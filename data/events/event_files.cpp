@@ -46,7 +46,6 @@ template <class... Parts>
   throw DataError("row ", row + 1, ": ", problem...);
 }
 
-/// Rows of each sequence.
 std::vector<std::vector<std::size_t>> rows_of_sequences(const NamedArray& array, Column column) {
   std::vector<std::vector<std::size_t>> rows;
   std::map<double, std::size_t> numbers;
@@ -64,7 +63,6 @@ bool is_count_below(double number, std::size_t limit) {
   return number >= 0 && number < double(limit) && number == std::floor(number);
 }
 
-/// The label of the rows of a sequence.
 std::int32_t label_of(const NamedArray& array, std::size_t column,
                       const std::vector<std::size_t>& rows) {
   const double label = array.values(rows.front(), column);
@@ -105,7 +103,7 @@ EventTable table_of(const NamedArray& array, const Columns& columns, std::size_t
   return table;
 }
 
-/// The number in `known` of each text of a column; new ones are added if it may `grow`.
+/// Returns the index in `known` of each text of a column; appends new ones if it may `grow`.
 std::vector<double> numbers_of(const std::vector<std::string>& texts,
                                std::vector<std::string>& known, const char* what, bool grow) {
   std::map<std::string, std::size_t> places;
@@ -122,7 +120,7 @@ std::vector<double> numbers_of(const std::vector<std::string>& texts,
   return numbers;
 }
 
-/// The same text has the same number in all tables.
+/// Replaces the texts of a column by indices that are equal in all tables.
 void number_column(NamedArray& array, std::size_t column, std::vector<std::string>& known,
                    const char* what, bool is_first, bool grow) {
   const auto found = array.texts.find(column);
@@ -156,8 +154,8 @@ std::string numbered_name(const char* what, const std::vector<std::string>& text
   return in_words(what, "_", number < texts.size() ? texts[number] : std::to_string(number));
 }
 
-EventColumns columns_beside_label(EventColumns columns, const TableShape& data,
-                                  const NamedArray& input) {
+EventColumns columns_without_label(EventColumns columns, const TableShape& data,
+                                   const NamedArray& input) {
   const std::size_t width = input.values.dimension() == 2 ? input.values.shape()[1] : 0;
   const Column label = find_column(data.names, data.width, columns.label);
   for (std::string* name : {&columns.time, &columns.type, &columns.sequence}) {
@@ -168,8 +166,8 @@ EventColumns columns_beside_label(EventColumns columns, const TableShape& data,
       *name = data.names[*there];
     else if (counted && label && *there > *label && width < data.width)
       throw DataError("the input has ", width, " columns, the training data ", data.width,
-                      ", where column ", *there + 1, " stands behind that of the labels; keep ",
-                      "that one, whatever it holds, or name the columns of both");
+                      ", where column ", *there + 1, " follows the labels; keep ",
+                      "the label column with any values, or name the columns of both");
     else if (counted)
       *name = std::to_string(*there + 1);
   }
@@ -188,13 +186,13 @@ std::vector<EventTable> event_tables(const NamedArray& array, std::size_t types,
   return tables;
 }
 
-std::string words_of_merged_times(const std::vector<EventTable>& sequences) {
+std::string merged_times_note(const std::vector<EventTable>& sequences) {
   std::size_t merged = 0;
   for (const EventTable& events : sequences) merged += events.merged;
   if (merged == 0) return "";
   return "; " + format_number_of(merged, "event") +
-         " at the time of the one before, as double precision has no equal of theirs; give times "
-         "from a later origin";
+         " at the time of the one before, because double precision cannot tell them apart; give "
+         "times from a later origin";
 }
 
 EventFiles::EventFiles(std::vector<EventTable> sequences, const EventFilesSpec& spec)
@@ -210,7 +208,8 @@ EventFiles::EventFiles(std::vector<EventTable> sequences, const EventFilesSpec& 
       types_ = std::max(types_, std::size_t(type) + 1);
   }
   if (train_.empty())
-    throw DataError("there is no event to learn; add events or choose a smaller data.validation");
+    throw DataError(
+        "there is no event to train on; add events or choose a smaller data.validation");
   if (held_out_.empty() && spec.validation > 0)
     throw DataError("there is no event to validate on; add events or set data.validation = 0");
   examples_ = {spec.seed, train_.size(), held_out_.size()};
@@ -275,7 +274,7 @@ std::string EventFiles::describe() const {
   std::size_t events = 0;
   for (const EventTable& sequence : sequences_) events += sequence.times.size();
   return in_words(format_number_of(sequences_.size(), "sequence"), ", ", events, " events of ",
-                  format_number_of(types_, "type"), words_of_merged_times(sequences_));
+                  format_number_of(types_, "type"), merged_times_note(sequences_));
 }
 
 }  // namespace bochner

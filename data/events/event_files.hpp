@@ -1,5 +1,5 @@
 #pragma once
-/// Events of the user's: from the rows of tables to windows of sequences.
+/// Events of files: from the rows of tables to windows of sequences.
 
 #include <bochner/data/events/event_sequences.hpp>
 #include <bochner/data/formats/array.hpp>
@@ -9,9 +9,9 @@ namespace bochner {
 /// Columns of a table of events, by name or by number from 1.
 struct EventColumns {
   std::string time = "time", type = "type";
-  std::string sequence = "";  ///< of what tells sequences apart; "": all rows are one
-  std::string label = "";     ///< of labels of sequences, equal in all rows of one; "": none
-  std::vector<std::string> places = {};  ///< of coordinates; none where events have no place
+  std::string sequence = "";             ///< id of a sequence; "": all rows are one
+  std::string label = "";                ///< label of a sequence, equal in all its rows; "": none
+  std::vector<std::string> places = {};  ///< coordinates; none for events without a place
 };
 inline void describe(Keys& keys, EventColumns& columns) {
   keys("type_column", columns.type,
@@ -30,65 +30,62 @@ inline void describe(Keys& keys, EventColumns& columns) {
        "by number, unless both tables name their columns");
 }
 
-/// What a table of events looks like.
 struct TableShape {
   std::size_t width = 0;                             ///< columns
-  std::vector<std::string> names = {};               ///< of them; empty where the table has none
+  std::vector<std::string> names = {};               ///< of columns; empty if the table has none
   std::vector<std::string> types = {}, labels = {};  ///< names of their numbers, if texts
   std::size_t known_types = 0;                       ///< types that a model has learned
 };
-/// Numbers the texts of types and labels as `shape` does, which takes over new ones if it may
-/// `grow`. Throws DataError for a text that is not among them, and for numbers in one table and
-/// texts in another.
+/// Replaces the texts of types and labels by their index in `shape`, which appends new ones if it
+/// may `grow`. Throws DataError for an unknown text, and for numbers in one table and texts in
+/// another.
 void number_texts(NamedArray& array, const EventColumns& columns, TableShape& shape, bool grow);
-/// "type_3", or with the text that it stands for.
+/// Returns "type_3", or "type_TEXT" if types are texts.
 std::string numbered_name(const char* what, const std::vector<std::string>& texts,
                           std::size_t number);
-/// The columns of an input that need not have that of the labels: those of `data`, a table as the
-/// model was trained on, found by name where both have names, else by the same number. Throws
-/// DataError where a column may be missing in front of a number.
-EventColumns columns_beside_label(EventColumns columns, const TableShape& data,
-                                  const NamedArray& input);
+/// Returns the columns of an input that may lack the labels: those of `data`, a table like the
+/// training data, by name if both have names, else by number. Throws DataError if a column may be
+/// missing before a number.
+EventColumns columns_without_label(EventColumns columns, const TableShape& data,
+                                   const NamedArray& input);
 
-/// One sequence of events.
 struct EventTable {
   Indices types;                    ///< (1, events)
   Times times;                      ///< (1, events), ascending
-  std::vector<std::size_t> rows;    ///< of the table that they come from
-  std::int32_t label = 0;           ///< where there is a column of labels
+  std::vector<std::size_t> rows;    ///< rows of the source table
+  std::int32_t label = 0;           ///< 0 without a column of labels
   std::vector<double> places = {};  ///< (events, d)
-  std::size_t merged = 0;           ///< events whose time, another in the table, became that before
+  std::size_t merged = 0;  ///< events whose time only differs from the one before in the table
 };
-/// What is to be known of the times of these sequences, behind their description; "" if nothing.
-std::string words_of_merged_times(const std::vector<EventTable>& sequences);
+/// Returns a note on merged times to append to the description; "" if there are none.
+std::string merged_times_note(const std::vector<EventTable>& sequences);
 
-/// The sequences of a table in the order of their first rows. If neither "time" and "type" are
-/// there nor other columns chosen, from the column of time stamps and the other one, else from the
-/// first two. Throws DataError with the row where a time is before the one above it in its
-/// sequence, or a type is no whole number below `types`, or a label none below most_event_types or
-/// another one than above it in its sequence; and for columns that are not there.
+/// Returns the sequences of a table in the order of their first rows. Without columns "time" and
+/// "type" or other chosen ones, uses the column of time stamps and the other one, else the first
+/// two. Throws DataError with the row where a time is earlier than the one before it in its
+/// sequence, a type is not a whole number below `types`, or a label is not below most_event_types
+/// or differs within its sequence; and for missing columns.
 std::vector<EventTable> event_tables(const NamedArray& array, std::size_t types,
                                      const EventColumns& columns = {});
 
-/// The largest number of types of events.
 constexpr std::size_t most_event_types = 1 << 16;
 
 struct EventFilesSpec {
-  std::size_t length = 64;  ///< events that a model sees (T)
+  std::size_t length = 64;  ///< events per window (T)
   double validation = 0.1;  ///< see held_out_from()
   std::uint64_t seed = 1;   ///< of the training order
-  std::size_t types = 0;    ///< that there are at least
+  std::size_t types = 0;    ///< lower bound
 };
 
-/// Windows of given sequences, in which each event but the first of a sequence is predicted once,
-/// from those of its window before it. They are held out as held_out_from() says; of a single
-/// sequence the first held-out event is predicted from the last training event.
-/// A batch is as long as its longest window; behind the end of a shorter one its last time stands
-/// still and next_types are -1. Throws DataError where a part has no event to predict.
+/// Windows of given sequences. Each event except the first of a sequence is predicted once, from
+/// the events before it in its window. Sequences are held out like held_out_from(); the first
+/// held-out event of a single sequence is predicted from the last training event. A batch is as
+/// long as its longest window; shorter ones are padded with their last time and next_types of -1.
+/// Throws DataError if a part has no event to predict.
 class EventFiles : public EventSource {
  public:
   EventFiles(std::vector<EventTable> sequences, const EventFilesSpec& spec);
-  /// One more than the largest of all events, and at least as many as the spec says.
+  /// Returns one more than the largest type of all events, and at least EventFilesSpec::types.
   std::size_t types() const override { return types_; }
   std::size_t dimensions() const override;
   BoundingBox reach() const override;
@@ -100,7 +97,7 @@ class EventFiles : public EventSource {
   std::string describe() const override;
 
  private:
-  /// The events begin, ..., end of a sequence, of which the first is seen and not predicted.
+  /// Events begin, ..., end of a sequence; the first is context only.
   struct Window {
     std::size_t sequence, begin, end;
     std::size_t size() const { return end - begin; }

@@ -15,7 +15,7 @@ HawkesState::HawkesState(const HawkesProcess& process)
   const std::size_t K = process.types();
   require(K >= 1 && process.shape >= 1 && process.rate.size() == K &&
               process.excitation.size() == K * K,
-          "hawkes", "wants base (K), excitation (K, K), rate (K) and a shape of at least 1");
+          "hawkes", "needs base (K), excitation (K, K), rate (K) and a shape of at least 1");
   for (std::size_t n = 1; n < peaks_.size(); ++n)
     peaks_[n] = std::exp(double(n) * std::log(double(n)) - double(n) - std::lgamma(double(n) + 1));
 }
@@ -72,7 +72,7 @@ double HawkesState::compensator() const {
   const std::size_t K = process_.types(), n = process_.shape;
   double sum = 0;
   for (std::size_t l = 0; l < K; ++l) {
-    double born = counts_[l];  // less the part of the kernels that is still to come
+    double born = counts_[l];  // minus the part of the kernels that is still to come
     for (std::size_t j = 0; j < n; ++j) born -= sums_[l * n + j] / process_.rate[l];
     for (std::size_t k = 0; k < K; ++k) sum += process_.excitation[k * K + l] * born;
   }
@@ -105,7 +105,7 @@ namespace {
 
 constexpr std::size_t delayed_shape = 8;
 
-/// Truth of one row: its part of the sums of both nats, and the intensities within its gaps.
+/// Adds one row: its part of the sums of both nats, and the intensities within its gaps.
 void add_truth_of_row(const HawkesProcess& process, const EventBatch& batch, std::size_t row,
                       std::size_t points, double* intensity, double* nats) {
   const std::size_t T = batch.types.shape[1], K = process.types();
@@ -140,8 +140,8 @@ std::vector<std::string> hawkes_kernels() { return {"exponential", "delayed"}; }
 
 HawkesProcess hawkes_process(const HawkesSpec& spec) {
   const std::vector<std::string> kernels = hawkes_kernels();
-  require(std::ranges::find(kernels, spec.kernel) != kernels.end(), "hawkes",
-          "no kernel is called \"", spec.kernel, "\"; there are: exponential, delayed");
+  require(std::ranges::find(kernels, spec.kernel) != kernels.end(), "hawkes", "unknown kernel \"",
+          spec.kernel, "\"; must be exponential or delayed");
   require(spec.branching >= 0 && spec.branching < 1, "hawkes", "branching = ", spec.branching,
           ": must be at least 0 and below 1");
   require(spec.types >= 1 && spec.length >= 1 && spec.lag > 0, "hawkes",

@@ -1,6 +1,6 @@
 #pragma once
-/// Sequences of marked events in batches; multivariate Hawkes processes generate some, with known
-/// intensity: events that make others more likely.
+/// Batches of marked event sequences, and multivariate Hawkes processes, in which events make
+/// others more likely, as generators with known intensity.
 
 #include <bochner/base/shape.hpp>
 #include <bochner/base/time_array.hpp>
@@ -9,10 +9,10 @@
 
 namespace bochner {
 
-/// lambda_k(t) = base_k + sum over events (t_i, l_i) before t of excitation_(k l_i) g_l(t - t_i),
-/// with the density of an Erlang distribution g_l(s) = rate_l (rate_l s)^(n-1) / (n-1)!
-/// exp(-rate_l s), n = shape: exponential for n = 1, with a peak at lag (n - 1) / rate_l above.
-/// Hawkes, "Spectra of some self-exciting and mutually exciting point processes", 1971.
+/// Hawkes process: lambda_k(t) = base_k + sum over events (t_i, l_i) before t of excitation_(k l_i)
+/// g_l(t - t_i), with the Erlang density g_l(s) = rate_l (rate_l s)^(n-1) / (n-1)! exp(-rate_l s),
+/// n = shape: exponential for n = 1, with a peak at lag (n - 1) / rate_l above. Hawkes, "Spectra of
+/// some self-exciting and mutually exciting point processes", 1971.
 struct HawkesProcess {
   std::vector<double> base;        ///< (K)
   std::vector<double> excitation;  ///< (K, K): mean number of children of type k of one event of l
@@ -22,21 +22,19 @@ struct HawkesProcess {
   std::size_t types() const { return base.size(); }
 };
 
-/// What a process, which must outlive this, remembers of its past: K x shape sums, whatever the
-/// number of events.
+/// State of a process, which must outlive it: K x shape sums for any number of events.
 class HawkesState {
  public:
   explicit HawkesState(const HawkesProcess& process);
   explicit HawkesState(HawkesProcess&&) = delete;
   void advance(double span);
-  /// An event now.
   void add(std::size_t type);
   double intensity(std::size_t type) const;
-  /// Of all types together.
+  /// Sums over all types.
   double intensity() const;
-  /// No smaller than intensity() is before the next event.
+  /// Returns an upper bound of intensity() until the next event.
   double bound() const;
-  /// Integral of intensity() since the start.
+  /// Returns the integral of intensity() since the start.
   double compensator() const;
 
  private:
@@ -51,45 +49,42 @@ struct Event {
   double time;
   std::size_t type;
 };
-/// The first `count` events after time 0, by thinning. Ogata, "On Lewis' simulation method for
-/// point processes", 1981.
+/// Simulates the first `count` events after time 0 by thinning. Ogata, "On Lewis' simulation method
+/// for point processes", 1981.
 std::vector<Event> simulate(const HawkesProcess& process, std::size_t count, Draws draws);
 
-/// T events of B sequences and, for each, the event that follows it.
+/// T events of B sequences and the event after each.
 struct EventBatch {
-  Indices types, next_types;  ///< (B, T); a next type of -1 says that nothing is known to follow
-  Times times, next_times;    ///< (B, T), ascending
-  std::vector<double> places = {};  ///< (B, T, d), where events have one
+  Indices types, next_types;        ///< (B, T); a next type of -1: unknown
+  Times times, next_times;          ///< (B, T), ascending
+  std::vector<double> places = {};  ///< (B, T, d), if events have places
 };
-/// Of zeros.
 EventBatch empty_event_batch(std::size_t B, std::size_t T);
 
-/// Examples for a model of events.
 class EventSource : public Dataset {
  public:
   virtual std::size_t types() const = 0;
-  /// Coordinates of the places of events; 0 where they have none.
+  /// Returns the coordinates per place; 0 if events have none.
   virtual std::size_t dimensions() const { return 0; }
-  /// Of training events.
+  /// Returns the bounding box of the places of training events.
   virtual BoundingBox reach() const { return {}; }
   virtual EventBatch batch(const Examples& examples) const = 0;
-  /// The process that made them, or null where none is known.
+  /// Returns the process that generated the events, or null if unknown.
   virtual const HawkesProcess* truth() const { return nullptr; }
 
  protected:
   using Dataset::Dataset;
 };
 
-/// Types in a ring: an event of type l has `branching` children of type l + 1 on the average, after
-/// (l + 1) lag on the average. One event in a unit of time, after a long time.
+/// Hawkes process with types in a ring: an event of type l has `branching` children of type l + 1
+/// on average, after (l + 1) lag on average. Rate in equilibrium: one event per unit of time.
 struct HawkesSpec {
   std::string kernel = "delayed";  ///< "exponential", or "delayed" with a peak (Erlang, shape 8)
   std::size_t types = 3;
-  std::size_t length = 64;  ///< events that a model sees (T)
+  std::size_t length = 64;  ///< events per window (T)
   double branching = 0.8;
   double lag = 3;
 };
-/// The kernels that a HawkesSpec may name.
 std::vector<std::string> hawkes_kernels();
 inline void describe(Keys& keys, HawkesSpec& spec) {
   keys("types", spec.types, between(1, 1 << 16), "hawkes: types of events (K)");
@@ -104,7 +99,7 @@ inline void describe(Keys& keys, HawkesSpec& spec) {
 }
 HawkesProcess hawkes_process(const HawkesSpec& spec);
 
-/// Generated sequences, each from a process without a past at time 0.
+/// Generated sequences, each from a process without events before time 0.
 class HawkesEvents : public EventSource {
  public:
   HawkesEvents(const HawkesSpec& spec, const ExampleSet& examples);
@@ -122,11 +117,11 @@ class HawkesEvents : public EventSource {
   HawkesProcess process_;
 };
 
-/// What the process itself says of a batch of its events.
+/// Log-likelihood and intensity of a batch under the true process.
 struct EventTruth {
-  double time_nats = 0;  ///< sum of -ln density of the next times, in units of 1 / time
+  double time_nats = 0;  ///< sum of -ln density of the next times, time in its own unit
   double type_nats = 0;  ///< sum of -ln probability of the next types at these times
-  Times intensity;       ///< (B, T, points, K) at the middles of `points` equal parts of every gap
+  Times intensity;  ///< (B, T, points, K) at the midpoints of `points` equal parts of every gap
 };
 EventTruth event_truth(const HawkesProcess& process, const EventBatch& batch, std::size_t points);
 

@@ -15,15 +15,15 @@ LabelledSizes sizes_of(const std::vector<EventTable>& sequences, const LabelledE
     classes = std::max(classes, std::size_t(events.label) + 1);
     longest = std::max(longest, events.rows.size());
   }
-  const std::size_t beside = spec.class_token ? 1 : 0;
-  return {types + beside, classes, std::min(spec.length, longest) + beside};
+  const std::size_t extra = spec.class_token ? 1 : 0;
+  return {types + extra, classes, std::min(spec.length, longest) + extra};
 }
 
 ExampleSet split_of(const std::vector<EventTable>& sequences, const LabelledEventsSpec& spec) {
   if (sequences.size() < 2)
     throw DataError(
-        "a classifier needs two sequences of events or more; name the column that tells them "
-        "apart as data.sequence_column");
+        "a classifier needs two sequences of events or more; name the column of sequence ids "
+        "as data.sequence_column");
   const std::uint64_t validation = held_out(sequences.size(), spec.validation);
   return {spec.seed, sequences.size() - validation, validation};
 }
@@ -74,7 +74,7 @@ std::string LabelledEvents::describe() const {
   const std::string labels = classes() > 1 ? in_words(", ", classes(), " classes") : "";
   return in_words(format_number_of(sequences_.size(), "sequence"), " of events of ",
                   vocabulary() - (spec_.class_token ? 1 : 0), " types", labels,
-                  words_of_merged_times(sequences_));
+                  merged_times_note(sequences_));
 }
 
 }  // namespace bochner

@@ -1,5 +1,4 @@
 #pragma once
-/// Sequences of events with a label each.
 
 #include <bochner/data/events/event_files.hpp>
 #include <bochner/data/labelled/labelled.hpp>
@@ -7,16 +6,16 @@
 namespace bochner {
 
 struct LabelledEventsSpec {
-  std::size_t length = 256;  ///< of longer sequences the last so many events are seen
-  double validation = 0.1;   ///< fraction of the sequences that is held out, always the last ones
-  std::uint64_t seed = 1;    ///< of the training order
-  bool class_token = false;  ///< one more token in front, at the time of the first event
-  bool labelled = true;      ///< there must be two labels or more
-  std::size_t types = 0, labels = 0;  ///< that there are at least
+  std::size_t length = 256;           ///< most events per sequence: the last ones
+  double validation = 0.1;            ///< fraction of held-out sequences, always the last ones
+  std::uint64_t seed = 1;             ///< of the training order
+  bool class_token = false;           ///< prepend a token, at the time of the first event
+  bool labelled = true;               ///< require two labels or more
+  std::size_t types = 0, labels = 0;  ///< lower bounds
 };
 
-/// Whole sequences: the types of their events are tokens at their times. Throws DataError where
-/// there are fewer than two sequences, or one label is all there is.
+/// Whole sequences for a classifier: the types of events are tokens at their times. Throws
+/// DataError for fewer than two sequences or labels.
 class LabelledEvents : public LabelledSequences {
  public:
   LabelledEvents(std::vector<EventTable> sequences, const LabelledEventsSpec& spec);
@@ -31,8 +30,8 @@ class LabelledEvents : public LabelledSequences {
   LabelledEventsSpec spec_;
 };
 
-/// What a classifier sees of a sequence: its last `length` events, behind the class token `types`
-/// if there is one.
+/// Returns the input of a classifier: the class token `types`, if any, and the last `length`
+/// events.
 LabelledExample labelled_example(const EventTable& events, const LabelledEventsSpec& spec,
                                  std::size_t types);
 

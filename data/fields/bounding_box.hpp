@@ -4,11 +4,11 @@
 
 namespace bochner {
 
-/// Where the coordinates of places begin, and how far they reach. (d) each
+/// Smallest coordinates of a set of places, and their range. (d) each
 struct BoundingBox {
   std::vector<double> origin, extent;
 };
-/// Of places (n, d); an extent of 0 counts as 1.
+/// Returns the bounding box of places (n, d); an extent of 0 becomes 1.
 BoundingBox bounding_box_of(const std::vector<double>& places, std::size_t dimensions);
 
 }  // namespace bochner

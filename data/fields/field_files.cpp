@@ -12,14 +12,14 @@
 namespace bochner {
 namespace {
 
-/// Calls `action` with the elements where they lie: floats or doubles.
+/// Calls `action` with the elements in place: floats or doubles.
 template <class Action>
 void with_elements(const StoredArray& array, const Action& action) {
   if (const auto floats = array.elements<float>()) return action(*floats);
   action(*array.elements<double>());
 }
 
-/// "(frames, height, width)" in two dimensions.
+/// Returns "(frames, height, width)" in two dimensions.
 std::string film_shape(std::size_t dimensions, const char* before = "") {
   const char* const axes[] = {"planes, ", "height, ", "width"};
   std::string text = std::string("(") + before + "frames, ";
@@ -33,10 +33,11 @@ FieldFiles::File::File(const std::filesystem::path& path, std::size_t dimensions
     : input(open_input(path)), array(parse_npy(input.bytes(), input.name())) {
   const auto& shape = array.shape();
   if (shape.size() != dimensions + 1 && shape.size() != dimensions + 2)
-    throw DataError(input.name(), ": is of shape ", shape_text(shape), "; films are ",
+    throw DataError(input.name(), ": has shape ", shape_text(shape), "; films are ",
                     film_shape(dimensions), ", or ", film_shape(dimensions, "films, "),
                     ", with data.dimensions = ", dimensions);
-  if (array.size() == 0) throw DataError(input.name(), ": is empty, of shape ", shape_text(shape));
+  if (array.size() == 0)
+    throw DataError(input.name(), ": is empty, with shape ", shape_text(shape));
   if (!array.elements<float>() && !array.elements<double>())
     throw DataError(input.name(),
                     ": films are float32 or float64, in C order and little-endian; "
@@ -73,7 +74,7 @@ void FieldFiles::require_same_size(const File& file, std::size_t dimensions) {
   const FieldSize size{size_.frames, {shape.end() - std::ptrdiff_t(dimensions), shape.end()}};
   if (size_.sides.empty()) size_ = size;
   if (size.sides != size_.sides)
-    throw DataError(file.input.name(), ": frames of ", size.text(), ", those before are ",
+    throw DataError(file.input.name(), ": frames of ", size.text(), ", but those before are ",
                     size_.text());
 }
 

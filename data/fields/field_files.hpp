@@ -1,5 +1,5 @@
 #pragma once
-/// Films of the user's: fields in NPY files, one frame after the other.
+/// Films of files: fields in NPY files, one frame after the other.
 
 #include <bochner/data/fields/fields.hpp>
 #include <bochner/data/files/input.hpp>
@@ -9,26 +9,26 @@
 namespace bochner {
 
 struct FieldFilesSpec {
-  std::size_t frames = 8;      ///< that are seen (T)
-  std::size_t dimensions = 2;  ///< of the space: 1 to 3
-  double validation = 0.1;     ///< see held_out_from(): of the films, or of the frames of one
-  std::uint64_t seed = 1;      ///< of the training order
-  std::size_t patch = 1;       ///< pixels of a side of what a model takes for a token
+  std::size_t frames = 8;      ///< input frames (T)
+  std::size_t dimensions = 2;  ///< of space: 1 to 3
+  double validation =
+      0.1;  ///< fraction held out, see held_out_from(): films, or frames of a single one
+  std::uint64_t seed = 1;  ///< of the training order
+  std::size_t patch = 1;   ///< side of a token's patch, in pixels
 };
 
-/// Files of (T', H, W), one film, or (N, T', H, W), N films, of float32 or float64, with one or
-/// three axes of space in place of H, W where the Spec says so. Every run of
-/// T + 1 frames is an example. They are held out as held_out_from() says, and no frame is on both
-/// sides. Files stay mapped, and numbers in the unit of the data. Throws
-/// DataError for other shapes and types, sizes that differ, too few frames, and numbers that are
-/// not finite.
+/// Films in files of shape (T', H, W), one film, or (N, T', H, W), N films, of float32 or float64,
+/// with one or three axes of space instead of H, W for other dimensions. Every run of T + 1 frames
+/// is an example. Films are held out like held_out_from(), and no frame is on both sides. Files
+/// stay mapped; numbers keep the unit of the data. Throws DataError for other shapes and types,
+/// sizes that differ, too few frames, and numbers that are not finite.
 class FieldFiles : public FieldSource {
  public:
   FieldFiles(const std::vector<std::filesystem::path>& files, const FieldFilesSpec& spec);
   FieldSize size() const override { return size_; }
   FieldBatch batch(const Examples& examples) const override;
   std::uint64_t fingerprint() const override;
-  /// Of all pixels of the training frames; the deviation has divisor n.
+  /// Returns the moments of all pixels of the training frames, with divisor n.
   Moments moments() const;
 
  protected:
@@ -40,9 +40,8 @@ class FieldFiles : public FieldSource {
     StoredArray array;
     File(const std::filesystem::path& path, std::size_t dimensions);
   };
-  /// Frames of one film that train, or validate.
   struct Stretch {
-    std::size_t file, first, frames;  ///< first: among all frames of the file
+    std::size_t file, first, frames;  ///< first: index among all frames of the file
     std::uint64_t examples_before;
   };
   using Part = std::vector<Stretch>;

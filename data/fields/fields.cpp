@@ -17,14 +17,14 @@ using Complex = std::complex<double>;
 constexpr double two_pi = 2 * std::numbers::pi;
 constexpr std::size_t highest_wave = 3;  // waves across the grid, along each axis
 
-/// Along each axis, the slowest first.
+/// Pixels along each axis, the slowest axis first.
 using Sides = std::vector<std::size_t>;
 
 std::size_t product_of(Sides::const_iterator first, Sides::const_iterator last) {
   return std::accumulate(first, last, std::size_t(1), std::multiplies<>());
 }
 
-/// The frames of one example, (T + 1, sides) in double; a row is along the last axis.
+/// Frames of one example, (T + 1, sides) in double; a row is along the last axis.
 struct Film {
   Sides sides;
   std::size_t frames, rows, width;
@@ -36,7 +36,7 @@ struct Film {
         width(sides.back()),
         values(frames * rows * width) {}
   double* row(std::size_t t, std::size_t r) { return values.data() + (t * rows + r) * width; }
-  /// The product of what tables along the slower axes have for a row, times `factor`.
+  /// Returns `factor` times the entries of row r in the tables of the slower axes.
   template <class Number>
   Number along(const std::vector<std::vector<Number>>& tables, std::size_t r, Number factor) const {
     for (std::size_t j = sides.size() - 1; j-- > 0; r /= sides[j])
@@ -45,7 +45,7 @@ struct Film {
   }
 };
 
-/// Along each axis: pixels a frame, or radians a pixel.
+/// Vector along the axes: pixels per frame, or radians per pixel.
 using Vector = std::vector<double>;
 
 double dot(const Vector& a, const Vector& b) {
@@ -58,7 +58,7 @@ Vector random_velocity(const FieldSpec& spec, Draws& draws) {
   return velocity;
 }
 
-/// A whole number of waves along each axis, not none along all.
+/// Returns a wave vector with a whole number of periods along each axis, not all 0.
 Vector random_wave(const FieldSpec& spec, Draws& draws) {
   const Sides sides = spec.sides();
   const auto highest = [](std::size_t n) {
@@ -67,7 +67,7 @@ Vector random_wave(const FieldSpec& spec, Draws& draws) {
   std::uint64_t choices = 1;
   for (const std::size_t n : sides) choices *= 2 * highest(n) + 1;
   std::uint64_t choice = draws.below(choices - 1);
-  choice += choice >= choices / 2;  // the middle one is no wave at all
+  choice += choice >= choices / 2;  // skips the zero vector in the middle
   Vector wave(sides.size());
   for (std::size_t j = sides.size(); j-- > 0;) {
     const std::uint64_t most = highest(sides[j]), all = 2 * most + 1;
@@ -77,7 +77,7 @@ Vector random_wave(const FieldSpec& spec, Draws& draws) {
   return wave;
 }
 
-/// e^(i k n) of n = 0 .. size - 1.
+/// Tabulates e^(i k n).
 std::vector<Complex> phases(double k, std::size_t size) {
   std::vector<Complex> table(size);
   for (std::size_t n = 0; n < size; ++n) table[n] = std::polar(1.0, k * double(n));
@@ -105,8 +105,7 @@ void add_wave(Film& film, const FieldSpec& spec, const Vector& velocity, double 
   }
 }
 
-/// exp(-d^2 / 2 width^2) of the distance from `center` to every pixel, summed over the images
-/// that a periodic axis has.
+/// Sums exp(-d^2 / 2 width^2) over the images of `center` on a periodic axis, for every pixel.
 std::vector<double> bump(double center, double width, std::size_t size) {
   std::vector<double> profile(size);
   const double period = double(size), reduced = center - period * std::floor(center / period);
@@ -119,7 +118,6 @@ std::vector<double> bump(double center, double width, std::size_t size) {
   return profile;
 }
 
-/// Adds a travelling Gaussian of random place, width and height.
 void add_gaussian(Film& film, const FieldSpec& spec, const Vector& velocity, Draws& draws) {
   const std::size_t d = film.sides.size();
   const double shorter = double(std::ranges::min(film.sides));
@@ -168,7 +166,7 @@ constexpr Generator generators[] = {{"moving_pattern", paint_moving_pattern},
 
 const Generator& generator_of(const std::string& kind) {
   const auto found = std::ranges::find(generators, kind, &Generator::kind);
-  require(found != std::end(generators), "fields", "data.kind = ", kind, ": no such field");
+  require(found != std::end(generators), "fields", "data.kind = ", kind, ": unknown kind of field");
   return *found;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Fields and what follows them; generated ones on a periodic grid are known exactly.
+/// Fields and their next frame; generated ones on a periodic grid are exact.
 
 #include <bochner/autodiff/tensor.hpp>
 #include <bochner/data/dataset.hpp>
@@ -9,13 +9,13 @@ namespace bochner {
 struct FieldSpec {
   std::string kind = "advection_diffusion";
   std::size_t frames = 8;
-  std::size_t dimensions = 2;  ///< of the space: 1 to 3
+  std::size_t dimensions = 2;  ///< of space: 1 to 3
   std::size_t planes = 12, height = 12, width = 12;
   std::size_t components = 4;
   double speed = 1, diffusivity = 0.1, noise = 0;
-  std::size_t patch = 1;  ///< pixels of a side of what a model takes for a token
+  std::size_t patch = 1;  ///< side of a token's patch, in pixels
 
-  /// (width), (height, width) or (planes, height, width).
+  /// Returns (width), (height, width) or (planes, height, width).
   std::vector<std::size_t> sides() const;
 };
 inline void describe(Keys& keys, FieldSpec& spec) {
@@ -23,7 +23,7 @@ inline void describe(Keys& keys, FieldSpec& spec) {
   keys("dimensions", spec.dimensions, between(1, 3),
        "fields: dimensions of the space: width, or height and width, or planes, height and width");
   const auto side = [&](const char* name, std::size_t& pixels, const char* words) {
-    std::size_t wanted = 0;  // that of the Spec, or of films
+    std::size_t wanted = 0;  // 0: keep the Spec's, or the films'
     keys(name, wanted, between(0, 1 << 12), words);
     if (wanted > 0) pixels = wanted;
   };
@@ -42,39 +42,36 @@ inline void describe(Keys& keys, FieldSpec& spec) {
   keys("noise", spec.noise, at_least(0),
        "fields: deviation of the noise on the frames that are seen");
 }
-/// "moving_pattern", "advection_diffusion": what data.kind may name.
+/// Returns the values of FieldSpec::kind: "moving_pattern", "advection_diffusion".
 std::vector<std::string> field_kinds();
 
-/// What is seen, and the field of one frame later, exact and without noise. (B, T, H, W), (B, H, W)
-/// in two dimensions, (B, T, W), (B, W) in one, (B, T, D, H, W), (B, D, H, W) in three
+/// Input frames and the exact, noise-free field one frame later. (B, T, H, W), (B, H, W) in two
+/// dimensions, (B, T, W), (B, W) in one, (B, T, D, H, W), (B, D, H, W) in three
 struct FieldBatch {
   Tensor frames, next;
 };
 
-/// Frames that are seen, and pixels along each axis, the slowest first.
+/// Number of input frames, and pixels along each axis, the slowest axis first.
 struct FieldSize {
   std::size_t frames;
   std::vector<std::size_t> sides;
 
   std::size_t pixels() const;
-  /// Patches of this side in a frame.
+  /// Counts patches of this side in a frame.
   std::size_t patches(std::size_t side) const;
-  /// "12 x 12"
   std::string text() const;
 };
 
-/// Examples for a model of fields.
 class FieldSource : public Dataset {
  public:
   virtual FieldSize size() const = 0;
   virtual FieldBatch batch(const Examples& examples) const = 0;
-  /// Patches of all frames that are seen.
   std::uint64_t tokens_per_example() const override;
 
  protected:
   FieldSource(const ExampleSet& examples, std::size_t patch) : Dataset(examples), patch_(patch) {}
   FieldBatch empty_batch(std::size_t count) const;
-  /// "advection_diffusion, 8 frames of 12 x 12"
+  /// Describes the data: "advection_diffusion, 8 frames of 12 x 12".
   std::string describe() const override;
   virtual std::string describe_films() const = 0;
 
@@ -82,16 +79,16 @@ class FieldSource : public Dataset {
   std::size_t patch_;
 };
 
-/// One example is a random field:
+/// Random fields, one per example:
 ///
-///   moving_pattern       a sum of Gaussians and plane waves, each with a velocity of its own
+///   moving_pattern       a sum of Gaussians and plane waves, each with its own velocity
 ///   advection_diffusion  u_t + v . grad u = kappa laplace u for random v, kappa and first frame,
 ///                        solved exactly: every Fourier mode turns and decays
 ///
 /// The first frame has mean 0 and variance 1 over examples.
 class Fields : public FieldSource {
  public:
-  /// Throws std::invalid_argument when the kind is unknown or a size is 0.
+  /// Throws std::invalid_argument for an unknown kind or too small sizes.
   Fields(const FieldSpec& spec, const ExampleSet& examples);
   const FieldSpec& spec() const { return spec_; }
   FieldSize size() const override { return {spec_.frames, spec_.sides()}; }

@@ -30,7 +30,7 @@ ChosenColumns chosen_columns(const NamedArray& array, const SensorColumns& wante
   if (chosen.places.empty() || chosen.places.size() > 3)
     throw DataError("a place has one to three coordinates, not ", chosen.places.size(),
                     "; name their columns in data.place_columns");
-  if (chosen.values.empty()) throw DataError("there is no column of values besides time and place");
+  if (chosen.values.empty()) throw DataError("there is no column of values next to time and place");
   return chosen;
 }
 
@@ -42,16 +42,15 @@ double known_number(const NamedArray& array, std::size_t row, std::size_t column
   return number;
 }
 
-/// NaN or infinite where it is missing.
+/// Returns a value; NaN or infinite if it is missing.
 double value_at(const NamedArray& array, std::size_t row, std::size_t column) {
   const double number = array.values(row, column);
   if (std::isfinite(number) && std::abs(number) > double(std::numeric_limits<float>::max()))
     throw DataError("row ", row + 1, ": column ", column_name(array, column), ": ",
-                    format_number(number), " is more than a model can take");
+                    format_number(number), " exceeds the range of float32");
   return number;
 }
 
-/// Elements order[0], order[1], .. of n rows of `width` numbers.
 std::vector<double> in_order(const std::vector<double>& numbers, std::size_t width,
                              const std::vector<std::size_t>& order) {
   std::vector<double> sorted;
@@ -119,7 +118,7 @@ SensorTable sensor_table(const NamedArray& array, const SensorColumns& columns) 
 
 namespace {
 
-/// None of them may be missing, nor stand in the place of another.
+/// Throws DataError if a learned column is missing from the input; other columns cannot replace it.
 void require_called(const NamedArray& array, const std::vector<std::string>& names) {
   for (const std::string& name : names)
     if (!find_column(array.columns, array.columns.size(), name))
@@ -127,23 +126,21 @@ void require_called(const NamedArray& array, const std::vector<std::string>& nam
                       joined(names, ", ", excerpt));
 }
 
-/// Of what is no time.
+/// Throws DataError if the input has columns of values that the model has not learned.
 void require_no_others(const NamedArray& array, const SensorColumns& columns) {
   const std::vector<std::size_t> chosen = chosen_columns(array, columns).values;
-  SensorColumns of_all = columns;
-  of_all.values.clear();
-  for (const std::size_t column : chosen_columns(array, of_all).values)
+  SensorColumns with_all = columns;
+  with_all.values.clear();
+  for (const std::size_t column : chosen_columns(array, with_all).values)
     if (std::ranges::count(chosen, column) == 0)
       throw DataError("the model knows no column ", excerpt(column_name(array, column)),
                       "; it has learned ", joined(columns.values, ", ", excerpt));
 }
 
-/// Names of places and values; the time may be called otherwise.
 std::string columns_in_words(const SensorTable& table) {
   return joined(table.names | std::views::drop(1), ", ", excerpt);
 }
 
-/// Columns mean what they are called, wherever they stand.
 void require_alike(const SensorTable& first, const SensorTable& other) {
   if (other.dimensions != first.dimensions || other.variates != first.variates)
     throw DataError("data.files: tables of ", first.dimensions, " coordinates and ", first.variates,
@@ -156,8 +153,8 @@ void require_alike(const SensorTable& first, const SensorTable& other) {
 
 }  // namespace
 
-SensorColumns columns_called(const NamedArray& array, const SensorColumns& columns,
-                             const SensorTable& like) {
+SensorColumns columns_named_like(const NamedArray& array, const SensorColumns& columns,
+                                 const SensorTable& like) {
   if (array.columns.empty() || array.values.dimension() != 2) return columns;
   const auto place = like.names.begin() + 1, value = place + std::ptrdiff_t(like.dimensions);
   SensorColumns called{columns.time, {place, value}, {value, like.names.end()}};

@@ -1,5 +1,5 @@
 #pragma once
-/// Readings of sensors: values at places and times, both as irregular as they are.
+/// Sensor readings: values at irregular places and times.
 
 #include <bochner/base/keys.hpp>
 #include <bochner/data/formats/array.hpp>
@@ -7,11 +7,10 @@
 
 namespace bochner {
 
-/// Columns of a table of readings, by name or by number from 1.
 struct SensorColumns {
   std::string time = "time";
-  std::vector<std::string> places = {};  ///< coordinates, 1 to 3
-  std::vector<std::string> values = {};  ///< none for all others
+  std::vector<std::string> places = {};  ///< 1 to 3 coordinates
+  std::vector<std::string> values = {};  ///< empty: all others
 };
 inline void describe(Keys& keys, SensorColumns& columns) {
   keys("place_columns", columns.places,
@@ -19,34 +18,31 @@ inline void describe(Keys& keys, SensorColumns& columns) {
        "by number from 1; of events none for none");
 }
 
-/// Rows in the order of their times, those of one time as in the table.
+/// Readings sorted by time, those of equal times as in the table.
 struct SensorTable {
   std::size_t dimensions = 1, variates = 1;  ///< d, V
   std::vector<double> times;                 ///< (n), ascending
   std::vector<double> places;                ///< (n, d)
-  std::vector<double> values;                ///< (n, V); NaN where a value is missing
-  std::vector<std::size_t> rows;             ///< (n): of the table that they come from
-  std::vector<std::string> names;            ///< of time, places and values, as they were called
+  std::vector<double> values;                ///< (n, V); NaN: missing
+  std::vector<std::size_t> rows;             ///< (n): rows of the source table
+  std::vector<std::string> names;            ///< of time, places and values
 
   std::size_t size() const { return times.size(); }
-  /// Of the values; none of a table whose columns have numbers only.
+  /// Returns the names of the values; none if columns have only numbers.
   std::vector<std::string> value_names() const;
-  /// Rows first, .., last - 1.
   SensorTable part(std::size_t first, std::size_t last) const;
 };
 
-/// A table of readings. Throws DataError for columns that are not there, no column of values, and a
-/// time or a coordinate that is missing, with its row.
+/// Returns the readings of a table. Throws DataError for missing columns, no column of values, and
+/// a missing time or coordinate, with its row.
 SensorTable sensor_table(const NamedArray& array, const SensorColumns& columns);
-/// The columns of such a table that are called as those of `like`, which `columns` chose: all of
-/// them, and no others of values. A table without names has them where `columns` says. Throws
-/// DataError with the names.
-SensorColumns columns_called(const NamedArray& array, const SensorColumns& columns,
-                             const SensorTable& like);
-/// Of several files as one. Throws DataError where they have different numbers of columns.
+/// Returns the columns of a table with the names of `like`, which `columns` chose: all of them, and
+/// no other values. For a table without names, returns `columns`. Throws DataError with the names.
+SensorColumns columns_named_like(const NamedArray& array, const SensorColumns& columns,
+                                 const SensorTable& like);
+/// Merges several tables. Throws DataError if their columns differ.
 SensorTable merged(const std::vector<SensorTable>& tables);
 
-/// XXH64 of times, places and values.
 std::uint64_t fingerprint(const SensorTable& table);
 
 }  // namespace bochner

@@ -18,7 +18,7 @@ Coordinates place_of(const SensorTable& table, std::size_t row) {
   return {first, first + std::ptrdiff_t(table.dimensions)};
 }
 
-/// Of what is there of a variate among the first rows.
+/// Returns the moments of a variate's known values among the first rows.
 Moments moments_of_variate(const SensorTable& table, std::size_t variate, std::size_t rows) {
   const std::string column = "column " + table.names[1 + table.dimensions + variate];
   bool is_there = false;
@@ -27,7 +27,7 @@ Moments moments_of_variate(const SensorTable& table, std::size_t variate, std::s
       if (const double x = table.values[row * table.variates + variate]; std::isfinite(x))
         is_there = true, action(x);
   });
-  if (!is_there) throw DataError(column, ": has no value among the training readings");
+  if (!is_there) throw DataError(column, ": has no value in the training readings");
   return resolved(moments, column);
 }
 
@@ -43,8 +43,8 @@ std::size_t asked_count(const SensorSpec& spec) {
 SensorWindows::SensorWindows(SensorTable table, const SensorSpec& spec)
     : table_(std::move(table)), spec_(spec) {
   require(spec.length >= 2 && spec.asked > 0 && spec.asked < 1, "sensors",
-          "needs windows of two readings and a part of them to ask for, not ", spec.length, " and ",
-          spec.asked);
+          "needs data.length of 2 or more and data.asked between 0 and 1, not ", spec.length,
+          " and ", spec.asked);
   const std::size_t T = spec.length, held = held_out(table_.size(), spec.validation);
   train_rows_ = table_.size() - held;
   if (train_rows_ < T || (held > 0 && held < T))
@@ -56,14 +56,14 @@ SensorWindows::SensorWindows(SensorTable table, const SensorSpec& spec)
   require_questions(Split::validation);
 }
 
-/// Of the first epoch.
+/// Throws DataError if no window of a split asks for a known value in the first epoch.
 void SensorWindows::require_questions(Split split) const {
   const std::uint64_t count = examples(split);
   for (std::uint64_t index = 0; index < count; ++index)
     if (asks(split, index)) return;
   if (count == 0) return;
   throw DataError(
-      "the ", name_of(split), " split has no window that asks for a value that is known",
+      "the ", name_of(split), " split has no window that asks for a known value",
       spec_.ask == "places" ? ": with data.ask = places it needs two places or more" : "",
       "; choose another data.ask, data.length or data.validation");
 }
@@ -76,7 +76,6 @@ bool SensorWindows::asks(Split split, std::uint64_t index) const {
   return false;
 }
 
-/// Which readings of the window are asked for.
 std::vector<bool> SensorWindows::questions(std::size_t first, Draws draws) const {
   const std::size_t T = spec_.length, count = asked_count(spec_);
   std::vector<bool> asked(T, false);
@@ -84,7 +83,7 @@ std::vector<bool> SensorWindows::questions(std::size_t first, Draws draws) const
     std::fill(asked.end() - std::ptrdiff_t(count), asked.end(), true);
     return asked;
   }
-  std::map<Coordinates, std::vector<std::size_t>> groups;  // of one reading each, or of one place
+  std::map<Coordinates, std::vector<std::size_t>> groups;  // one reading each, or one place
   for (std::size_t t = 0; t < T; ++t)
     groups[spec_.ask == "places" ? place_of(table_, first + t) : Coordinates{double(t)}].push_back(
         t);
@@ -92,7 +91,7 @@ std::vector<bool> SensorWindows::questions(std::size_t first, Draws draws) const
   for (const auto& [key, readings] : groups) parts.push_back(&readings);
   std::size_t chosen = 0;
   std::vector<std::size_t> order = draws.shuffled(parts.size());
-  order.pop_back();  // something is left to see
+  order.pop_back();  // at least one part stays visible
   for (const std::size_t part : order) {
     if (chosen >= count) break;
     for (const std::size_t t : *parts[part]) asked[t] = true;

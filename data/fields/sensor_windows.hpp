@@ -1,5 +1,5 @@
 #pragma once
-/// Windows of readings, some of whose values are asked for.
+/// Windows of readings in which some values are hidden and asked for.
 
 #include <bochner/autodiff/tensor.hpp>
 #include <bochner/data/dataset.hpp>
@@ -11,11 +11,10 @@ namespace bochner {
 struct SensorSpec {
   std::size_t length = 256;  ///< readings of a window (T)
   double validation = 0.1;   ///< fraction of the rows, the last in time
-  std::uint64_t seed = 1;    ///< of the training order and of what is asked
-  double asked = 0.25;       ///< fraction of the readings of a window
+  std::uint64_t seed = 1;    ///< seed of the training order and of the choice of hidden values
+  double asked = 0.25;       ///< fraction of hidden readings of a window
   std::string ask = "any";   ///< "any", "last" or "places"
 };
-/// The names of what may be asked for.
 std::vector<std::string> sensor_questions();
 inline void describe(Keys& keys, SensorSpec& spec) {
   keys("ask", spec.ask, one_of(sensor_questions),
@@ -24,39 +23,38 @@ inline void describe(Keys& keys, SensorSpec& spec) {
   keys("asked", spec.asked, below(0.001, 1), "sensors: fraction of the readings of a window");
 }
 
-/// Windows of T readings; values (B, T, V) in the unit of the data.
+/// Windows of T readings; values (B, T, V) keep the unit of the data.
 struct SensorBatch {
-  Tensor values, seen;    ///< what is seen, 0 elsewhere; 1 where a value is seen
-  Tensor targets, asked;  ///< what is asked for, 0 elsewhere; 1 where a known value is asked for
+  Tensor values, seen;         ///< visible values, else 0; 1 for a visible value
+  Tensor targets, asked;       ///< hidden values, else 0; 1 for a known hidden value
   std::vector<double> places;  ///< (B, T, d)
   std::vector<double> times;   ///< (B, T), since the first of the window
 };
 
-/// Mean and standard deviation (divisor n) of each variate, and the units of place and time: where
-/// coordinates begin, how far they reach, and the median span of a window.
+/// Mean and standard deviation (divisor n) of each variate, the bounding box of places, and the
+/// median time span of a window.
 struct SensorScale {
   std::vector<double> mean, deviation;  ///< (V) each
   BoundingBox places;
   double span = 1;
 };
 
-/// Runs of T readings in the order of time. Every run of the training rows is an example, of which
-/// each epoch asks for others; the last rows in time validate, in windows without overlap, always
-/// asked for the same. Missing values are neither seen nor asked for. Throws DataError where a part
-/// is shorter than a window, or where none of its windows asks for a value that is known.
+/// Runs of T readings in order of time. Every run of the training rows is an example, with other
+/// values hidden in each epoch; the last rows validate, in windows without overlap, with the same
+/// values hidden each time. Missing values are neither visible nor asked for. Throws DataError if a
+/// part is shorter than a window, or none of its windows asks for a known value.
 class SensorWindows : public Dataset {
  public:
   SensorWindows(SensorTable table, const SensorSpec& spec);
   const SensorTable& table() const { return table_; }
   const SensorSpec& spec() const { return spec_; }
   SensorBatch batch(const Examples& examples) const;
-  /// Of the training rows only.
   SensorScale scale() const;
   std::uint64_t tokens_per_example() const override { return spec_.length; }
   std::uint64_t fingerprint() const override;
 
  protected:
-  /// "30 places of 2 coordinates, 1 variate, 6000 readings"
+  /// Describes the data: "30 places in 2 dimensions, 1 variate, 6000 readings".
   std::string describe() const override;
 
  private:
@@ -65,7 +63,6 @@ class SensorWindows : public Dataset {
   std::vector<bool> questions(std::size_t first, Draws draws) const;
   void require_questions(Split split) const;
   bool asks(Split split, std::uint64_t index) const;
-  /// Of a window.
   std::size_t first_row(Split split, std::uint64_t index) const {
     return split == Split::train ? index : train_rows_ + index * spec_.length;
   }
@@ -75,7 +72,7 @@ class SensorWindows : public Dataset {
   std::size_t train_rows_;
 };
 
-/// Readings a window asks for: at least one, and at least one is left.
+/// Returns the number of readings that a window asks for: at least one, with at least one left.
 std::size_t asked_count(const SensorSpec& spec);
 
 }  // namespace bochner

@@ -1,5 +1,5 @@
 #pragma once
-/// xxhash64 (XXH64). It protects against accidents, not against attackers.
+/// xxhash64 (XXH64): detects accidents, not attacks.
 
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +9,7 @@ struct XXH64_state_s;
 
 namespace bochner {
 
-/// Of bytes that come in pieces.
+/// Hash of bytes that arrive in pieces.
 class Digest {
  public:
   Digest();
@@ -23,11 +23,10 @@ class Digest {
   std::unique_ptr<XXH64_state_s, Free> state_;
 };
 
-/// Of bytes that are all there.
 std::uint64_t digest_of(const void* data, std::size_t bytes, std::uint64_t seed = 0);
 
-/// Of the elements of a vector, a string, a span, an array; to chain several, the digest before
-/// serves as the seed.
+/// Hashes the elements of a vector, string, span or array. To hash several, pass the previous
+/// digest as the seed.
 template <class Elements>
 std::uint64_t digest_of_elements(const Elements& elements, std::uint64_t seed = 0) {
   return digest_of(elements.data(), elements.size() * sizeof(*elements.data()), seed);

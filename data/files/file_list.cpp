@@ -7,7 +7,7 @@
 namespace bochner {
 namespace {
 
-/// A quarter of what the process may have open, so that there is room for all else.
+/// Returns a quarter of the limit on open files, which leaves room for everything else.
 std::size_t most_open() {
   constexpr std::size_t enough = 512;
   rlimit limit;
@@ -17,7 +17,7 @@ std::size_t most_open() {
 
 std::vector<std::int64_t> identity_of(const RegularFile& file) {
   std::vector<std::int64_t> marks = file.marks();
-  marks.resize(5);  // without the change of the inode, which a new name is too
+  marks.resize(5);  // without the inode's change time, which a rename alters too
   return marks;
 }
 

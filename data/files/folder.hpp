@@ -6,9 +6,9 @@
 
 namespace bochner {
 
-/// Names of what a folder holds, in order; the empty path is the current one. Throws
-/// std::system_error, and std::bad_alloc where memory ends: there the iterators of libstdc++ 12 end
-/// the program.
+/// Lists the entries of a folder in alphabetical order; the empty path is the current folder.
+/// Throws std::system_error, and std::bad_alloc without memory (where the iterators of libstdc++ 12
+/// terminate).
 std::vector<std::string> names_in(const std::filesystem::path& folder);
 
 }  // namespace bochner

@@ -25,7 +25,8 @@ std::vector<std::string> entries(const fs::path& folder) {
   }
 }
 
-/// "a/**" -> {"a", "**", "*"}: what follows `**` is never empty and never another `**`.
+/// Splits a pattern into its parts: "a/**" -> {"a", "**", "*"}. What follows `**` is never empty or
+/// another `**`.
 std::vector<std::string> split(const std::string& pattern) {
   std::vector<std::string> parts;
   for (const fs::path& part : fs::path(pattern)) {
@@ -37,8 +38,8 @@ std::vector<std::string> split(const std::string& pattern) {
   return parts;
 }
 
-/// Only a path that is not there may be passed over: what cannot be examined is not left out of the
-/// data without a word.
+/// Returns the status of a path. Throws IoError unless it is known: only missing paths may be
+/// skipped silently.
 fs::file_status examine(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path.empty() ? "." : path, error);

@@ -13,8 +13,8 @@ constexpr int zlib_window = 15, gzip_window = 15 + 16, raw_window = -15;
 constexpr std::size_t first_piece = 1 << 16;
 constexpr std::size_t largest_piece = 1 << 30;  // zlib counts in 32 bits
 
-/// One call of ::inflate or ::deflate, which takes what it has read and written off `in` and `out`;
-/// `last` is its flush for the last of `in`.
+/// Calls ::inflate or ::deflate once and removes what it read and wrote from `in` and `out`; `last`
+/// is the flush mode for the end of `in`.
 int advance(z_stream& stream, int (*call)(z_stream*, int), int last, ByteSpan& in,
             std::span<std::uint8_t>& out) {
   const std::size_t given = std::min(in.size(), largest_piece);
@@ -29,7 +29,7 @@ int advance(z_stream& stream, int (*call)(z_stream*, int), int last, ByteSpan& i
   return code;
 }
 
-/// One zlib stream over bytes that are all there.
+/// zlib stream over bytes in memory.
 class Inflater {
  public:
   Inflater(ByteSpan bytes, const std::string& name, int window) : rest_(bytes), name_(name) {
@@ -38,18 +38,18 @@ class Inflater {
   ~Inflater() { ::inflateEnd(&stream_); }
   Inflater(const Inflater&) = delete;
 
-  /// Fills `out` as far as the stream goes; how many bytes that were.
+  /// Fills `out` as far as the stream goes. Returns the number of bytes.
   std::size_t fill(std::span<std::uint8_t> out) {
     const std::size_t size = out.size();
     while (!out.empty() && !at_end_) step(out);
     return size - out.size();
   }
-  /// Whether the stream ends here, without another byte in it or behind it.
+  /// Returns whether the stream ends here, with no byte left in it or after it.
   bool ends() {
     std::uint8_t more;
     return (at_end_ || fill({&more, 1}) == 0) && rest_.empty();
   }
-  /// The same as fill() from one member of a gzip file after the other.
+  /// Fills `out` across the members of a gzip file.
   std::size_t fill_from_members(std::span<std::uint8_t> out) {
     std::size_t filled = fill(out);
     while (filled < out.size() && begin_member()) filled += fill(out.subspan(filled));
@@ -57,7 +57,6 @@ class Inflater {
   }
 
  private:
-  /// Behind the end of a member: whether another one follows.
   bool begin_member() {
     if (rest_.empty()) return false;
     if (!is_gzip(rest_))
@@ -123,7 +122,7 @@ Bytes gunzip(ByteSpan bytes, const std::string& name, std::uint64_t limit) {
   }
   std::uint8_t more;
   if (filled == limit && inflater.fill_from_members({&more, 1}) > 0)
-    throw DataError(name, ": inflates to more than ", limit, " bytes, the limit here");
+    throw DataError(name, ": inflates to more than ", limit, " bytes, the limit");
   contents.resize(filled);
   return contents;
 }
@@ -143,7 +142,7 @@ Bytes inflate_front(ByteSpan bytes, const std::string& name, std::size_t count) 
 }
 
 Bytes inflate_exactly(ByteSpan bytes, const std::string& name, std::uint64_t size) {
-  // Deflate shrinks at most 1032 times: what claims more is not worth the memory.
+  // Deflate compresses at most 1032:1. A larger claim is not worth the memory.
   if (size / 1032 > bytes.size())
     throw DataError(name, ": claims to inflate to ", size, " bytes, which its ", bytes.size(),
                     " compressed bytes cannot hold");

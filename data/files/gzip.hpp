@@ -15,26 +15,24 @@ inline ByteSpan bytes_of(const std::string& text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 
-/// Whether the bytes begin as a gzip file does.
 bool is_gzip(ByteSpan bytes);
-/// Throws DataError for a file with this front that is to be read as it is.
+/// Throws DataError if a file that must not be compressed begins like gzip.
 void refuse_gzip(ByteSpan front, const std::string& name);
-/// The contents of a gzip file of one or more members. `name` stands in errors. Throws DataError
-/// when it is damaged, cut off or followed by something else, and when the contents would be larger
-/// than `limit` bytes, before more memory than that is used.
+/// Returns the contents of a gzip file of one or more members. `name` appears in errors. Throws
+/// DataError when it is damaged, cut off or has trailing data, and when the contents exceed `limit`
+/// bytes, before more memory than that is used.
 Bytes gunzip(ByteSpan bytes, const std::string& name, std::uint64_t limit);
-/// The first `count` bytes of the contents, or all when there are fewer: enough to read a header.
+/// Returns the first `count` bytes of the contents, or all of fewer: enough to read a header.
 Bytes gunzip_front(ByteSpan bytes, const std::string& name, std::size_t count);
 
-/// The same of a raw deflate stream (RFC 1951).
+/// Returns the first `count` bytes of a raw deflate stream (RFC 1951).
 Bytes inflate_front(ByteSpan bytes, const std::string& name, std::size_t count);
-/// The contents of a raw deflate stream, which must be `size` bytes.
+/// Returns the contents of a raw deflate stream, which must be `size` bytes.
 Bytes inflate_exactly(ByteSpan bytes, const std::string& name, std::uint64_t size);
-/// A raw deflate stream.
 Bytes deflate(ByteSpan bytes);
-/// The same inside a zlib stream (RFC 1950), as in a PNG picture.
+/// Compresses into a zlib stream (RFC 1950), as in a PNG image.
 Bytes zlib_stream(ByteSpan bytes);
-/// CRC-32 as gzip and zip use it, going on from that of the bytes before.
+/// Returns the CRC-32 of gzip and zip, continued from that of the preceding bytes.
 std::uint32_t crc32_of(ByteSpan bytes, std::uint32_t before = 0);
 
 }  // namespace bochner

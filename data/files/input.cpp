@@ -16,7 +16,7 @@ Bytes read_standard_input(const std::string& name, std::uint64_t limit) {
   while (true) {
     if (filled > limit)
       throw DataError(name, ": holds more than ", limit,
-                      " bytes, the limit here; write it to a file first");
+                      " bytes, the limit; write it to a file first");
     if (filled == bytes.size()) bytes.resize(2 * bytes.size());
     const ssize_t count = ::read(STDIN_FILENO, bytes.data() + filled, bytes.size() - filled);
     if (count < 0 && errno == EINTR) continue;

@@ -8,23 +8,21 @@
 
 namespace bochner {
 
-/// Most bytes that are taken from a compressed file or from standard input.
+/// Largest size of a decompressed file or of standard input.
 constexpr std::uint64_t input_limit = std::uint64_t(1) << 30;
 
-/// Tells from the first bytes of a file, at most `input_front` of them, how large it can be.
+/// Returns the largest size that a file can have, from its first `input_front` bytes at most.
 using InputDemand = std::function<std::uint64_t(ByteSpan front, const std::string& name)>;
 constexpr std::size_t input_front = 1 << 17;
 
-/// All bytes of a file, or of standard input for "-". A plain file is mapped; a gzip file, told by
-/// its first bytes, and standard input are held in memory. Throws what MappedFile and gunzip throw,
-/// and DataError for standard input or what a gzip file holds beyond `limit` bytes, or what
-/// `demand` says.
+/// All bytes of a file, or of standard input for "-". A plain file is mapped; a gzip file
+/// (recognized by its first bytes) and standard input are held in memory. Throws what MappedFile
+/// and gunzip throw, and DataError beyond `limit` bytes, or the size that `demand` returns.
 class Input {
  public:
   explicit Input(const std::filesystem::path& path, std::uint64_t limit = input_limit);
   Input(const std::filesystem::path& path, const InputDemand& demand);
 
-  /// The path, or "standard input".
   const std::string& name() const { return name_; }
   ByteSpan bytes() const { return mapped_ ? mapped_->bytes() : ByteSpan(held_); }
   std::string_view text() const {

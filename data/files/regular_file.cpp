@@ -49,15 +49,15 @@ void RegularFile::read_at(std::uint64_t offset, std::span<std::uint8_t> out) con
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) fail("read", path_);
     if (count == 0)
-      throw DataError(path_.string(), ": has become shorter, it ends before byte ",
-                      offset + out.size(), " of ", size_, "; restore it");
+      throw DataError(path_.string(), ": was truncated: it ends before byte ", offset + out.size(),
+                      " of ", size_, "; restore it");
     out = out.subspan(std::size_t(count));
     offset += std::uint64_t(count);
   }
 }
 
-/// Ranges stay in the list for good, so that a signal handler can walk it at any time; those
-/// without bytes are used again.
+/// Mapped range. Ranges are never removed from the list, so that a signal handler can walk it at
+/// any time; unused ones are reused.
 struct MappedFile::Range {
   std::atomic<const std::uint8_t*> begin = nullptr;
   std::atomic<std::size_t> size = 0;

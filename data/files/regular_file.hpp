@@ -10,7 +10,7 @@
 
 namespace bochner {
 
-/// An open file of the system, closed at the end; -1 for none.
+/// Owned file descriptor; -1 for none.
 class Descriptor {
  public:
   explicit Descriptor(int value) : value_(value) {}
@@ -23,14 +23,14 @@ class Descriptor {
     return *this;
   }
   int value() const { return value_; }
-  /// Gives it up: whoever calls this closes it.
+  /// Releases the descriptor: the caller must close it.
   int release() { return std::exchange(value_, -1); }
 
  private:
   int value_;
 };
 
-/// A regular file, open for reading. Throws IoError when it cannot be opened, DataError when it is
+/// Regular file, open for reading. Throws IoError when it cannot be opened, DataError when it is
 /// not a regular file.
 class RegularFile {
  public:
@@ -38,12 +38,11 @@ class RegularFile {
 
   const std::filesystem::path& path() const { return path_; }
   int descriptor() const { return descriptor_.value(); }
-  /// Bytes when it was opened.
   std::uint64_t size() const { return size_; }
-  /// Device, inode, size and the times of the last changes now. Throws IoError.
+  /// Returns the current device, inode, size and modification times. Throws IoError.
   std::vector<std::int64_t> marks() const;
-  /// Fills `out` with the bytes from `offset` on. Throws DataError where the file has become
-  /// shorter, IoError when it cannot be read.
+  /// Fills `out` with the bytes from `offset` on. Throws DataError if the file was truncated,
+  /// IoError when it cannot be read.
   void read_at(std::uint64_t offset, std::span<std::uint8_t> out) const;
 
  private:
@@ -52,10 +51,10 @@ class RegularFile {
   std::uint64_t size_ = 0;
 };
 
-/// The bytes of a regular file, mapped read-only: memory is used for the pages that are read, and
-/// the system may take it back. To read what a file has lost that was shortened meanwhile ends the
-/// process by SIGBUS, whose handler mapped_path() tells the file. Throws as RegularFile does, and
-/// IoError when it cannot be mapped.
+/// Read-only mapping of a regular file: memory is used for pages that are read, and the system may
+/// reclaim it. Reading what a truncated file has lost ends the process by SIGBUS; its handler gets
+/// the file's name from mapped_path(). Throws as RegularFile does, and IoError when it cannot be
+/// mapped.
 class MappedFile {
  public:
   explicit MappedFile(const std::filesystem::path& path);
@@ -74,8 +73,8 @@ class MappedFile {
   Range* range_ = nullptr;  ///< null for no bytes
 };
 
-/// The file that is mapped where this address is, fit for a terminal, or nullptr. May be called by
-/// a signal handler.
+/// Returns the path of the file mapped at this address, printable, or nullptr. Safe in a signal
+/// handler.
 const char* mapped_path(const void* address) noexcept;
 
 }  // namespace bochner

@@ -14,10 +14,10 @@ constexpr std::uint32_t local_signature = 0x04034b50, central_signature = 0x0201
 constexpr std::size_t local_size = 30, central_size = 46, end_size = 22, end64_size = 56,
                       locator_size = 20;
 constexpr std::size_t longest_comment = 0xffff;
-constexpr std::uint64_t in_zip64 = 0xffffffff;  // the true size stands in an extra field
+constexpr std::uint64_t in_zip64 = 0xffffffff;  // the true size is in an extra field
 constexpr std::uint16_t zip64_field = 1, zip64_version = 45;
 constexpr std::uint16_t encrypted_flag = 1, stored_method = 0, deflated_method = 8;
-constexpr std::uint16_t first_of_1980 = 0x21;  // the earliest date that zip has
+constexpr std::uint16_t first_of_1980 = 0x21;  // the earliest date of zip
 
 std::uint64_t number_at(ByteSpan bytes, std::size_t at, std::size_t size) {
   std::uint64_t number = 0;
@@ -25,7 +25,7 @@ std::uint64_t number_at(ByteSpan bytes, std::size_t at, std::size_t size) {
   return number;
 }
 
-/// Where a member claims to lie.
+/// Position that the directory claims for a member.
 struct Claim {
   ZipMember member;
   std::uint64_t offset = 0, packed = 0;
@@ -59,7 +59,6 @@ class ZipReader {
     throw DataError(name_, ": ", what..., "; save it with numpy.savez(FILE, name=array)");
   }
 
-  /// A part of the file.
   ByteSpan part(std::uint64_t offset, std::uint64_t size, const char* what) const {
     if (offset > file_.size() || size > file_.size() - offset)
       fail("is cut off or damaged: ", what, " of ", size, " bytes at byte ", offset,
@@ -75,10 +74,9 @@ class ZipReader {
           number_at(file_, at + 20, 2) == back - end_size)
         return at;
     }
-    fail("is no .npz file, or cut off: no zip directory at its end");
+    fail("is not a .npz file, or cut off: no zip directory at its end");
   }
 
-  /// How many entries, and the bytes that hold them.
   std::pair<std::uint64_t, ByteSpan> find_directory() const {
     const std::size_t end = find_end();
     std::uint64_t count = number_at(file_, end + 10, 2), size = number_at(file_, end + 12, 4),
@@ -117,7 +115,7 @@ class ZipReader {
       fail("member ", excerpt(claim.member.name), " is encrypted");
     if (method != stored_method && method != deflated_method)
       fail("member ", excerpt(claim.member.name), " is packed by method ", method,
-           "; there are stored and deflated");
+           "; must be stored or deflated");
     claim.member.deflated = method == deflated_method;
     claim.member.crc = std::uint32_t(number_at(entry, 16, 4));
     claim.packed = number_at(entry, 20, 4);
@@ -127,7 +125,7 @@ class ZipReader {
     return claim;
   }
 
-  /// The extra field holds those numbers that did not fit their places, in this order.
+  /// Reads the zip64 field, which holds the numbers that did not fit into 32 bits, in this order.
   void read_zip64(ByteSpan extra, Claim& claim) const {
     while (extra.size() >= 4) {
       const std::uint64_t kind = number_at(extra, 0, 2), size = number_at(extra, 2, 2);
@@ -140,7 +138,7 @@ class ZipReader {
     }
   }
 
-  /// Finds the packed bytes behind the local header; where they end.
+  /// Finds the packed bytes after the local header. Returns where they end.
   std::uint64_t locate(Claim& claim) const {
     const ByteSpan local = part(claim.offset, local_size, "a member header");
     if (number_at(local, 0, 4) != local_signature)
@@ -161,7 +159,7 @@ class ZipReader {
   const std::string& name_;
 };
 
-/// A number and the bytes it takes, the lowest first.
+/// Little-endian number and its size in bytes.
 struct Field {
   std::uint64_t number;
   std::size_t size;
@@ -172,8 +170,8 @@ void append(std::string& bytes, std::initializer_list<Field> fields) {
     for (std::size_t i = 0; i < size; ++i) bytes += char(number >> (8 * i) & 0xff);
 }
 
-/// From the version on, what local and central headers have in common. The sizes stand in the extra
-/// field only.
+/// Appends what local and central headers share, from the version on. Sizes are in the extra field
+/// only.
 void append_common(std::string& bytes, const ZipMember& member, std::size_t extra) {
   const auto method = member.deflated ? deflated_method : stored_method;
   append(bytes, {{zip64_version, 2}, {0, 2}, {method, 2}, {0, 2}, {first_of_1980, 2}});

@@ -11,9 +11,10 @@ namespace bochner {
 namespace {
 
 constexpr std::size_t most_columns = 64;
-constexpr std::size_t most_names = 20;  // in a message
+constexpr std::size_t most_names = 20;  // listed in a message
 
-/// Values begin, begin + stride, ...; the mean by Welford's updates, which do not overflow.
+/// Summarizes values begin, begin + stride, ...; the mean by Welford's updates, which do not
+/// overflow.
 ColumnSummary summarize_values(const NamedArray& array, std::size_t begin, std::size_t stride) {
   ColumnSummary summary;
   for (std::size_t i = begin; i < array.values.size(); i += stride) {

@@ -20,24 +20,23 @@ namespace bochner {
 namespace {
 
 constexpr double missing_value = std::numeric_limits<double>::quiet_NaN();
-constexpr const char* missing_time = "is no time stamp; none may be missing";
+constexpr const char* missing_time = "is not a time stamp; none may be missing";
 
-/// A column that was asked for.
 struct Column {
   enum class Kind { unknown, number, time, text };
-  std::size_t index = 0;  // among the fields of a row
+  std::size_t index = 0;  // index of its field in a row
   Kind kind = Kind::unknown;
-  bool is_label = false;                           // numbers stay texts
-  std::optional<CsvField> missing = std::nullopt;  // the first one before the kind was known
-  std::map<std::string, std::size_t, std::less<>> numbers = {};  // of texts
+  bool is_label = false;                           // numbers remain texts
+  std::optional<CsvField> missing = std::nullopt;  // the first before the kind was known
+  std::map<std::string, std::size_t, std::less<>> numbers = {};  // indices of texts
   std::vector<std::string> texts = {};
-  std::vector<double> offsets = {};              // of times, NaN where none is said
-  std::optional<bool> has_names = std::nullopt;  // texts that are neither numbers nor missing
+  std::vector<double> offsets = {};  // of times; NaN if missing
+  std::optional<bool> has_names =
+      std::nullopt;  // whether it has texts that are neither numbers nor missing
   SeenPoints points = {};
   MergedRows merged = {};
 };
 
-/// One reading of a table.
 class CsvTable {
  public:
   CsvTable(std::string_view text, const std::string& name, const CsvOptions& options)
@@ -66,7 +65,8 @@ class CsvTable {
   }
 
  private:
-  /// Passes over blank lines, but not in a table of one column, where they are missing values.
+  /// Reads the next row. Skips blank lines, except in a table of one column, where they are missing
+  /// values.
   bool next_row(std::vector<CsvField>& row) {
     bool found = records_.next(row);
     while (found && width_ != 1 && row.size() == 1 && trimmed(row[0].text).empty())
@@ -89,7 +89,7 @@ class CsvTable {
     for (std::size_t i = 0; i < row.size(); ++i)
       if (!seen.insert(names_[i]).second)
         records_.fail(row[i].line, row[i].column, "the column name ", excerpt(names_[i]),
-                      " stands here a second time");
+                      " is repeated");
   }
 
   std::size_t require_column(const std::string& wanted) const {
@@ -101,13 +101,14 @@ class CsvTable {
     return std::ranges::find(columns_, index, &Column::index) != columns_.end();
   }
 
-  /// Whether its dates look like numbers.
+  /// Returns whether a column holds dates that look like numbers.
   bool holds_months(std::size_t index) const {
     return options_.time.empty() && std::ranges::count(dialect_.months, index) > 0;
   }
 
-  /// Nothing where no column that is not chosen begins with a date.
-  std::optional<std::size_t> time_beside(const std::vector<CsvField>& first) const {
+  /// Returns the time column: the requested or learned one, or the first unrequested column that
+  /// begins with a date.
+  std::optional<std::size_t> time_column(const std::vector<CsvField>& first) const {
     if (!options_.time.empty()) return require_column(options_.time);
     if (const auto learned = std::ranges::find(names_, options_.learned_time);
         learned != names_.end() && !options_.learned_time.empty())
@@ -120,7 +121,7 @@ class CsvTable {
     return std::nullopt;
   }
 
-  /// `first`: the first row of numbers.
+  /// Chooses the columns; `first` is the first row of numbers.
   void choose_columns(const std::vector<CsvField>& first) {
     const bool by_name = !names_.empty() && !options_.named_columns.empty();
     const auto& wanted = by_name ? options_.named_columns : options_.columns;
@@ -132,7 +133,7 @@ class CsvTable {
     }
     for (std::size_t i = 0; wanted.empty() && i < width_; ++i) columns_.push_back({i});
     if (by_name)
-      if (time_ = time_beside(first); time_ && !is_chosen(*time_)) columns_.push_back({*time_});
+      if (time_ = time_column(first); time_ && !is_chosen(*time_)) columns_.push_back({*time_});
     for (const std::string& text : options_.texts)
       for (Column& column : columns_)
         if (find_column(names_, width_, text) == column.index) column.kind = Column::Kind::text;
@@ -153,7 +154,7 @@ class CsvTable {
     if (row.size() != width_)
       records_.fail(row[0].line, row[0].column, "has ", row.size(),
                     row.size() == 1 ? " field" : " fields", "; the first row has ", width_,
-                    guess_words(dialect_, options_));
+                    dialect_note(dialect_, options_));
     for (Column& column : columns_) values_.push_back(value_of(column, row[column.index]));
     ++rows_;
   }
@@ -163,7 +164,7 @@ class CsvTable {
     const std::string name =
         names_.empty() ? std::to_string(column.index + 1) : excerpt(names_[column.index]);
     records_.fail(field.line, field.column, "column ", name, ": ", excerpt(field.text), " ", what,
-                  guess_words(dialect_, options_));
+                  dialect_note(dialect_, options_));
   }
 
   double value_of(Column& column, const CsvField& field) {
@@ -180,22 +181,22 @@ class CsvTable {
     if (value && column.kind == Column::Kind::time && column.missing)
       fail(column, *column.missing, missing_time);
     if (value && column.kind == Column::Kind::number && is_rounded(text, *value, dialect_.decimal))
-      fail(column, field, "has no equal in double precision; store such numbers in two columns");
+      fail(column, field, "has no exact double; store such numbers in two columns");
     if (value && column.kind == Column::Kind::number && dialect_.points_may_group)
       column.points.see(field, text);
     if (value) column.merged.see(text, *value, rows_);
     if (value) return *value;
     const char group = dialect_.decimal == '.' ? ',' : '.';
-    if (is_grouped(text, group)) fail(column, field, words_of_either(group));
-    if (has_decimal_comma(text)) fail(column, field, "has a decimal comma; write a point for it");
-    if (column.kind == Column::Kind::number) fail(column, field, "is no finite number");
+    if (is_grouped(text, group)) fail(column, field, ambiguous_mark_message(group));
+    if (has_decimal_comma(text)) fail(column, field, "has a decimal comma; write a point");
+    if (column.kind == Column::Kind::number) fail(column, field, "is not a finite number");
     const bool is_first = options_.time.empty() && options_.time_format.empty();
     const std::vector<std::string> formats = possible_time_formats(std::string(text));
     fail(column, field,
-         !is_first         ? "is no time of the given format"
+         !is_first         ? "is not a time in the given format"
          : formats.empty() ? "is neither a number nor a time such as 2016-07-01 00:00:00"
                            : "may be a time as " + joined(formats, " or ") +
-                                 ": say which by data.time_format (--time-format)");
+                                 ": choose one with data.time_format (--time-format)");
   }
 
   std::optional<double> time_of(Column& column, std::string_view text) const {
@@ -205,8 +206,8 @@ class CsvTable {
     return stamp->seconds;
   }
 
-  /// NA is a name, such as that of a region, where no other text is a number, or some is none; of
-  /// texts that are no labels where nothing else becomes of what is missing.
+  /// Returns whether NA is a name, such as a region's: if the column has another text that is not a
+  /// number, or no numbers at all; outside label columns only if missing values are errors.
   bool is_name(Column& column, std::string_view text) {
     if (text.empty() || column.kind != Column::Kind::text) return false;
     if (!column.is_label && options_.missing != "refuse") return false;
@@ -214,7 +215,7 @@ class CsvTable {
     return *column.has_names;
   }
 
-  bool has_names(std::size_t column, bool or_nothing) const {
+  bool has_names(std::size_t column, bool without_numbers) const {
     CsvRecords records(text_, name_, dialect_.delimiter, dialect_.quote);
     std::vector<CsvField> row;
     bool is_header = !names_.empty(), numbers = false;
@@ -226,17 +227,18 @@ class CsvTable {
       numbers |= is_text;
       is_header = false;
     }
-    return or_nothing && !numbers;
+    return without_numbers && !numbers;
   }
 
-  /// 1.043 beside 987 may be a thousand where nothing of the table has decimals of a point.
+  /// Throws DataError if 1.043 next to 987 may be a thousand: no number of the table has a decimal
+  /// point otherwise.
   void require_clear_points() const {
     if (std::ranges::any_of(columns_, [](const Column& each) { return each.points.are_decimals; }))
       return;
     const bool of_points = dialect_.time_format.starts_with("%d.%m.");
     for (const Column& column : columns_)
       if (column.points.may_group(of_points))
-        fail(column, *column.points.grouped, words_of_either('.'));
+        fail(column, *column.points.grouped, ambiguous_mark_message('.'));
   }
 
   static std::size_t number_of_text(Column& column, std::string_view text) {
@@ -246,7 +248,8 @@ class CsvTable {
     return column.numbers.emplace(text, column.texts.size() - 1).first->second;
   }
 
-  /// Texts that are all numbers are these, unless two of them might become one.
+  /// Converts text columns of numbers only to these numbers, unless two texts could become one
+  /// number.
   void read_numbers_of_texts() {
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       if (columns_[i].is_label) continue;
@@ -279,7 +282,7 @@ class CsvTable {
                         " has no values, so it has no mean");
   }
 
-  /// That of the time that was asked for, else the first of times in the order of the file.
+  /// Returns the requested time column, else the first one in the file.
   std::optional<std::size_t> column_of_time() const {
     std::optional<std::size_t> found;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
@@ -316,7 +319,7 @@ class CsvTable {
   CsvRecords records_;
   std::vector<std::string> names_;
   std::vector<Column> columns_;
-  std::optional<std::size_t> time_;  // the column that was asked for
+  std::optional<std::size_t> time_;  // requested column
   std::vector<double> values_;       // (rows, columns)
   std::size_t width_ = 0, rows_ = 0;
 };
@@ -352,7 +355,7 @@ NamedArray read_csv(const std::filesystem::path& path, const CsvOptions& options
 void write_csv(const NamedArray& array, const Sink& sink, char delimiter) {
   const auto& values = array.values;
   require(values.dimension() == 1 || values.dimension() == 2, "csv", "an array of ",
-          values.dimension(), " axes is no table; CSV holds one or two");
+          values.dimension(), " axes is not a table; CSV holds one or two");
   const std::size_t width = values.dimension() == 1 ? 1 : values.shape(1);
   std::string text;
   for (std::size_t i = 0; i < array.columns.size(); ++i) {

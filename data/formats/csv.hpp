@@ -7,49 +7,49 @@
 
 namespace bochner {
 
-/// Of a record, so that one line alone cannot take all memory.
+/// Largest number of fields of a record, so that one line cannot exhaust the memory.
 constexpr std::size_t most_csv_fields = 1 << 18;
 
 struct CsvOptions {
-  /// Between fields: one character, "tab" or "space"; "auto": that of , ; tab | by which the first
-  /// records have fields that are numbers or times.
+  /// Field delimiter: one character, "tab" or "space"; "auto": the one of , ; tab | by which the
+  /// first records have fields that are numbers or times.
   std::string delimiter = "auto";
-  /// "." or ","; "auto": a comma where columns of the first records are numbers only so.
+  /// Decimal mark, "." or ","; "auto": a comma if columns of the first records are numbers only
+  /// with it.
   std::string decimal = "auto";
-  /// Around fields: "double" or "single"; "none" where quotes are letters like others; "auto":
-  /// single where fields begin and end so.
+  /// Quotes: "double" or "single"; "none": quotes are ordinary characters; "auto": single if fields
+  /// begin and end with them.
   std::string quote = "auto";
-  /// Whether the first row names the columns: yes, no, or auto: when one of its fields is neither
-  /// a number nor a time nor missing.
+  /// Whether the first row names the columns: yes, no, or auto: if one of its fields is neither a
+  /// number nor a time nor missing.
   std::string header = "auto";
-  /// Which columns in which order, by name or by number from 1; none for all.
+  /// Columns in this order, by name or by number from 1; none for all.
   std::vector<std::string> columns = {};
-  /// Where the first row names the columns, only these, and the column of time stamps if there is
-  /// one: `time`, or the first of the others whose first value is a date.
+  /// Used instead if the first row names the columns: only these, and the column of time stamps if
+  /// there is one: `time`, or the first of the others whose first value is a date.
   std::vector<std::string> named_columns = {};
-  /// Columns that may hold texts, if they are there: each other text is another number, unless all
-  /// are numbers.
+  /// Columns that may hold texts, if present. Each distinct text becomes an index, unless all are
+  /// numbers.
   std::vector<std::string> texts = {};
-  /// Those of them whose numbers stay texts: 007 is not 7.
+  /// Columns of `texts` whose numbers remain texts: 007 is not 7.
   std::vector<std::string> labels = {};
-  /// The column of time stamps, by name or number, for stamps that look like numbers; without it,
-  /// the first in the file whose first value is a date.
+  /// Column of time stamps, by name or number, for stamps that look like numbers; by default the
+  /// first one whose first value is a date.
   std::string time = "";
-  /// Of parse_time(); "" for ISO 8601, or, if anything is "auto", for the only one of some usual
-  /// formats that the first records of a column have.
+  /// Format of parse_time(); "" for ISO 8601 or, if any option is "auto", for the only common
+  /// format that fits the first records of a column.
   std::string time_format = "";
-  /// Of time stamps that a model has learned: the column which holds them if it is there and none
-  /// is said, and which format they have where several of the usual ones fit.
+  /// Time column that a model learned, used if present and none is given, and its format if several
+  /// common ones fit.
   std::string learned_time = "", learned_format = "";
-  /// What becomes of missing values (nothing, NA, N/A, nan, null): refuse; nan; forward, the value
-  /// of the row before; mean, that of the column over the whole file.
+  /// Treatment of missing values (empty, NA, N/A, nan, null): refuse; nan; forward: the value of
+  /// the row before; mean: that of the column over the whole file.
   std::string missing = "refuse";
-  /// What an error says to do about them.
+  /// Advice in errors about missing values.
   std::string if_missing = "choose what becomes of it: nan, forward or mean";
 };
-/// The policies above.
 std::vector<std::string> missing_policies();
-/// Of series and events.
+/// Keys for series and events.
 inline void describe(Keys& keys, CsvOptions& options) {
   keys("delimiter", options.delimiter, one_of({"auto", ",", ";", "tab", "|", "space"}),
        "tables: what stands between fields; auto: found out from the first rows");
@@ -71,20 +71,19 @@ inline void describe(Keys& keys, CsvOptions& options) {
        "(forward)");
 }
 
-/// (rows, columns), times in seconds since 1970 UTC. Blank lines are passed over where rows have
-/// several fields. Memory is at most 24 bytes for each byte of text,
-/// beside those for one row. Throws DataError with file,
-/// line and column for rows of different size, fields that are no finite number, integers that no
-/// double equals, missing time stamps, columns that are not there or named twice, and tables
-/// without rows.
+/// Parses a table into (rows, columns), times in seconds since 1970 UTC. Skips blank lines if rows
+/// have several fields. Uses at most 24 bytes of memory per byte of text, and those of one row.
+/// Throws DataError with file, line and column for rows of different size, fields that are not
+/// finite numbers, integers without an exact double, missing time stamps, missing or repeated
+/// columns, and tables without rows.
 NamedArray parse_csv(std::string_view text, const std::string& name,
                      const CsvOptions& options = {});
-/// The same of a file, plain or gzip, or of standard input ("-").
+/// Reads a file, plain or gzip, or standard input ("-") with parse_csv().
 NamedArray read_csv(const std::filesystem::path& path, const CsvOptions& options = {});
 
-/// One row a line, after the names if there are any; numbers as parse_csv reads them back to the
-/// last bit, times as dates. (n) is written as one column. Throws std::invalid_argument for other
-/// shapes than (n) and (n, columns).
+/// Writes one row per line, after the names if there are any: numbers as parse_csv reads them back
+/// exactly, times as dates. (n) becomes one column. Throws std::invalid_argument for other shapes
+/// than (n) and (n, columns).
 void write_csv(const NamedArray& array, const Sink& sink, char delimiter = ',');
 
 }  // namespace bochner

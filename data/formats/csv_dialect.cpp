@@ -47,12 +47,11 @@ constexpr std::array time_formats = {"%Y-%m",
                                      "%Y%m%dT%H%M%S",
                                      "%Y%m%dT%H%M%S%z"};
 
-/// The character that an option means.
 char character_of(const std::string& option) {
   return option == "tab" ? '\t' : option == "space" ? ' ' : option[0];
 }
 
-/// The present values of a column, without the first record, which may be a header.
+/// Returns the present values of a column, without the first record, which may be a header.
 std::vector<std::string> values_of(const CsvSample& sample, std::size_t column) {
   std::vector<std::string> values;
   for (std::size_t i = sample.size() > 1 ? 1 : 0; i < sample.size(); ++i)
@@ -61,7 +60,8 @@ std::vector<std::string> values_of(const CsvSample& sample, std::size_t column) 
   return values;
 }
 
-/// Whether nearly all are so: a typing error is to be found in its line.
+/// Returns whether nine of ten values satisfy `is`; typing errors are reported later with their
+/// line.
 template <class Is>
 bool are_nearly_all(const std::vector<std::string>& values, const Is& is) {
   const auto others = values.size() - std::size_t(std::ranges::count_if(values, is));
@@ -73,17 +73,16 @@ bool are_times(const std::vector<std::string>& values, const char* format) {
       values, [&](const std::string& text) { return parse_time(text, format).has_value(); });
 }
 
-/// 7.2016, of 1900 to 2199: other numbers, such as rates of 1.2345, are no dates.
+/// Returns whether the text is a month like 7.2016, from 1900 to 2199. Other numbers, such as rates
+/// of 1.2345, are not dates.
 bool is_month(const std::string& text) {
   if (!parse_time(text, month_format)) return false;
   const std::string_view century = std::string_view(text).substr(text.size() - 4, 2);
   return century == "19" || century == "20" || century == "21";
 }
 
-/// 07.2016
 bool is_whole_month(const std::string& text) { return text.size() == 7 && is_month(text); }
 
-/// The usual formats that the values have.
 std::vector<std::string> time_formats_of(const std::vector<std::string>& values) {
   std::vector<std::string> found;
   for (const char* format : time_formats)
@@ -93,8 +92,8 @@ std::vector<std::string> time_formats_of(const std::vector<std::string>& values)
 
 enum class Decimals { none, comma, point };
 
-/// What the numbers of a column have before their decimals, if most values are numbers; nothing
-/// where all commas, or all points, may stand between thousands.
+/// Returns the decimal mark of a column if most values are numbers; none if every comma, or every
+/// point, may separate thousands.
 Decimals decimals_of(const std::vector<std::string>& values) {
   std::size_t with_comma = 0, with_point = 0, comma_only = 0, point_only = 0;
   bool grouped = true;
@@ -113,7 +112,7 @@ Decimals decimals_of(const std::vector<std::string>& values) {
   return point_only > 0 && 2 * with_point > values.size() ? Decimals::point : Decimals::none;
 }
 
-/// The decimals of all columns; numbers like 01.2024 may be dates.
+/// Returns the decimal mark of all columns; numbers like 01.2024 may be dates.
 Decimals decimals_of(const CsvSample& sample) {
   bool comma = false, point = false;
   for (std::size_t i = 0; !sample.empty() && i < sample[0].size(); ++i) {
@@ -135,8 +134,8 @@ char quote_of(std::string_view text, const std::string& name, char delimiter) {
   return single ? '\'' : '"';
 }
 
-/// How well a text is cut so: how many records are as wide as the first, and what part of their
-/// fields are values.
+/// Scores how well a dialect splits a text: how many records are as wide as the first, and what
+/// share of their fields are values.
 double fit_of(const CsvSample& sample, const CsvDialect& dialect) {
   constexpr double of_width = 1e-3;
   double fit = 0;
@@ -153,7 +152,7 @@ double fit_of(const CsvSample& sample, const CsvDialect& dialect) {
   return fit;
 }
 
-/// Those of the first of the columns that are neither numbers nor times as they are.
+/// Returns the time formats of the first column that is neither numbers nor ISO times.
 std::vector<std::string> time_formats_in(const CsvSample& sample, const CsvDialect& dialect) {
   std::vector<std::string> found;
   for (std::size_t i = 0; !sample.empty() && i < sample[0].size(); ++i) {
@@ -166,10 +165,11 @@ std::vector<std::string> time_formats_in(const CsvSample& sample, const CsvDiale
   return found;
 }
 
-/// Where decimals were guessed to have a point, so that nothing says that these are numbers.
+/// Returns the columns of months, if the decimal point was guessed, so that nothing proves them
+/// numbers.
 std::vector<std::size_t> columns_of_months(const CsvSample& sample, const CsvDialect& dialect) {
   std::vector<std::size_t> columns;
-  if (dialect.decimal_is_said || dialect.decimal != '.' || sample.empty()) return columns;
+  if (dialect.decimal_is_given || dialect.decimal != '.' || sample.empty()) return columns;
   for (std::size_t i = 0; i < sample[0].size(); ++i) {
     const std::vector<std::string> values = values_of(sample, i);
     if (are_times(values, "")) return {};
@@ -178,17 +178,17 @@ std::vector<std::size_t> columns_of_months(const CsvSample& sample, const CsvDia
   return columns;
 }
 
-CsvDialect said_dialect(const CsvOptions& options) {
-  CsvDialect said{.time_format = options.time_format};
+CsvDialect given_dialect(const CsvOptions& options) {
+  CsvDialect given{.time_format = options.time_format};
   if (options.quote != "auto")
-    said.quote = options.quote == "double" ? '"' : options.quote == "single" ? '\'' : '\0';
-  said.decimal_is_said = options.decimal != "auto";
-  if (said.decimal_is_said) said.decimal = options.decimal[0];
-  if (options.delimiter != "auto") said.delimiter = character_of(options.delimiter);
-  return said;
+    given.quote = options.quote == "double" ? '"' : options.quote == "single" ? '\'' : '\0';
+  given.decimal_is_given = options.decimal != "auto";
+  if (given.decimal_is_given) given.decimal = options.decimal[0];
+  if (options.delimiter != "auto") given.delimiter = character_of(options.delimiter);
+  return given;
 }
 
-/// Sets those that are not said, of delimiter and quote, to what fits best: a sample so read.
+/// Sets delimiter and quote, unless given, to the best fit. Returns a sample read with them.
 CsvSample find_delimiter(std::string_view text, const std::string& name, const CsvOptions& options,
                          CsvDialect& best) {
   double best_fit = -1;
@@ -209,11 +209,11 @@ CsvSample find_delimiter(std::string_view text, const std::string& name, const C
   return best_sample;
 }
 
-/// Sets the format of times where there is one alone that they may have.
+/// Sets the format of times if only one fits.
 void find_times(std::string_view text, const std::string& name, const CsvOptions& options,
                 const CsvSample& sample, CsvDialect& dialect) {
   std::vector<std::string> formats = time_formats_in(sample, dialect);
-  if (formats.size() > 1)  // whether the day or the month comes first may be seen later
+  if (formats.size() > 1)  // later rows may show whether day or month comes first
     formats = time_formats_in(
         csv_sample(text, name, dialect.delimiter, dialect.quote, std::string_view::npos), dialect);
   if (std::ranges::count(formats, options.learned_format) > 0) formats = {options.learned_format};
@@ -242,7 +242,7 @@ bool is_grouped(std::string_view text, char group) {
 
 std::optional<double> parse_number(std::string_view text, const CsvDialect& dialect) {
   const char group = dialect.decimal == '.' ? ',' : '.';
-  if (!dialect.decimal_is_said || !is_grouped(text, group))
+  if (!dialect.decimal_is_given || !is_grouped(text, group))
     return parse_number(text, dialect.decimal);
   std::string digits(text);
   std::erase(digits, group);
@@ -296,7 +296,7 @@ CsvSample csv_sample(std::string_view text, const std::string& name, char delimi
       for (const CsvField& field : fields) record.emplace_back(trimmed(field.text));
     }
   } catch (const DataError&) {
-    if (!is_cut) sample.clear();  // else the record may go on behind the cut
+    if (!is_cut) sample.clear();  // else the record may continue after the cut
   }
   return sample;
 }
@@ -316,7 +316,7 @@ void require_dialect(const CsvOptions& options) {
 }
 
 CsvDialect csv_dialect(std::string_view text, const std::string& name, const CsvOptions& options) {
-  CsvDialect dialect = said_dialect(options);
+  CsvDialect dialect = given_dialect(options);
   if (options.delimiter != "auto" && options.decimal != "auto" && options.quote != "auto")
     return dialect;
   const CsvSample sample = find_delimiter(text, name, options, dialect);
@@ -329,16 +329,17 @@ CsvDialect csv_dialect(std::string_view text, const std::string& name, const Csv
   return dialect;
 }
 
-std::string guess_words(const CsvDialect& dialect, const CsvOptions& options) {
+std::string dialect_note(const CsvDialect& dialect, const CsvOptions& options) {
   std::string words;
   if (options.delimiter == "auto" && dialect.delimiter != ',')
-    words += in_words("fields were taken to stand between ",
+    words += in_words("fields were assumed to be separated by ",
                       dialect.delimiter == '\t' ? "tabs" : excerpt({&dialect.delimiter, 1}));
   if (options.decimal == "auto" && dialect.decimal != '.')
-    words += in_words(words.empty() ? "" : ", ", "numbers to have a decimal comma");
+    words += in_words(words.empty() ? "" : ", ", "numbers were assumed to have a decimal comma");
   if (!dialect.months.empty())
-    words += in_words(words.empty() ? "" : ", ", "numbers such as 07.2016 to be months");
-  return words.empty() ? "" : "; " + words + ": data.delimiter and data.decimal say otherwise";
+    words +=
+        in_words(words.empty() ? "" : ", ", "numbers such as 07.2016 were assumed to be months");
+  return words.empty() ? "" : "; " + words + ": set data.delimiter and data.decimal to change this";
 }
 
 }  // namespace bochner

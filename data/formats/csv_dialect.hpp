@@ -1,5 +1,5 @@
 #pragma once
-/// How tables are written: what stands between fields, around them, before decimals and in dates.
+/// Dialects of tables: delimiters, quotes, decimal marks and formats of dates.
 
 #include <bochner/data/formats/csv.hpp>
 #include <optional>
@@ -10,39 +10,38 @@ struct CsvDialect {
   char delimiter = ',', decimal = '.';
   char quote = '"';  ///< 0 for none
   std::string time_format = "";
-  bool decimal_is_said = false;          ///< so that 1,234 beside a decimal point is a thousand
-  bool points_may_group = false;         ///< nothing says that 1.234 is no thousand
-  std::vector<std::size_t> months = {};  ///< columns of dates such as 07.2016, numbers too
+  bool decimal_is_given = false;         ///< then 1,234 is a thousand with a decimal point
+  bool points_may_group = false;         ///< nothing shows whether 1.234 is a thousand
+  std::vector<std::size_t> months = {};  ///< columns of dates such as 07.2016
 };
 
-/// Throws std::invalid_argument where the options name no delimiter, decimal or quote.
+/// Throws std::invalid_argument unless the options name a delimiter, decimal mark and quote.
 void require_dialect(const CsvOptions& options);
-/// What the options say and, where they say "auto", what the first records tell; `,`, `.` and `"`
-/// where these tell nothing.
+/// Returns the dialect of the options, with "auto" detected from the first records; `,`, `.` and
+/// `"` by default.
 CsvDialect csv_dialect(std::string_view text, const std::string& name, const CsvOptions& options);
-/// For the end of an error: "; fields were taken to stand between \";\" ..", "" of the usual ones
-/// and of those that the options name.
-std::string guess_words(const CsvDialect& dialect, const CsvOptions& options);
+/// Returns a note for the end of an error about guesses: "; fields were assumed to be separated by
+/// \";\" ..", or "" if all are common or given.
+std::string dialect_note(const CsvDialect& dialect, const CsvOptions& options);
 
-/// parse_number() of a text with this before its decimals, a point or a comma; the other one may
-/// stand between thousands where it cannot be taken for decimals: 1.234,5 and 1.234.567.
+/// Parses a number with this decimal mark, a point or a comma; the other one may separate thousands
+/// if it cannot be a decimal mark: 1.234,5 and 1.234.567.
 std::optional<double> parse_number(std::string_view text, char decimal);
-/// The same, and 1.234 where the dialect's decimals were not guessed.
+/// Parses a number as above, and 1.234 as a thousand if the dialect's decimal mark was given.
 std::optional<double> parse_number(std::string_view text, const CsvDialect& dialect);
-/// 1,234 and 1,234,567 have commas between thousands, or decimals.
+/// Returns whether `group` may separate thousands: 1,234 and 1,234,567.
 bool is_grouped(std::string_view text, char group);
-/// The formats of parse_time() that the text may have, of the usual ones.
+/// Returns the common formats of parse_time() that fit the text.
 std::vector<std::string> possible_time_formats(const std::string& text);
-/// Whether the text stands for a value that is missing: nothing, NA, nan, null.
+/// Returns whether the text is a missing value: empty, NA, N/A, nan, null.
 bool is_missing(std::string_view text);
-/// A number, a time or missing.
 bool is_csv_value(std::string_view text, const CsvDialect& dialect);
 
-/// What columns are called whose header this is: one without a name by its number, or "column 1"
-/// where another is called so.
+/// Returns column names for this header: the number for an empty name, or "column 1" if that is
+/// taken.
 std::vector<std::string> csv_column_names(std::vector<std::string> header);
 
-/// The fields of the first records but blank lines, trimmed; none where quotes do not fit.
+/// Trimmed fields of the first records, without blank lines; none if quotes do not match.
 using CsvSample = std::vector<std::vector<std::string>>;
 CsvSample csv_sample(std::string_view text, const std::string& name, char delimiter, char quote,
                      std::size_t most = 200);

@@ -28,9 +28,9 @@ bool is_rounded(std::string_view text, double number, char decimal) {
   return digits != written;
 }
 
-std::string words_of_either(char mark) {
+std::string ambiguous_mark_message(char mark) {
   return std::string("may have a decimal ") + (mark == ',' ? "comma" : "point") +
-         ", or one between thousands: say what stands before decimals by data.decimal (--decimal)";
+         ", or one between thousands: set data.decimal (--decimal)";
 }
 
 void SeenPoints::see(const CsvField& field, std::string_view text) {
@@ -46,19 +46,19 @@ void SeenPoints::see(const CsvField& field, std::string_view text) {
 
 namespace {
 
-/// Those behind the last point or comma, without zeros at the end; none of "1.5e3".
+/// Returns the digits after the last point or comma, without trailing zeros; "" for 1.5e3.
 std::string_view decimals_of(std::string_view text) {
   const std::size_t mark = text.find_last_of(".,");
   if (mark == text.npos || text.find_first_of("eE") != text.npos) return "";
-  const std::string_view behind = text.substr(mark + 1);
-  const std::string_view digits = behind.substr(0, behind.find_first_not_of("0123456789"));
+  const std::string_view tail = text.substr(mark + 1);
+  const std::string_view digits = tail.substr(0, tail.find_first_not_of("0123456789"));
   return digits.substr(0, digits.find_last_not_of('0') + 1);
 }
 
 }  // namespace
 
 void MergedRows::see(std::string_view text, double number, std::size_t row) {
-  constexpr std::size_t exact = 16;  // characters, whose digits a double tells apart
+  constexpr std::size_t exact = 16;  // characters, which a double holds exactly
   if (text.size() <= exact) {
     number_ = std::numeric_limits<double>::quiet_NaN();
     return;

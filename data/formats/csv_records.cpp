@@ -29,7 +29,7 @@ CsvField CsvRecords::field() {
   if (sees_quote()) {
     quoted_text(field);
     if (!rest_.empty() && rest_.front() != delimiter_ && line_end_size() == 0)
-      fail(line_, column_, "after the closing quote must come a delimiter or the end of the line");
+      fail(line_, column_, "expected a delimiter or the end of the line after the closing quote");
     return field;
   }
   std::size_t size = 0;
@@ -52,7 +52,7 @@ void CsvRecords::quoted_text(CsvField& field) {
   for (; end != rest_.npos && rest_.substr(end + 1).starts_with(quote_);
        end = rest_.find(quote_, end + 2))
     doubled = true;
-  if (end == rest_.npos) fail(field.line, field.column, "this quote does not end");
+  if (end == rest_.npos) fail(field.line, field.column, "this quote is not closed");
   field.text = rest_.substr(1, end - 1);
   take(end + 1);
   if (!doubled) return;

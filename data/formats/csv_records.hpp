@@ -1,5 +1,5 @@
 #pragma once
-/// Records of a text: fields between delimiters, in lines.
+/// Records of a text: lines of delimited fields.
 
 #include <bochner/base/errors.hpp>
 #include <deque>
@@ -9,23 +9,23 @@
 
 namespace bochner {
 
-/// One field without its quotes, and where it begins: line and byte of the line, counted from 1.
+/// Field without its quotes, and where it begins: line and byte of the line, counted from 1.
 struct CsvField {
   std::string_view text;
   std::size_t line = 1, column = 1;
 };
 
-/// Cuts a text into records. Quoted fields may hold delimiters, line ends and doubled quotes; lines
-/// end in LF or CRLF; a byte order mark of UTF-8 is passed over.
+/// Splits a text into records. Quoted fields may hold delimiters, line ends and doubled quotes;
+/// lines end in LF or CRLF; a UTF-8 byte order mark is skipped.
 class CsvRecords {
  public:
-  /// `quote` is ", ', which may stand inside a field too, or 0 where quotes are letters like
-  /// others. `name` stands in errors; it must outlive the records, like the text.
+  /// `quote` is ", ' (also allowed inside a field), or 0 if quotes are ordinary characters. `name`
+  /// appears in errors; text and name must outlive the records.
   CsvRecords(std::string_view text, const std::string& name, char delimiter, char quote = '"');
 
-  /// Replaces `fields` by those of the next record; false at the end. They are valid until the next
-  /// call. A blank line is a record of one empty field. Throws DataError for a quote that does not
-  /// end or a " in the middle of a field, and for more than most_csv_fields.
+  /// Replaces `fields` by those of the next record, valid until the next call; returns false at the
+  /// end. A blank line is a record of one empty field. Throws DataError for an unclosed quote, a "
+  /// in the middle of a field, and more than most_csv_fields.
   bool next(std::vector<CsvField>& fields);
 
   /// Throws DataError "NAME:LINE:COLUMN: what".

@@ -9,7 +9,7 @@ constexpr std::pair<std::uint8_t, ElementType> types_of_idx[] = {
     {0x08, {'u', 1, true}}, {0x09, {'i', 1, true}}, {0x0b, {'i', 2, true}},
     {0x0c, {'i', 4, true}}, {0x0d, {'f', 4, true}}, {0x0e, {'f', 8, true}}};
 
-/// Size 0 where the format has no such type.
+/// Returns size 0 if the format has no such type.
 ElementType type_of(std::uint8_t code) {
   for (const auto& [known, type] : types_of_idx)
     if (known == code) return type;
@@ -24,7 +24,7 @@ bool is_idx(ByteSpan front) {
 }
 
 StoredLayout parse_idx_header(ByteSpan front, const std::string& name) {
-  if (!is_idx(front)) throw DataError(name, ": is no IDX file");
+  if (!is_idx(front)) throw DataError(name, ": is not an IDX file");
   const std::size_t axes = front[3];
   StoredLayout layout{type_of(front[2]), false, {}, 4 + 4 * axes};
   if (front.size() < layout.data_begin) throw DataError(name, ": ends within its header");

@@ -27,10 +27,10 @@ void require_size(Images& images, std::size_t height, std::size_t width, std::si
   if (images.pixels.empty())
     std::tie(images.height, images.width, images.channels) = std::tie(height, width, channels);
   if (height != images.height || width != images.width || channels != images.channels)
-    throw DataError(name, ": its images have another size than those before");
+    throw DataError(name, ": its images differ in size from those before");
 }
 
-/// Planes of red, green and blue become three bytes for each pixel.
+/// Appends CIFAR records: planes of red, green and blue become three bytes per pixel.
 void add_cifar(Images& images, ByteSpan file, const std::string& name) {
   const std::size_t record = cifar_record(file);
   require_size(images, cifar_side, cifar_side, cifar_channels, name);

@@ -8,7 +8,6 @@
 
 namespace bochner {
 
-/// Images of one size, one after the other.
 struct Images {
   std::size_t height = 0, width = 0, channels = 0;
   std::vector<std::uint8_t> pixels;  ///< (examples, height, width, channels)
@@ -18,20 +17,20 @@ struct Images {
   std::size_t size() const { return labels.size(); }
 };
 
-/// The bytes of a record, 3073 or 3074, where the file can be CIFAR-10 or CIFAR-100 in the binary
-/// version (Krizhevsky): one or two labels and 3 x 32 x 32 pixels, no label out of its range. Else
-/// 0.
+/// Returns the bytes of a record, 3073 or 3074, if the file can be CIFAR-10 or CIFAR-100 in the
+/// binary version (Krizhevsky): one or two labels, all in range, and 3 x 32 x 32 pixels. Else 0.
 std::size_t cifar_record(ByteSpan file);
 
-/// Adds what one file holds: images or labels of IDX, or both of CIFAR (of CIFAR-100 the fine
-/// label). Throws DataError for another format and for images of another size than those before.
+/// Appends the images or labels of an IDX file, or both of CIFAR (the fine label of CIFAR-100).
+/// Throws DataError for another format and for images of another size.
 void add_images(Images& images, ByteSpan file, const std::string& name);
-/// All images of the files, plain or gzip; labels follow in the order of their images. Throws
-/// DataError unless each image has its label.
+/// Reads the images of the files, plain or gzip, and their labels, in the same order. Throws
+/// DataError unless each image has a label.
 Images read_images(const std::vector<std::filesystem::path>& files);
-/// Adds the images of another set. Throws DataError when they have another size.
+/// Appends the images of another set. Throws DataError if their size differs.
 void append_images(Images& images, const Images& more, const std::string& name);
-/// One channel for three: 0.2989 R + 0.587 G + 0.114 B, rounded, as in the Long Range Arena.
+/// Converts three channels to one: 0.2989 R + 0.587 G + 0.114 B, rounded, as in the Long Range
+/// Arena.
 Images to_grey(const Images& images);
 
 }  // namespace bochner

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t alignment = 64;
 
-/// Takes the front of a file apart: magic, version, length, and a dictionary of three keys.
+/// Parser of a file's front: magic, version, length, and a dictionary of three keys.
 class HeaderParser {
  public:
   HeaderParser(ByteSpan front, const std::string& name)
@@ -62,9 +62,9 @@ class HeaderParser {
   }
 
   std::string_view dictionary_text() {
-    if (take(npy_magic.size()) != npy_magic) fail("is no .npy file");
+    if (take(npy_magic.size()) != npy_magic) fail("is not a .npy file");
     const std::string_view version = take(2);
-    if (version[0] < 1 || version[0] > 3) fail("is of a version of the format after 3.0");
+    if (version[0] < 1 || version[0] > 3) fail("has a format version above 3.0");
     std::size_t length = 0;
     const std::string_view digits = take(version[0] == 1 ? 2 : 4);
     for (std::size_t i = digits.size(); i-- > 0;)
@@ -102,7 +102,7 @@ class HeaderParser {
       const ElementType type{text[1], std::size_t(text[2] - '0'), text[0] == '>'};
       if (!to_string(type).empty()) return type;
     }
-    fail("holds elements of type ", excerpt(text), "; there are ", element_type_names());
+    fail("holds elements of type ", excerpt(text), "; must be one of ", element_type_names());
   }
 
   bool flag() {
@@ -117,7 +117,7 @@ class HeaderParser {
   }
 
   void read_shape(StoredLayout& layout) {
-    if (!accept('(')) fail("has a shape that is no tuple");
+    if (!accept('(')) fail("has a shape that is not a tuple");
     while (!accept(')')) {
       sees(' ');
       const std::size_t digits = std::min(rest_.find_first_not_of("0123456789"), rest_.size());
@@ -125,7 +125,7 @@ class HeaderParser {
       if (!size) fail("has a shape with ", excerpt(rest_.substr(0, rest_.find_first_of(",)"))));
       rest_.remove_prefix(digits);
       accept('L');  // of Python 2
-      if (!accept(',') && !sees(')')) fail("has a shape that is no tuple");
+      if (!accept(',') && !sees(')')) fail("has a shape that is not a tuple");
       if (!layout.add_axis(*size)) fail("claims a shape of more than 2^60 elements or 32 axes");
     }
   }
@@ -178,7 +178,7 @@ xt::xarray<double> read_npy(const std::filesystem::path& path) {
   const auto fail = [&](const auto&... what) {
     throw DataError(input.name(), ": ", what..., "; save it with numpy.save(FILE, matrix)");
   };
-  if (array.shape().size() != 2) fail("is of shape ", shape_text(array.shape()), ", not a matrix");
+  if (array.shape().size() != 2) fail("has shape ", shape_text(array.shape()), ", not a matrix");
   if (array.size() == 0) fail("is empty");
   xt::xarray<double> matrix = array.values();
   for (std::size_t i = 0; i < matrix.size(); ++i)

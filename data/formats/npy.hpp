@@ -7,27 +7,26 @@
 
 namespace bochner {
 
-/// Of the first bytes of a file; at most `longest_npy_header` are looked at. Nothing is allocated
-/// by what the header claims. `name` stands in errors. Throws DataError for anything else than
-/// numbers of the kinds above.
+/// Parses the header from the first bytes of a file, at most `longest_npy_header`, without
+/// allocating what it claims. `name` appears in errors. Throws DataError unless it holds numbers of
+/// the types of ElementType.
 StoredLayout parse_npy_header(ByteSpan front, const std::string& name);
-/// How every file begins.
 constexpr std::string_view npy_magic = "\x93NUMPY";
 constexpr std::size_t longest_npy_header = (1 << 16) + 12;
 
-/// The bytes before the elements, in row-major order and little-endian; 64 or a multiple of it.
+/// Returns the bytes before the elements, for row-major, little-endian data; a multiple of 64.
 std::string npy_header_bytes(const ElementType& type, const std::vector<std::size_t>& shape);
 
-/// The array of a .npy file; the bytes must outlive it. Throws DataError unless they hold exactly
-/// the elements that the header claims, before anything is allocated.
+/// Returns the array of a .npy file; the bytes must outlive it. Throws DataError, before
+/// allocating, unless they hold exactly the elements of the header.
 StoredArray parse_npy(ByteSpan file, const std::string& name);
 
-/// A matrix of numbers that a float holds. -> (rows, columns). Throws IoError when the file cannot
-/// be read, DataError when it holds something else.
+/// Reads a matrix (rows, columns) of numbers that fit a float. Throws IoError when the file cannot
+/// be read, DataError for other contents.
 xt::xarray<double> read_npy(const std::filesystem::path& path);
 
-/// As elements of `type`, little-endian and row-major. Throws DataError for a number that is none
-/// of an integer type; to float32 it is rounded.
+/// Writes elements of `type`, little-endian and row-major. Throws DataError for a number that an
+/// integer type cannot hold; float32 is rounded.
 void write_npy(const xt::xarray<double>& values, const Sink& sink, const ElementType& type = {});
 
 }  // namespace bochner

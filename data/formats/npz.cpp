@@ -9,7 +9,6 @@ namespace {
 
 constexpr std::string_view suffix = ".npy";
 
-/// The .npy file that the member is.
 Bytes unpacked(const ZipMember& member, const std::string& name) {
   const Bytes front = inflate_front(member.bytes, name, longest_npy_header);
   const StoredLayout header = parse_npy_header(front, name);
@@ -62,7 +61,7 @@ void write_npz(const NamedArrays& arrays, const Sink& sink, const NpzOptions& op
     offsets.push_back(written);
     put(zip_member_header(member));
     put({reinterpret_cast<const char*>(member.bytes.data()), member.bytes.size()});
-    members.push_back(member);  // of its bytes only the size is needed from here on
+    members.push_back(member);  // only the size of its bytes is used from here on
   }
   put(zip_directory_bytes(members, offsets, written));
 }

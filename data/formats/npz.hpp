@@ -1,5 +1,5 @@
 #pragma once
-/// Several arrays in one file: NumPy's .npz, a zip archive of .npy files.
+/// NumPy's .npz: several arrays in one file, a zip archive of .npy files.
 
 #include <bochner/data/files/zip.hpp>
 #include <bochner/data/formats/npy.hpp>
@@ -7,16 +7,17 @@
 
 namespace bochner {
 
-/// The arrays in the bytes of a .npz file, which must outlive it. Members are stored or deflated;
-/// sizes of zip64 are understood. Throws DataError where the directory or a member is not what it
-/// claims to be; a member is unpacked only when its size is the one that its own header demands.
+/// Arrays in the bytes of a .npz file, which must outlive it. Members are stored or deflated; zip64
+/// sizes are read. Throws DataError if the directory or a member is inconsistent; a member is
+/// decompressed only if its size matches its own header.
 class Npz {
  public:
   Npz(ByteSpan file, const std::string& name);
 
-  /// Of the arrays, without ".npy", in the order of the file; other members are passed over.
+  /// Returns the names of the arrays, without ".npy", in the order of the file; other members are
+  /// skipped.
   const std::vector<std::string>& names() const { return names_; }
-  /// Throws DataError when there is no array of this name, or its bytes fail the checksum.
+  /// Returns an array. Throws DataError if there is none of this name, or its checksum is wrong.
   xt::xarray<double> values(const std::string& array) const;
 
  private:
@@ -32,7 +33,7 @@ struct NpzOptions {
   bool compressed = false;
 };
 
-/// Arrays with their names as a .npz file, always with the sizes of zip64. Throws as write_npy.
+/// Writes named arrays as a .npz file, always with zip64 sizes. Throws like write_npy.
 void write_npz(const NamedArrays& arrays, const Sink& sink, const NpzOptions& options = {});
 
 }  // namespace bochner

@@ -11,14 +11,14 @@ namespace {
 
 constexpr std::size_t most_pieces = 1 << 22, bytes_of_pieces = 256;
 
-/// The fields of a message, one after the other, as protocol buffers write them.
+/// Fields of a protocol buffer message, read one by one.
 class Fields {
  public:
   Fields(ByteSpan message, const std::string& name) : rest_(message), name_(name) {}
 
-  /// What the field says: a number of varying or fixed size, or bytes.
+  /// Wire type of a field: a number of varying or fixed size, or bytes.
   enum class Type { number = 0, eight_bytes = 1, bytes = 2, four_bytes = 5 };
-  std::uint64_t number = 0;  ///< of the field
+  std::uint64_t number = 0;  ///< number of the field
   Type type = Type::number;
   std::uint64_t value = 0;
   ByteSpan bytes;
@@ -47,7 +47,7 @@ class Fields {
  private:
   [[noreturn]] void refuse() const {
     throw DataError(name_,
-                    ": is no model of SentencePiece, or damaged; make one with: bochner data "
+                    ": is not a SentencePiece model, or damaged; make one with: bochner data "
                     "tokenizer FILE... -o words.model");
   }
 
@@ -81,12 +81,12 @@ Piece piece_in(ByteSpan message, std::size_t index, const std::string& name) {
       throw DataError(name, ": piece ", index, " has no finite score");
     if (!field.is(3, Fields::Type::number)) continue;
     if (field.value < 1 || field.value > std::uint64_t(Piece::Kind::byte))
-      throw DataError(name, ": piece ", index, " is of kind ", field.value, ", which is not known");
+      throw DataError(name, ": piece ", index, " has the unknown kind ", field.value);
     piece.kind = Piece::Kind(field.value);
   }
   if (piece.text.empty() || !is_utf8(piece.text))
-    throw DataError(name, ": piece ", index, " is ", piece.text.empty() ? "empty" : "no UTF-8");
-  // The library's table of pieces takes a zero for the end of one.
+    throw DataError(name, ": piece ", index, " is ", piece.text.empty() ? "empty" : "not UTF-8");
+  // The library's table takes a zero for the end of a piece.
   if (piece.text.find('\0') != piece.text.npos)
     throw DataError(name, ": piece ", index, " holds a zero byte");
   return piece;
@@ -97,10 +97,10 @@ void require_kind(ByteSpan trainer, const std::string& name) {
   for (Fields field(trainer, name); field.next();)
     if (field.is(3, Fields::Type::number)) kind = field.value;
   if (kind != 1 && kind != 2)
-    throw DataError(name, ": cuts texts into words or letters; unigram and bpe are read");
+    throw DataError(name, ": is a word or character model; only unigram and bpe are supported");
 }
 
-/// A unit of a double array (Darts-clone, Yata 2008): where the next letters are, or a value.
+/// Unit of a double array (Darts-clone, Yata 2008): the offset of the next characters, or a value.
 struct Unit {
   std::uint32_t bits;
   bool is_value() const { return bits >> 31; }
@@ -109,8 +109,9 @@ struct Unit {
   std::uint32_t offset() const { return (bits >> 10) << ((bits & 0x200) >> 6); }
 };
 
-/// A search begins at the first unit and goes from unit i to (i ^ offset ^ letter): with whole
-/// blocks of 256 units it stays inside where i ^ offset does.
+/// Returns whether every search stays inside the table. It begins at the first unit and goes from
+/// unit i to (i ^ offset ^ character): with whole blocks of 256 units it stays inside if i ^ offset
+/// does.
 bool stays_inside(ByteSpan table, std::size_t values) {
   constexpr std::size_t block = 256 * sizeof(std::uint32_t);
   if (table.empty() || table.size() % block != 0) return false;
@@ -126,7 +127,8 @@ bool stays_inside(ByteSpan table, std::size_t values) {
   return true;
 }
 
-/// The size of a table, the table, and the texts that its values are places in, each ended by a 0.
+/// Checks the replacements: the size of a table, the table, and zero-terminated texts, whose
+/// offsets are its values.
 void require_sound(ByteSpan replacements, const std::string& name) {
   if (replacements.empty()) return;
   std::uint32_t size = 0;
@@ -135,7 +137,7 @@ void require_sound(ByteSpan replacements, const std::string& name) {
   const bool fits = replacements.size() > head && size < replacements.size() - head;
   const std::size_t texts = fits ? replacements.size() - head - size : 0;
   if (!fits || replacements.back() != 0 || !stays_inside(replacements.subspan(head, size), texts))
-    throw DataError(name, ": its table of letters to replace is damaged");
+    throw DataError(name, ": its table of character replacements is damaged");
 }
 
 void read_normalizer(ByteSpan message, const std::string& name, PieceModel& model) {
@@ -145,7 +147,7 @@ void read_normalizer(ByteSpan message, const std::string& name, PieceModel& mode
   }
 }
 
-/// All bytes are pieces of their own, or none is; one piece stands for what is unknown.
+/// Checks that all 256 bytes have a piece or none has, and that one piece is the unknown one.
 void require_complete(const PieceModel& model, const std::string& name) {
   std::size_t unknown = 0, bytes = 0;
   for (const Piece& piece : model.pieces) {
@@ -156,9 +158,9 @@ void require_complete(const PieceModel& model, const std::string& name) {
     if (piece.kind == Piece::Kind::byte &&
         !(text.size() == 6 && text.starts_with("<0x") && text[5] == '>' &&
           digits.find(text[3]) != digits.npos && digits.find(text[4]) != digits.npos))
-      throw DataError(name, ": ", excerpt(text), " is the name of no byte");
+      throw DataError(name, ": ", excerpt(text), " is not the name of a byte");
   }
-  if (unknown != 1) throw DataError(name, ": has ", unknown, " pieces for what is unknown, not 1");
+  if (unknown != 1) throw DataError(name, ": has ", unknown, " unknown pieces, not 1");
   if (bytes != 0 && bytes != bytes_of_pieces)
     throw DataError(name, ": has ", bytes, " pieces of single bytes, not 256 or none");
 }
@@ -172,7 +174,7 @@ PieceModel parse_piece_model(ByteSpan file, const std::string& name) {
     if (field.number == 1) model.pieces.push_back(piece_in(field.bytes, model.pieces.size(), name));
     if (field.number == 2) require_kind(field.bytes, name);
     if (field.number == 3) read_normalizer(field.bytes, name, model);
-    if (field.number == 5) {  // of texts that are put together again
+    if (field.number == 5) {  // denormalizer
       PieceModel ignored;
       read_normalizer(field.bytes, name, ignored);
     }

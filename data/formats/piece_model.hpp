@@ -1,5 +1,5 @@
 #pragma once
-/// Models of SentencePiece: protocol buffers, as its own tools write them.
+/// SentencePiece models: protocol buffers, as its own tools write them.
 
 #include <bochner/data/files/gzip.hpp>
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace bochner {
 
-/// A piece of a text, in which U+2581 stands for a space.
+/// Piece of a text; U+2581 is a space.
 struct Piece {
   enum class Kind { normal = 1, unknown, control, user_defined, unused, byte };
   std::string text;
@@ -15,12 +15,13 @@ struct Piece {
 };
 
 struct PieceModel {
-  std::vector<Piece> pieces;  ///< in the order of their numbers
-  bool adds_space = true;     ///< in front of each line
+  std::vector<Piece> pieces;  ///< in the order of their ids
+  bool adds_space = true;     ///< before each line
 };
 
-/// Checks all that the library which reads it trusts: numbers, sizes, names of bytes, and that its
-/// search for letters to replace stays within its table. `name` stands in errors. Throws DataError.
+/// Parses a model and checks everything that the library trusts: numbers, sizes, names of bytes,
+/// and that its search for replacements stays within its table. `name` appears in errors. Throws
+/// DataError.
 PieceModel parse_piece_model(ByteSpan file, const std::string& name);
 
 }  // namespace bochner

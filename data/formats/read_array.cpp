@@ -46,7 +46,6 @@ NamedArray table_of(const NamedArrays& arrays) {
   return table;
 }
 
-/// NaN of a column becomes the value of the row before, or (mean) that of the whole column.
 void fill_in(NamedArray& table, std::size_t column, bool mean) {
   auto values = xt::view(table.values, xt::all(), column);
   if (mean ? !fill_with_mean(table, column) : std::isnan(values(0)))
@@ -56,7 +55,6 @@ void fill_in(NamedArray& table, std::size_t column, bool mean) {
     if (std::isnan(values(row))) values(row) = values(row - 1);
 }
 
-/// Of the columns that were chosen, or of all but the time.
 void fill_in_chosen(NamedArray& table, const CsvOptions& options) {
   const bool by_name = !table.columns.empty() && !options.named_columns.empty();
   const auto& chosen = by_name ? options.named_columns : options.columns;
@@ -66,9 +64,10 @@ void fill_in_chosen(NamedArray& table, const CsvOptions& options) {
     if (i != table.time) fill_in(table, i, options.missing == "mean");
 }
 
-/// What is said of tables holds for those of numbers too: which column is the time, and what
-/// becomes of missing values. Who reads the table takes the columns that were chosen.
-NamedArray as_told(NamedArray table, const std::string& name, const CsvOptions& options) {
+/// Applies the options for CSV tables to another table: the time column and the treatment of
+/// missing values. The caller chooses the columns.
+NamedArray with_table_options(NamedArray table, const std::string& name,
+                              const CsvOptions& options) {
   if (table.values.dimension() != 2 || table.values.size() == 0) return table;
   try {
     if (!options.time.empty()) table.time = require_column(table, options.time);
@@ -109,8 +108,10 @@ std::string file_kind(ByteSpan file) {
 
 NamedArray parse_array(ByteSpan file, const std::string& name, const ReadOptions& options) {
   const std::string kind = file_kind(file);
-  if (kind == "npy") return as_told({parse_npy(file, name).values(), {}}, name, options.csv);
-  if (kind == "npz") return as_told(parse_npz(file, name, options.array), name, options.csv);
+  if (kind == "npy")
+    return with_table_options({parse_npy(file, name).values(), {}}, name, options.csv);
+  if (kind == "npz")
+    return with_table_options(parse_npz(file, name, options.array), name, options.csv);
   if (kind == "idx") return {parse_idx(file, name).values(), {}};
   if (kind == "cifar") return parse_cifar(file, name);
   return parse_csv({reinterpret_cast<const char*>(file.data()), file.size()}, name, options.csv);

@@ -1,29 +1,29 @@
 #pragma once
-/// One array of a file, whatever its format.
+/// Reader of one array from a file of any format.
 
 #include <bochner/data/files/input.hpp>
 #include <bochner/data/formats/csv.hpp>
 
 namespace bochner {
 
-/// A file, plain or gzip, or standard input ("-"). What its header demands is the limit of what it
-/// may inflate to: `input_limit` where it has none.
+/// Opens a file, plain or gzip, or standard input ("-"). It may decompress to the size that its
+/// header demands, `input_limit` without one.
 Input open_input(const std::filesystem::path& path);
 
-/// "npy", "npz", "idx" or "cifar" by the first bytes and the size; "csv" for all others.
+/// Returns "npy", "npz", "idx" or "cifar" by the first bytes and the size, else "csv".
 std::string file_kind(ByteSpan file);
 
-/// For help texts: what these functions read.
+/// Formats that these functions read, for help texts.
 constexpr const char* readable_formats =
     "CSV, NPY, NPZ, IDX or CIFAR, plain or gzip; - for standard input";
 
 struct ReadOptions {
   CsvOptions csv = {};
-  std::string array = "";  ///< npz: which one
+  std::string array = "";  ///< array of an npz file
 };
-/// NPY and IDX as they are; CIFAR as (n, record); CSV as read_csv; of NPZ the array of that name,
-/// or the only one, or vectors of equal length as the columns of a table; of tables in either the
-/// time and what becomes of missing values are as `csv` says. Throws DataError.
+/// Parses an array: NPY and IDX as they are; CIFAR as (n, record); CSV as read_csv; of NPZ the
+/// array of that name, or the only one, or vectors of equal length as the columns of a table.
+/// Tables of the other formats take time and missing values from `csv`. Throws DataError.
 NamedArray parse_array(ByteSpan file, const std::string& name, const ReadOptions& options = {});
 NamedArray read_array(const std::filesystem::path& path, const ReadOptions& options = {});
 

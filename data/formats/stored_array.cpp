@@ -27,7 +27,7 @@ constexpr NamedType types[] = {{"float64", {'f', 8}}, {"float32", {'f', 4}}, {"i
 constexpr std::size_t most_axes = 32;
 constexpr std::size_t most_elements = std::size_t(1) << 60;
 
-/// A bool is any byte but zero.
+/// Loads an element; a bool is any byte except zero.
 template <class Stored>
 Stored load(const std::uint8_t* at, bool swapped) {
   if constexpr (std::same_as<Stored, bool>) return *at != 0;
@@ -42,7 +42,7 @@ Stored load(const std::uint8_t* at, bool swapped) {
 template <class Stored>
 bool is_exact(double number, Stored stored) {
   if constexpr (sizeof(Stored) < 8 || std::floating_point<Stored>) return true;
-  // 2^63 and 2^64 are doubles, but no such integers.
+  // 2^63 and 2^64 are doubles, but not integers of these types.
   return number != std::ldexp(1.0, std::numeric_limits<Stored>::digits) && Stored(number) == stored;
 }
 
@@ -70,7 +70,7 @@ std::size_t StoredLayout::elements() const {
 }
 
 bool StoredLayout::add_axis(std::size_t size) {
-  std::size_t product = 1;  // of the sizes above 0, so that zeros hide no overflow of the others
+  std::size_t product = 1;  // ignores zeros, so that they hide no overflow
   for (const std::size_t other : shape) product *= std::max<std::size_t>(other, 1);
   if (shape.size() == most_axes || std::max<std::size_t>(size, 1) > most_elements / product)
     return false;
@@ -97,7 +97,6 @@ bool StoredArray::holds_in_place(char kind, std::size_t bytes) const {
          reinterpret_cast<std::uintptr_t>(data_.data()) % bytes == 0;
 }
 
-/// Where the element lies that has this place in row-major order.
 std::size_t StoredArray::position(std::size_t index) const {
   if (!layout_.by_columns) return index;
   std::size_t stride = size(), at = 0;
@@ -118,7 +117,7 @@ void StoredArray::copy_to(double* out) const {
     out[i] = double(stored);
     if (!is_exact(out[i], stored))
       throw DataError(name_, ": element ", i, " = ", stored,
-                      " has no equal in double; store such numbers in two columns");
+                      " has no exact double; store such numbers in two columns");
   }
 }
 

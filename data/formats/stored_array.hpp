@@ -1,5 +1,5 @@
 #pragma once
-/// Arrays of numbers as they lie in a file, whatever its format.
+/// Arrays of numbers stored in a file of any format.
 
 #include <bochner/data/files/gzip.hpp>
 #include <concepts>
@@ -11,21 +11,19 @@
 
 namespace bochner {
 
-/// What an element is: kind 'f' (float), 'i', 'u' (integers) or 'b' (bool), of 1 to 8 bytes.
+/// Type of an element: kind 'f' (float), 'i', 'u' (integers) or 'b' (bool), of 1 to 8 bytes.
 struct ElementType {
   char kind = 'f';
   std::size_t size = 8;
   bool big_endian = false;
 };
 
-/// The name in NumPy: "float32", "uint8", "bool".
+/// Returns the name in NumPy: "float32", "uint8", "bool".
 std::string to_string(const ElementType& type);
-/// Of such a name. Throws std::invalid_argument with the names when there is none of this one.
+/// Returns the type of a NumPy name. Throws std::invalid_argument with all names if it is unknown.
 ElementType element_type(const std::string& name);
-/// The names above, in one line.
 std::string element_type_names();
 
-/// Calls `action` with a zero of the type.
 template <class Action>
 void with_type(const ElementType& type, const Action& action) {
   const auto sized = [&](auto one, auto two, auto four, auto eight) {
@@ -41,27 +39,26 @@ void with_type(const ElementType& type, const Action& action) {
   type.size == 4 ? action(float()) : action(double());
 }
 
-/// What the header of a file claims about its elements.
+/// Type and shape of a file's elements, as its header claims.
 struct StoredLayout {
   ElementType type;
   bool by_columns = false;  ///< Fortran order: the first axis runs fastest
   std::vector<std::size_t> shape;
   std::size_t data_begin = 0;  ///< byte of the file at which the elements begin
 
-  /// Product of the sizes, which add_axis() keeps from overflowing.
+  /// Multiplies the sizes; add_axis() prevents an overflow.
   std::size_t elements() const;
-  /// Bytes of the whole file.
   std::uint64_t file_size() const { return data_begin + std::uint64_t(elements()) * type.size; }
-  /// False, and nothing done, beyond 2^60 elements or 32 axes.
+  /// Adds an axis. Returns false, unchanged, beyond 2^60 elements or 32 axes.
   bool add_axis(std::size_t size);
 };
 
-/// "(2, 3)", "(4,)", "()", as in Python.
+/// Formats a shape as in Python: "(2, 3)", "(4,)", "()".
 std::string shape_text(const std::vector<std::size_t>& shape);
 
-/// An array that lies in the bytes of a file, which must outlive it: floats, integers and
-/// bools, either byte order, either memory order, any shape. Throws DataError unless the bytes hold
-/// exactly the elements that the layout claims; nothing is allocated.
+/// Array in the bytes of a file, which must outlive it: floats, integers and bools, either byte
+/// order, either memory order, any shape. Throws DataError unless the bytes hold exactly the
+/// elements of the layout; allocates nothing.
 class StoredArray {
  public:
   StoredArray(StoredLayout layout, ByteSpan file, const std::string& name);
@@ -70,7 +67,7 @@ class StoredArray {
   const std::vector<std::size_t>& shape() const { return layout_.shape; }
   std::size_t size() const { return layout_.elements(); }
 
-  /// The elements where they lie, in row-major order; nothing where they would have to be copied:
+  /// Returns the elements in place, in row-major order; nothing if they would have to be copied:
   /// another type, order or alignment.
   template <class Number>
   std::optional<std::span<const Number>> elements() const {
@@ -81,7 +78,7 @@ class StoredArray {
       return std::nullopt;
     return std::span(reinterpret_cast<const Number*>(data_.data()), size());
   }
-  /// All elements as doubles. Throws DataError for an integer that no double equals.
+  /// Converts all elements to double. Throws DataError for an integer without an exact double.
   xt::xarray<double> values() const;
 
  private:

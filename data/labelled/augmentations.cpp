@@ -7,7 +7,7 @@
 namespace bochner {
 namespace {
 
-/// From a place of the view to one of the image, both from the middle.
+/// Affine map from a position in the view to one in the image, both relative to the centre.
 struct AffineMap {
   double xx, xy, yx, yy, x, y;
 };
@@ -23,10 +23,10 @@ AffineMap drawn_map(const ImageShape& shape, const ViewsSpec& spec, Draws& draws
   return map;
 }
 
-/// A place between two elements of an axis, which is repeated beyond its ends.
+/// Position between two elements of an axis, clamped to its ends.
 struct Between {
   std::size_t first, second;
-  float share;  ///< of the second
+  float share;  ///< weight of the second
 };
 
 Between between_elements(double place, std::size_t size) {
@@ -82,7 +82,7 @@ void add_noise(std::vector<float>& values, double deviation, Draws& draws) {
 }  // namespace
 
 Draws view_draws(const ViewPass& pass, std::uint64_t example) {
-  // A stream of its own for each of 2^32 examples in each of 2^30 steps.
+  // One stream for each of 2^32 examples in each of 2^30 steps.
   const std::uint64_t number = 4 * pass.step + 2 * pass.held_out + pass.view;
   return Draws(
       {pass.seed, Purpose::sampling, stream_of("views") + (number << 32 | (example & 0xffffffff))});
@@ -110,7 +110,7 @@ std::vector<float> series_view(const std::vector<float>& window, std::size_t var
   std::vector<float> view(window.size());
   for (std::size_t t = 0; t < L; ++t) {
     const double u = span > 0 ? double(t) / span : 0, turn = std::numbers::pi * u;
-    // Its slope is 1 + first cos + second cos(2 ..), above 0: time does not turn back.
+    // The slope is 1 + first cos + second cos(2 ..) > 0: time never runs backwards.
     const double place = u + first * std::sin(turn) / std::numbers::pi +
                          second * std::sin(2 * turn) / (2 * std::numbers::pi);
     const Between rows = between_elements(begin + kept * place, L);

@@ -1,12 +1,12 @@
 #pragma once
-/// Views: examples changed at random in ways that leave what they are, for contrastive learning.
-/// What is drawn is a function of integers: seed, step, example and view.
+/// Augmentations: random views of examples for contrastive learning. They are a function of the
+/// integers seed, step, example and view.
 
 #include <bochner/data/labelled/labelled.hpp>
 
 namespace bochner {
 
-/// How much is changed; 0 changes nothing.
+/// Strength of each augmentation; 0 disables it.
 struct ViewsSpec {
   double shift = 0.1, rotate = 15, scale = 0.2, shear = 0.2, erase = 0.3, noise = 0.05;
   double crop = 0.3, warp = 0.3;
@@ -35,34 +35,32 @@ inline void describe(Keys& keys, ViewsSpec& spec) {
        "views of events: deviation of the logarithm of a factor of each gap");
 }
 
-/// As configs have it.
 struct AugmentationKeys {
   ViewsSpec views;
 };
 inline void describe(Keys& keys, AugmentationKeys& spec) { keys.section("views", spec.views); }
 
-/// Which views of which examples.
 struct ViewPass {
   std::uint64_t seed = 1, step = 0;
-  bool held_out = false;  ///< of another split: other numbers
+  bool held_out = false;  ///< examples of another split, with other random numbers
   std::size_t view = 0;   ///< 0 or 1
 };
-/// The random numbers of one view of one example.
+/// Returns the random numbers of one view of one example.
 Draws view_draws(const ViewPass& pass, std::uint64_t example);
 
-/// Brightness from 0 to 1 after an affine map around the middle (bilinear; the border is repeated
-/// outside), with an erased rectangle and noise; still from 0 to 1. (rows columns channels) -> the
-/// same
+/// Returns a view of an image with brightness from 0 to 1: an affine map around the centre
+/// (bilinear, borders repeated), an erased rectangle and noise, clamped to 0 to 1. (rows columns
+/// channels) -> the same
 std::vector<float> image_view(const std::vector<float>& pixels, const ImageShape& shape,
                               const ViewsSpec& spec, Draws draws);
 
-/// A window of rows whose part is stretched, at a pace that changes smoothly, to its length, each
-/// variate times a factor, with noise. (V, L) -> (V, L)
+/// Returns a view of a window: a part stretched to its length at a smoothly changing pace, each
+/// variate times a factor, plus noise. (V, L) -> (V, L)
 std::vector<float> series_view(const std::vector<float>& window, std::size_t variates,
                                const ViewsSpec& spec, Draws draws);
 
-/// Some of the events of a part of a sequence, at least one, in their order, with other gaps from
-/// the first one's time on.
+/// Returns a view of a sequence: at least one of the events of a part, in order, with gaps scaled
+/// from the first event on.
 LabelledExample event_view(const LabelledExample& events, const ViewsSpec& spec, Draws draws);
 
 }  // namespace bochner

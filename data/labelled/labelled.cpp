@@ -6,7 +6,7 @@
 namespace bochner {
 namespace {
 
-/// (B, T); what lies behind a sequence repeats its last time.
+/// Returns the times of tokens (B, T), padded with the last time of each sequence.
 Times padded_times(const std::vector<LabelledExample>& rows, std::size_t T) {
   Times times(std::vector<std::size_t>{rows.size(), T});
   for (std::size_t row = 0; row < rows.size(); ++row)
@@ -15,9 +15,9 @@ Times padded_times(const std::vector<LabelledExample>& rows, std::size_t T) {
   return times;
 }
 
-/// Elements sorted by length, equal ones in their order, in batches that are shuffled.
-std::vector<std::size_t> like_lengths_together(const std::vector<std::size_t>& lengths,
-                                               std::size_t batch, Draws draws) {
+/// Sorts elements by length, stably, and shuffles the resulting batches.
+std::vector<std::size_t> bucketed_order(const std::vector<std::size_t>& lengths, std::size_t batch,
+                                        Draws draws) {
   std::vector<std::size_t> sorted(lengths.size());
   std::iota(sorted.begin(), sorted.end(), std::size_t(0));
   std::ranges::stable_sort(sorted, {}, [&](std::size_t i) { return lengths[i]; });
@@ -31,7 +31,7 @@ std::vector<std::size_t> like_lengths_together(const std::vector<std::size_t>& l
 
 std::uint64_t LabelledSequences::in_epoch(std::uint64_t epoch, std::uint64_t place) const {
   const std::uint64_t n = examples_.train, B = buckets_.batch;
-  // Below the head stands the rest of a batch that began in the epoch before.
+  // Positions before `head` belong to a batch that began in the previous epoch.
   const std::uint64_t head = (B - epoch * n % B) % B;
   const std::uint64_t whole = n > head ? head + (n - head) / B * B : head;
   if (buckets_.window == 0 || place < head || place >= whole)
@@ -53,7 +53,7 @@ LabelledSequences::Window LabelledSequences::sorted_window(std::uint64_t epoch, 
   const RandomFunction random{examples_.seed, Purpose::data_order,
                               stream_of("length buckets") + epoch * examples_.train + begin};
   Window window{epoch, begin};
-  for (const std::size_t i : like_lengths_together(lengths, buckets_.batch, Draws(random)))
+  for (const std::size_t i : bucketed_order(lengths, buckets_.batch, Draws(random)))
     window.examples.push_back(all[i]);
   return window;
 }

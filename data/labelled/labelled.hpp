@@ -1,5 +1,5 @@
 #pragma once
-/// Sequences of tokens, each with a label.
+/// Labelled sequences of tokens.
 
 #include <bochner/base/shape.hpp>
 #include <bochner/base/time_array.hpp>
@@ -10,38 +10,37 @@ namespace bochner {
 struct LabelledExample {
   std::vector<std::int32_t> tokens;
   std::int32_t label = 0;
-  std::vector<double> times = {};  ///< of tokens, ascending, or empty
+  std::vector<double> times = {};  ///< times of tokens, ascending, or empty
 };
 
-/// Sequences padded to the longest among them, and their labels. (B, T), (B), (B)
+/// Sequences padded to the longest, and their labels. (B, T), (B), (B)
 struct LabelledBatch {
   Indices tokens;
   std::vector<std::size_t> lengths;
   Indices labels;
-  Times times = {};  ///< of tokens (B, T), where they have any; behind the end the last one
+  Times times = {};  ///< times of tokens (B, T), if any; padded with the last one
 };
 
-/// Shorter rows end in the token `padding`.
+/// Returns a batch in which shorter rows are padded with the token `padding`.
 LabelledBatch batch_of(const std::vector<LabelledExample>& rows, std::int32_t padding = 0);
 
-/// Pixels of an image whose tokens a sequence is: row by row, the channels of a pixel one after the
-/// other. None where there are no rows.
+/// Shape of an image whose pixels are the tokens of a sequence, row by row, the channels of a pixel
+/// consecutive. 0 rows: not an image.
 struct ImageShape {
   std::size_t rows = 0, columns = 0, channels = 1;
 };
 
-/// Of sequences with labels.
 struct LabelledSizes {
   std::size_t vocabulary,
       classes;               ///< tokens are 0, ..., vocabulary - 1, labels 0, ..., classes - 1
   std::size_t length;        ///< tokens of the longest sequence (T)
-  std::int32_t padding = 0;  ///< the token behind the end of a sequence
+  std::int32_t padding = 0;  ///< the token after the end of a sequence
 };
 
-/// Batches of sequences of like length: less padding, and so less work.
+/// Batches of sequences of similar length: less padding, so less work.
 struct LengthBuckets {
   std::uint64_t batch = 16;
-  std::size_t window = 0;  ///< batches among whose sequences like ones are found; 0 for no buckets
+  std::size_t window = 0;  ///< batches whose sequences are sorted together; 0: no buckets
 };
 inline void describe(Keys& keys, LengthBuckets& spec) {
   keys(
@@ -51,19 +50,17 @@ inline void describe(Keys& keys, LengthBuckets& spec) {
       "of any lengths");
 }
 
-/// Examples for a classifier.
 class LabelledSequences : public Dataset {
  public:
-  /// From now on. Windows and batches are counted within an epoch from the first batch on that lies
-  /// in it whole; sequences of a batch that lies in two epochs are of any lengths.
+  /// Sets the buckets. Windows and batches are counted within an epoch from the first whole batch
+  /// on; a batch that spans two epochs holds sequences of any lengths.
   void bucket(const LengthBuckets& buckets) { buckets_ = buckets; }
   std::size_t vocabulary() const { return sizes_.vocabulary; }
   std::size_t classes() const { return sizes_.classes; }
   std::size_t length() const { return sizes_.length; }
   const LabelledSizes& sizes() const { return sizes_; }
-  /// Of the images that all sequences are, if they are.
+  /// Returns the shape of the images if all sequences are images.
   virtual ImageShape image() const { return {}; }
-  /// Padding included.
   std::uint64_t tokens_per_example() const override { return length(); }
   LabelledBatch batch(const Examples& examples) const;
 
@@ -76,14 +73,14 @@ class LabelledSequences : public Dataset {
   LabelledSizes sizes_;
 
  private:
-  /// Whole batches of an epoch, and the examples in them in the order of the training.
+  /// Whole batches of an epoch, with their examples in training order.
   struct Window {
     std::uint64_t epoch = 0, begin = 0;
     std::vector<std::uint64_t> examples = {};
   };
   Window sorted_window(std::uint64_t epoch, std::uint64_t begin, std::uint64_t end) const;
   LengthBuckets buckets_;
-  mutable Window window_;  ///< the last that was asked for
+  mutable Window window_;  ///< the last one used
 };
 
 }  // namespace bochner

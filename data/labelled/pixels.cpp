@@ -11,7 +11,7 @@ namespace {
 
 enum ShapeKind : std::int32_t { square_outline, disc, upright_cross, diagonal_cross };
 
-/// Whether the shape of this radius covers the pixel at (x, y) from its centre.
+/// Returns whether the shape of this radius covers the pixel at (x, y) from its centre.
 bool covers(std::int32_t kind, int radius, int x, int y) {
   const int across = std::max(std::abs(x), std::abs(y));
   if (across > radius) return false;
@@ -34,7 +34,7 @@ ImageSequences::ImageSequences(Images images, std::uint64_t train, std::uint64_t
                         {pixel_vocabulary, 0, images.pixels_each() + class_token}),
       images_(std::move(images)),
       class_token_(class_token) {
-  if (train == 0) throw DataError("data.files: no image is left to train on");
+  if (train == 0) throw DataError("data.files: there is no image to train on");
   sizes_.classes = 1 + std::size_t(std::ranges::max(images_.labels));
 }
 

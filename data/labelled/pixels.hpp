@@ -8,15 +8,15 @@
 namespace bochner {
 
 enum PixelToken : std::int32_t {
-  pixel_class = 256,  ///< a token before the image whose output stands for it
+  pixel_class = 256,  ///< class token before the image
   pixel_vocabulary
 };
 
-/// Images of files: the first `train` of them train, the others validate. Colours are three tokens
-/// a pixel.
+/// Images of files: the first `train` of them train, the others validate. A colour pixel is three
+/// tokens.
 class ImageSequences : public LabelledSequences {
  public:
-  /// Throws DataError when there is none to train on.
+  /// Throws DataError if there is no image to train on.
   ImageSequences(Images images, std::uint64_t train, std::uint64_t seed, bool class_token);
   ImageShape image() const override { return {images_.height, images_.width, images_.channels}; }
   std::uint64_t fingerprint() const override;
@@ -39,9 +39,9 @@ inline void describe(Keys& keys, ShapesSpec& spec) {
   keys("side", spec.side, between(ShapesSpec::smallest_side, 1024), "shapes: pixels of a side");
 }
 
-/// Grey images made up for tests and examples: one of four shapes (the outline of a square, a disc,
-/// an upright cross, a diagonal one) anywhere, of radius side / 6 to side / 4, in noise: the
-/// brightness is uniform on 96 to 255 inside and on 0 to 159 outside, so that no pixel tells.
+/// Generated grey images for tests and examples: one of four shapes (outline of a square, disc,
+/// upright cross, diagonal cross) anywhere, of radius side / 6 to side / 4, in noise. Brightness is
+/// uniform on 96 to 255 inside and on 0 to 159 outside, so that no single pixel reveals the shape.
 class Shapes : public LabelledSequences {
  public:
   /// Throws std::invalid_argument for a side below the smallest.
@@ -57,8 +57,8 @@ class Shapes : public LabelledSequences {
   ShapesSpec spec_;
 };
 
-/// Where the numbers of an image lie, square patch by patch and row by row, for a side that divides
-/// both of the image. -> (rows columns channels)
+/// Returns where the numbers of an image go in order of square patches, row by row, for a side that
+/// divides both sides of the image. -> (rows columns channels)
 std::vector<std::size_t> patch_order(const ImageShape& shape, std::size_t side);
 
 }  // namespace bochner

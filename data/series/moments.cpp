@@ -10,7 +10,8 @@ namespace {
 
 constexpr double rounding = 1e-12;
 
-/// Large numbers that differ by one or so are counts, as long as doubles have them all.
+/// Returns whether a change is only rounding. Large numbers that differ by about one are counts, as
+/// long as doubles represent them exactly.
 bool is_rounding(double change, double size) {
   constexpr double exact = 9007199254740992;
   return change <= rounding * size && (change < 0.5 || size > exact);
@@ -30,14 +31,15 @@ Moments resolved(const Moments& moments, const std::string& column) {
   if (is_rounding(deviation, std::abs(mean))) return {mean, 0};
   if (deviation >= least_steps * double(std::numeric_limits<real>::epsilon()) * std::abs(mean))
     return moments;
-  throw DataError(column, ": its numbers differ by some ", in_three_digits(deviation), " around ",
-                  in_three_digits(mean),
-                  ", too little for a model to tell them apart; take that number off all of them");
+  throw DataError(
+      column, ": its numbers differ by some ", in_three_digits(deviation), " around ",
+      in_three_digits(mean),
+      ", too little for a model to distinguish them; subtract that number from all of them");
 }
 
 std::string coarse_steps(const double* x, std::size_t n, const std::string& column) {
   constexpr double step_of_reals = double(std::numeric_limits<real>::epsilon()) / 2, few = 32;
-  std::vector<double> steps;  // beside the values
+  std::vector<double> steps;  // relative to the values
   for (std::size_t i = 1; i < n; ++i) {
     const double change = std::abs(x[i] - x[i - 1]);
     const double size = std::max(std::abs(x[i]), std::abs(x[i - 1]));
@@ -49,10 +51,10 @@ std::string coarse_steps(const double* x, std::size_t n, const std::string& colu
   if (*usual >= few * step_of_reals) return "";
   const std::string words =
       column + " changes by some " + in_three_digits(*usual * std::abs(x[n - 1])) +
-      " from row to row around " + in_three_digits(x[n - 1]) + ", of which a model sees ";
-  const char* advice = "; take a number off all of its values, or learn the changes";
-  if (*usual < step_of_reals) throw DataError(words, "nothing", advice);
-  return words + "a few steps only" + advice;
+      " from row to row around " + in_three_digits(x[n - 1]) + ", and a model sees ";
+  const char* advice = "; subtract a number from all of its values, or learn the changes";
+  if (*usual < step_of_reals) throw DataError(words, "none of it", advice);
+  return words + "only a few steps of it" + advice;
 }
 
 }  // namespace bochner

@@ -9,13 +9,13 @@
 
 namespace bochner {
 
-/// Mean and standard deviation (divisor n). That of equal numbers, whose mean may be a rounding
-/// off, is 0.
+/// Mean and standard deviation (divisor n), exactly 0 for equal numbers.
 struct Moments {
   double mean = 0, deviation = 0;
 };
 
-/// Of the numbers that walk(action) gives to an action, the same at every call; 0 of none.
+/// Returns the moments of the numbers that walk(action) passes to an action, the same at every
+/// call; 0 for none.
 template <class Walk>
 Moments moments_of(const Walk& walk) {
   double n = 0, sum = 0, squares = 0, least = std::numeric_limits<double>::infinity(),
@@ -29,20 +29,20 @@ Moments moments_of(const Walk& walk) {
   const double mean = sum / n;
   walk([&](double x) { squares += (x - mean) * (x - mean); });
   if (squares >= std::numeric_limits<double>::min()) return {mean, std::sqrt(squares / n)};
-  const double unit = std::max(most - mean, mean - least);  // whose square is too small a number
+  const double unit = std::max(most - mean, mean - least);  // its square underflows
   squares = 0;
   walk([&](double x) { squares += (x - mean) / unit * ((x - mean) / unit); });
   return {mean, unit * std::sqrt(squares / n)};
 }
 
-/// Of a `column` that a model is to see, which does not change if rounding errors are all that
-/// changes. Throws DataError where its numbers differ by little more than two neighbours of reals
-/// do, so that a model would see steps.
+/// Checks the moments of a `column` for a model, and sets the deviation to 0 if rounding errors are
+/// all that varies. Throws DataError if its numbers differ by little more than the precision of
+/// real, so that a model would see steps.
 Moments resolved(const Moments& moments, const std::string& column);
 
-/// Of n values of a column, one row after the other: a warning where three of four neighbours that
-/// differ do so by less than a few steps of reals, as those of a meter that has counted for long;
-/// "" elsewhere. Throws DataError where they are one real.
+/// Checks n consecutive values of a column. Returns a warning if three of four changes are less
+/// than a few steps of real, as in a meter that has counted for long; else "". Throws DataError if
+/// they round to the same real.
 std::string coarse_steps(const double* x, std::size_t n, const std::string& column);
 
 }  // namespace bochner

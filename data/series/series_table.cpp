@@ -16,22 +16,14 @@ namespace {
 constexpr const char* fill_in =
     "a series needs finite numbers; fill in what is missing or choose other columns";
 
-std::size_t column_of(const NamedArray& table, const std::string& name) {
-  const auto found = find_column(table.columns, table.values.shape()[1], name);
-  if (!found)
-    throw DataError("no column is called \"", name,
-                    "\"; there are: ", table.columns.empty() ? "none" : joined(table.columns));
-  return *found;
-}
-
 std::vector<std::size_t> columns_called(const NamedArray& table,
                                         const std::vector<std::string>& names) {
   std::vector<std::size_t> columns;
-  for (const std::string& name : names) columns.push_back(column_of(table, name));
+  for (const std::string& name : names) columns.push_back(require_column(table, name));
   return columns;
 }
 
-/// Columns of the targets: those named, or all that are nothing else and no dates.
+/// Returns the target columns: those named, or all without another role that are not dates.
 std::vector<std::size_t> target_columns(const NamedArray& table, const SeriesColumns& columns) {
   if (!columns.targets.empty()) return columns_called(table, columns.targets);
   const std::vector<std::size_t> others = columns_called(table, columns.others());
@@ -59,7 +51,7 @@ double finite_number(const NamedArray& table, std::size_t row, std::size_t colum
   if (std::abs(number) <= double(std::numeric_limits<float>::max())) return number;
   throw DataError(
       place(table, row, column), ": ",
-      std::isfinite(number) ? format_number(number) + " is more than a model can take" : advice);
+      std::isfinite(number) ? format_number(number) + " exceeds the range of float32" : advice);
 }
 
 std::vector<double> increasing_times(const NamedArray& table,
@@ -72,9 +64,9 @@ std::vector<double> increasing_times(const NamedArray& table,
       throw DataError(place(table, row, *table.time),
                       std::ranges::binary_search(times, time)
                           ? ": " + format_time(time) +
-                                " stands twice; remove a row, or name the "
-                                "column that tells several series apart as data.series"
-                          : ": time must go on from row to row; sort the rows");
+                                " is repeated; remove a row, or name the "
+                                "column of series ids as data.series"
+                          : ": time must increase from row to row; sort the rows");
     times.push_back(time);
   }
   return times;
@@ -83,12 +75,12 @@ std::vector<double> increasing_times(const NamedArray& table,
 std::string text_at(const NamedArray& table, std::size_t row, std::size_t column) {
   const double value = table.values(row, column);
   if (std::isnan(value))
-    throw DataError(place(table, row, column), ": is missing, so nothing says whose row it is");
+    throw DataError(place(table, row, column), ": is missing, so the row belongs to no series");
   const auto texts = table.texts.find(column);
   return texts == table.texts.end() ? format_number(value) : texts->second.at(std::size_t(value));
 }
 
-/// The value of a column that is the same in all rows that have one.
+/// Returns the value of a static column.
 double fixed_number(const NamedArray& table, const std::vector<std::size_t>& rows,
                     std::size_t column) {
   const double first = finite_number(table, rows[0], column, "a static column needs a value");
@@ -146,8 +138,8 @@ WallClock clock_of(const NamedArray& table, const std::vector<std::size_t>& rows
   return {times, offsets};
 }
 
-std::size_t rows_asked_for(const NamedArray& table, const SeriesColumns& columns,
-                           const std::vector<std::size_t>& rows) {
+std::size_t rows_to_forecast(const NamedArray& table, const SeriesColumns& columns,
+                             const std::vector<std::size_t>& rows) {
   if (!table.time && columns.known.empty()) return 0;
   const std::vector<std::size_t> targets = target_columns(table, columns);
   const auto is_empty = [&](std::size_t row) {
@@ -181,7 +173,7 @@ TimeSeries time_series(const NamedArray& table, const SeriesColumns& columns,
                        const SeriesRows& part) {
   require_series_table(table);
   const std::vector<std::size_t> targets = target_columns(table, columns);
-  if (targets.empty()) throw DataError("there is no column of numbers besides the time");
+  if (targets.empty()) throw DataError("there is no column of numbers next to the time");
   TimeSeries series;
   series.id = part.id;
   series.times = increasing_times(table, part.rows);
@@ -206,7 +198,7 @@ xt::xarray<double> covariates_of(const NamedArray& table, const SeriesColumns& c
     for (std::size_t i = 0; i < count; ++i)
       values(channel, i) =
           finite_number(table, rows[std::min(i, rows.size() - 1)], column,
-                        "is missing; data.known says that it is known, of rows to come too");
+                        "is missing; columns of data.known need values in future rows too");
     ++channel;
   }
   for (const std::size_t column : columns_called(table, columns.fixed)) {

@@ -1,5 +1,5 @@
 #pragma once
-/// Series of a table: which of its columns are what, and which of its rows are whose.
+/// Series in a table: the roles of columns, and the rows of each series.
 
 #include <bochner/base/keys.hpp>
 #include <bochner/data/series/calendar.hpp>
@@ -7,18 +7,17 @@
 
 namespace bochner {
 
-/// Columns by name or by number from 1.
+/// Roles of columns, by name or by number from 1.
 struct SeriesColumns {
-  std::vector<std::string> targets = {};   ///< none for all that are nothing else
-  std::vector<std::string> series = {};    ///< what tells series apart
-  std::vector<std::string> known = {};     ///< of the rows to come too
-  std::vector<std::string> fixed = {};     ///< the same in all rows of a series
-  std::vector<std::string> calendar = {};  ///< what of the time
-  std::vector<std::string> replaced = {};  ///< texts that others stand for: with_indicators()
+  std::vector<std::string> targets = {};   ///< empty: all without another role
+  std::vector<std::string> series = {};    ///< ids of a series
+  std::vector<std::string> known = {};     ///< known for future rows too
+  std::vector<std::string> fixed = {};     ///< constant within a series
+  std::vector<std::string> calendar = {};  ///< cycles of the time, as covariates
+  std::vector<std::string> replaced = {};  ///< text columns replaced by with_indicators()
 
-  /// Channels of a row: a sine and a cosine for each cycle of the calendar.
+  /// Returns the covariates per row: a sine and a cosine for each cycle of the calendar.
   std::size_t covariates() const { return known.size() + fixed.size() + 2 * calendar.size(); }
-  /// Columns that are no targets.
   std::vector<std::string> others() const;
 };
 inline void describe(Keys& keys, SeriesColumns& columns) {
@@ -35,35 +34,35 @@ inline void describe(Keys& keys, SeriesColumns& columns) {
        "weekday, day of the month, month of the year, each as a sine and a cosine");
 }
 
-/// Rows of a table, in its order, and the texts that say whose they are.
+/// Id of a series and its rows, in the order of the table.
 struct SeriesRows {
   std::vector<std::string> id;
   std::vector<std::size_t> rows;
 };
-/// In the order of their first rows; all rows without columns that tell them apart. Throws
-/// DataError for a column that is not there and for a row without them.
+/// Returns the series of a table in the order of their first rows; one series without id columns.
+/// Throws DataError for a missing column and a row without id.
 std::vector<SeriesRows> rows_of_series(const NamedArray& table,
                                        const std::vector<std::string>& columns);
-/// "north, 3"
 std::string words_of(const std::vector<std::string>& id);
 
-/// What the stamps of these rows say of their offsets from UTC.
+/// Returns the clock of these rows: the offsets of their stamps from UTC.
 WallClock clock_of(const NamedArray& table, const std::vector<std::size_t>& rows);
 
-/// Rows at the end that have a time and no targets: they are asked for.
-std::size_t rows_asked_for(const NamedArray& table, const SeriesColumns& columns,
-                           const std::vector<std::size_t>& rows);
-/// Missing targets and covariates become those of the row before. Throws DataError where there is
+/// Returns the number of rows at the end that have a time but no targets: they are to be forecast.
+std::size_t rows_to_forecast(const NamedArray& table, const SeriesColumns& columns,
+                             const std::vector<std::size_t>& rows);
+/// Replaces missing targets and covariates by those of the row before. Throws DataError if there is
 /// none.
 void carry_forward(NamedArray& table, const SeriesColumns& columns,
                    const std::vector<std::size_t>& rows);
 
-/// The series of these rows, with its covariates. Throws DataError as the other one does, for known
-/// values that are missing, static ones that change, and calendars without times.
+/// Returns the series of these rows, with its covariates. Throws DataError for targets or times
+/// that are missing or not increasing, known values that are missing, static ones that change, and
+/// calendars without times.
 TimeSeries time_series(const NamedArray& table, const SeriesColumns& columns,
                        const SeriesRows& part);
-/// Covariates of `count` rows at these times, of which the table has the first; behind them the
-/// last row is repeated. (C, count)
+/// Returns the covariates of `count` rows at these times, of which the table has the first; the
+/// last row is repeated after them. (C, count)
 xt::xarray<double> covariates_of(const NamedArray& table, const SeriesColumns& columns,
                                  const std::vector<std::size_t>& rows,
                                  const std::vector<double>& times, std::size_t count);

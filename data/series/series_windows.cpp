@@ -11,7 +11,6 @@
 namespace bochner {
 namespace {
 
-/// Rows at which the splits begin and end.
 std::vector<std::size_t> split_borders(const std::vector<double>& splits, std::size_t rows) {
   require(splits.size() == 3, "series", "data.splits must be three numbers, not ", splits.size());
   const bool fractions = *std::max_element(splits.begin(), splits.end()) <= 1;
@@ -27,7 +26,6 @@ std::vector<std::size_t> split_borders(const std::vector<double>& splits, std::s
   return borders;
 }
 
-/// The columns of a matrix that are kept. (n, rows) -> (n, kept)
 xt::xarray<double> kept_columns(const xt::xarray<double>& matrix,
                                 const std::vector<std::size_t>& kept) {
   auto left = xt::xarray<double>::from_shape({matrix.shape()[0], kept.size()});
@@ -36,8 +34,7 @@ xt::xarray<double> kept_columns(const xt::xarray<double>& matrix,
   return left;
 }
 
-/// Removes each row with probability `drop`; `borders` then count what is left. `number` is that of
-/// the series.
+/// Removes each row with probability `drop` and adjusts `borders`. `number` identifies the series.
 void thin(TimeSeries& series, std::size_t number, const SeriesSpec& spec,
           std::vector<std::size_t>& borders) {
   const RandomFunction random{spec.seed, Purpose::examples, stream_of("series.drop")};
@@ -57,13 +54,12 @@ void thin(TimeSeries& series, std::size_t number, const SeriesSpec& spec,
   borders = std::move(thinned);
 }
 
-/// Numbers that stand one after the other.
 struct Run {
   const double* x;
   std::size_t n;
 };
 
-/// Mean and deviation of all numbers of some runs of a column.
+/// Appends mean and deviation of all numbers in some runs of a column.
 void add_moments(SeriesMoments& moments, const std::vector<Run>& runs, const std::string& column) {
   const auto each = [&](const auto& action) {
     for (const auto& [x, count] : runs) std::for_each(x, x + count, action);
@@ -78,7 +74,6 @@ std::string column_words(const TimeSeries& series, std::size_t variate) {
                               : "column " + excerpt(series.names[variate]);
 }
 
-/// Copies columns first, ..., first + count - 1 of each row of a matrix.
 void copy_columns(const xt::xarray<double>& from, std::size_t first, std::size_t count, real* to) {
   const std::size_t width = from.shape()[1];
   for (std::size_t v = 0; v < from.shape()[0]; ++v, to += count)
@@ -95,7 +90,7 @@ SeriesWindows::SeriesWindows(TimeSeries series, const SeriesSpec& spec)
 SeriesWindows::SeriesWindows(std::vector<TimeSeries> all, const SeriesSpec& spec) : spec_(spec) {
   require(spec.lookback >= 1 && spec.horizon >= 1 && spec.stride >= 1, "series",
           "lookback, horizon and stride must be at least 1");
-  require(!all.empty(), "series", "there is none");
+  require(!all.empty(), "series", "no series");
   for (std::size_t number = 0; number < all.size(); ++number) {
     const std::string name = words_of(all[number].id);
     const std::size_t rows = all[number].rows();
@@ -142,7 +137,7 @@ SeriesWindows::Part SeriesWindows::part_of(TimeSeries series, std::size_t number
     part.borders = split_borders(spec_.splits, part.series.rows());
   } catch (const DataError&) {
     if (is_one) throw;
-    part.borders.assign(4, 0);  // too short for splits of so many rows
+    part.borders.assign(4, 0);  // too short for splits that count rows
   }
   if (spec_.drop > 0) thin(part.series, number, spec_, part.borders);
   if (spec_.stamps && part.series.times.empty())
@@ -265,7 +260,6 @@ std::uint64_t SeriesWindows::fingerprint() const {
   return hash;
 }
 
-/// The gaps, and the longest of them.
 std::string SeriesWindows::gaps_in_words() const {
   std::size_t count = 0, longest_row = 0;
   const Part* longest = nullptr;

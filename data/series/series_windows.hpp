@@ -10,14 +10,14 @@ namespace bochner {
 struct SeriesSpec {
   std::size_t lookback = 336, horizon = 96;  ///< rows
   std::size_t stride = 1;                    ///< rows from one window to the next
-  /// Of training, validation and test, one after the other: fractions of the rows where none is
-  /// above 1, else rows. What is left over at the end is not used.
+  /// Training, validation and test, in this order: fractions of the rows if none is above 1, else
+  /// rows. The rest is not used.
   std::vector<double> splits = {0.7, 0.1, 0.2};
-  bool stamps = false;     ///< batches have the times of rows, else their numbers
-  double drop = 0;         ///< fraction of the rows that is removed at random
-  std::size_t pause = 1;   ///< steps from row to row in a window at most, 0 for any
-  std::uint64_t seed = 1;  ///< of the training order, and of what is removed
-  std::string sizes = {};  ///< keys of a window's rows in errors, if not lookback and horizon
+  bool stamps = false;     ///< batches hold the times of rows, else their numbers
+  double drop = 0;         ///< fraction of randomly removed rows
+  std::size_t pause = 1;   ///< most steps between rows of a window, 0 for any
+  std::uint64_t seed = 1;  ///< seed of the training order and of the removal
+  std::string sizes = {};  ///< keys of a window's size in errors, if not lookback and horizon
 };
 inline void describe(Keys& keys, SeriesSpec& spec) {
   keys("splits", spec.splits, at_least(0),
@@ -39,9 +39,9 @@ inline void describe(Keys& keys, SeriesSpec& spec) {
        "any. data.stamps and data.drop go across all");
 }
 
-/// Pasts and the futures that belong to them, in the unit of the data, and of both the times
-/// (stamps, or 0, 1, 2, ...) and the covariates; of which series each is. (B, V, L), (B, V, H), (B,
-/// L + H), (B, C, L + H), (B)
+/// Windows in the unit of the data: pasts and their futures, the times (stamps, or 0, 1, 2, ...)
+/// and covariates of both, and the series of each. (B, V, L), (B, V, H), (B, L + H), (B, C, L + H),
+/// (B)
 struct SeriesBatch {
   Tensor past, future;
   Times times;
@@ -49,17 +49,17 @@ struct SeriesBatch {
   std::vector<std::size_t> series;
 };
 
-/// Mean and standard deviation (divisor n) of each variate, one series after the other. (V), (V)
+/// Mean and standard deviation (divisor n) of each variate, series by series. (V), (V)
 struct SeriesMoments {
   std::vector<double> mean, deviation;
 };
 
-/// Windows of `lookback` rows and the `horizon` rows behind them. The future lies within its split;
-/// the past of a validation or test window may reach back into the split before (the protocol of
-/// Zhou et al., "Informer", 2021). No window goes across a gap in time (SeriesSpec::pause), or from
-/// one series to another; each has its own splits. One of several that is too short to train on is
-/// left out. Training visits its windows in another order in every epoch.
-/// Throws DataError when a split that has rows has none to predict, or there are no stamps to see.
+/// Windows of `lookback` rows and the `horizon` rows after them. The future is within its split;
+/// the past of a validation or test window may reach back into the previous split (the protocol of
+/// Zhou et al., "Informer", 2021). No window crosses a gap in time (SeriesSpec::pause) or a border
+/// between series; each series has its own splits. Of several series, those too short to train on
+/// are left out. Training visits windows in another order in every epoch. Throws DataError if a
+/// split that has rows has no window, or stamps are missing.
 class SeriesWindows : public Dataset {
  public:
   SeriesWindows(TimeSeries series, const SeriesSpec& spec);
@@ -67,14 +67,13 @@ class SeriesWindows : public Dataset {
 
   const TimeSeries& series(std::size_t number = 0) const { return parts_[number].series; }
   std::size_t count() const { return parts_.size(); }
-  /// Ids of those that were too short to train on.
+  /// Returns the ids of series that are too short to train on.
   const std::vector<std::vector<std::string>>& left_out() const { return left_out_; }
-  /// Which of them has this id, if one has.
   std::optional<std::size_t> called(const std::vector<std::string>& id) const;
   const SeriesSpec& spec() const { return spec_; }
   /// Of one series.
   std::size_t rows(Split split, std::size_t number = 0) const;
-  /// Where the future of a window begins; windows in the order of time, series by series.
+  /// Begin of a window's future; windows are in order of time, series by series.
   struct Place {
     std::size_t series, row;
   };
@@ -83,49 +82,47 @@ class SeriesWindows : public Dataset {
     return place(split, window).row;
   }
   SeriesBatch batch(const Examples& windows) const;
-  /// Whether windows go across irregular steps, or across more than a few that are longer than the
-  /// others by no rule.
+  /// Returns whether windows cross irregular steps, or more than a few that are longer than the
+  /// others without a rule.
   bool crosses_pauses() const;
-  /// Of the training rows only.
+  /// Returns the moments of the training rows.
   SeriesMoments moments() const;
-  /// Of the covariates over those of all series. (C), (C)
+  /// Returns the moments of the covariates over the training rows of all series. (C), (C)
   SeriesMoments covariate_moments() const;
-  /// Values that are forecast.
   std::uint64_t tokens_per_example() const override { return series().variates() * spec_.horizon; }
   std::uint64_t fingerprint() const override;
 
  protected:
-  /// "7 variates, 17420 rows", and the gaps between them
+  /// Describes the data: "7 variates, 17420 rows", and the gaps.
   std::string describe() const override;
-  /// "8209 windows to train, 2785 to validate, 2785 to test"
+  /// Describes the splits: "8209 windows to train, 2785 to validate, 2785 to test".
   std::string describe_splits() const override;
 
  private:
-  /// One series.
   struct Part {
     TimeSeries series;
-    std::vector<std::size_t> borders;  ///< of the splits: 4 rows
-    std::vector<std::size_t> gaps;     ///< rows before which there is one
+    std::vector<std::size_t> borders;  ///< rows at which splits begin and end (4)
+    std::vector<std::size_t> gaps;     ///< rows after a gap
 
     std::size_t begin(Split split) const { return borders[std::size_t(split)]; }
     std::size_t end(Split split) const { return borders[std::size_t(split) + 1]; }
   };
   Part part_of(TimeSeries series, std::size_t number) const;
   std::vector<std::size_t> find_gaps(const TimeSeries& series) const;
-  /// Rows at which futures begin.
   std::vector<std::size_t> find_windows(const Part& part, Split split) const;
   void require_windows(Split split) const;
-  /// Throws DataError where one would be lost.
+  /// Warns of columns with coarse steps. Throws DataError if one is constant in the precision of
+  /// real.
   void find_coarse_columns();
   std::string sizes() const;
   std::string gaps_in_words() const;
 
   SeriesSpec spec_;
   std::vector<Part> parts_;
-  std::vector<std::string> too_short_;  ///< which were left out
+  std::vector<std::string> too_short_;  ///< series that were left out
   std::vector<std::vector<std::string>> left_out_;
-  std::string coarse_;             ///< what is lost of a column, or ""
-  std::vector<Place> windows_[3];  ///< of each split
+  std::string coarse_;             ///< warning about a coarse column, or ""
+  std::vector<Place> windows_[3];  ///< windows of each split
 };
 
 }  // namespace bochner

@@ -20,7 +20,7 @@ bool is_number(const std::string& text) {
   return parse_number(text, '.').has_value() || parse_number(text, ',').has_value();
 }
 
-/// Which of the levels each row has; NaN without a text.
+/// Returns the level of each row; NaN without a text.
 std::vector<double> levels_of_rows(const NamedArray& table, std::size_t column,
                                    const std::string& name,
                                    const std::vector<std::string>& levels) {
@@ -42,7 +42,7 @@ std::vector<double> levels_of_rows(const NamedArray& table, std::size_t column,
   return numbers;
 }
 
-/// A column of zeros and ones for each level, `without` where a row has none; their names.
+/// Appends an indicator column for each level, `without` where a row has none. Returns their names.
 std::vector<std::string> append_indicators(NamedArray& table, const std::string& name,
                                            const std::vector<std::string>& levels,
                                            const std::vector<double>& level, double without) {
@@ -64,7 +64,6 @@ std::vector<std::string> append_indicators(NamedArray& table, const std::string&
   return names;
 }
 
-/// In place of each name that has levels, those of its columns of zeros and ones.
 void replace_texts(NamedArray& table, std::vector<std::string>& names, const TextLevels& levels,
                    double without, std::vector<std::string>& replaced) {
   std::vector<std::string> all;
@@ -72,7 +71,7 @@ void replace_texts(NamedArray& table, std::vector<std::string>& names, const Tex
     const auto found = levels.find(name);
     if (found == levels.end()) {
       if (const auto column = index_of(table, name); column && table.texts.contains(*column))
-        throw DataError("column ", name, ": holds texts, where the model learned numbers");
+        throw DataError("column ", name, ": holds texts, but the model learned numbers");
       all.push_back(name);
       continue;
     }
@@ -99,21 +98,21 @@ TextLevels text_levels(const NamedArray& table, const SeriesColumns& columns) {
         throw DataError("column ", name, ": holds numbers and texts such as ", excerpt(*word),
                         "; write all as numbers, or all as texts");
       if (texts.size() > most_levels)
-        throw DataError("column ", name, ": ", texts.size(), " texts are too many for ",
-                        "covariates; at most ", most_levels);
+        throw DataError("column ", name, ": ", texts.size(), " texts, but ",
+                        "covariates have at most ", most_levels);
       levels[name] = texts;
     }
   return levels;
 }
 
-std::vector<std::string> by_turns(const TextLevels& levels) {
+std::vector<std::string> flattened_levels(const TextLevels& levels) {
   std::vector<std::string> all;
   for (const auto& [column, texts] : levels)
     for (const std::string& text : texts) all.insert(all.end(), {column, text});
   return all;
 }
 
-TextLevels with_levels(const std::vector<std::string>& known, const TextLevels& seen) {
+TextLevels merged_levels(const std::vector<std::string>& known, const TextLevels& seen) {
   TextLevels levels;
   for (std::size_t i = 0; i + 1 < known.size(); i += 2) levels[known[i]].push_back(known[i + 1]);
   for (const auto& [column, texts] : seen)

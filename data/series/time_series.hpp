@@ -5,14 +5,13 @@
 
 namespace bochner {
 
-/// Numbers that change together in time.
 struct TimeSeries {
-  std::vector<std::string> names;      ///< of the variates; empty if the table had none
-  xt::xarray<double> values;           ///< (V, rows): a window of a variate is one run
+  std::vector<std::string> names;      ///< names of the variates; empty if the table had none
+  xt::xarray<double> values;           ///< (V, rows): a window of a variate is contiguous
   std::vector<double> times;           ///< (rows), increasing, or empty
-  std::vector<std::string> id = {};    ///< what tells it apart from others of its table
-  xt::xarray<double> covariates = {};  ///< (C, rows): what is known of rows beforehand, or empty
-  WallClock clock = {};                ///< by which days and months are told
+  std::vector<std::string> id = {};    ///< id within its table
+  xt::xarray<double> covariates = {};  ///< (C, rows): known beforehand, or empty
+  WallClock clock = {};                ///< clock of days and months
 
   std::size_t variates() const { return values.shape()[0]; }
   std::size_t rows() const { return values.shape()[1]; }
@@ -20,12 +19,11 @@ struct TimeSeries {
   TimeStep time_step() const { return TimeStep(times, clock); }
 };
 
-/// The named columns of a table (rows, columns) as variates, or without names all but that of the
-/// time. Throws DataError for a column that does not exist, a number that is not finite, or time
-/// that does not go on.
+/// Returns the named columns of a table (rows, columns) as variates, by default all except the
+/// time. Throws DataError for a missing column, a number that is not finite, and times that do not
+/// increase.
 TimeSeries time_series(const NamedArray& table, const std::vector<std::string>& columns = {});
 
-/// XXH64 of names, times and values, id and covariates.
 std::uint64_t fingerprint(const TimeSeries& series);
 
 }  // namespace bochner

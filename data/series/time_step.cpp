@@ -12,7 +12,7 @@ namespace {
 
 constexpr double seconds_of_day = 86400;
 constexpr std::int64_t first_monday = 4;  // 1970-01-05
-constexpr std::int64_t holidays = 5;      // business days without trade that are no gap
+constexpr std::int64_t holidays = 5;      // consecutive business days off that are not a gap
 
 std::int64_t day_of(double time) { return std::int64_t(std::floor(time / seconds_of_day)); }
 
@@ -20,7 +20,6 @@ std::chrono::year_month_day date_of(std::int64_t day) {
   return std::chrono::year_month_day(std::chrono::sys_days(std::chrono::days(day)));
 }
 
-/// Months since the year 0.
 std::int64_t month_of(double time) {
   const std::chrono::year_month_day date = date_of(day_of(time));
   return 12 * std::int64_t(int(date.year())) + std::int64_t(unsigned(date.month())) - 1;
@@ -31,7 +30,7 @@ unsigned last_day(std::chrono::year_month month) {
       std::chrono::year_month_day_last(month.year(), month.month() / std::chrono::last).day());
 }
 
-/// The day of the month, or the last one of a month that has it not.
+/// Returns the day of this month, or its last day if it is shorter.
 std::int64_t day_in_month(std::int64_t month, unsigned day) {
   const std::chrono::year_month in{std::chrono::year(int(month / 12)),
                                    std::chrono::month(unsigned(month % 12) + 1)};
@@ -39,10 +38,9 @@ std::int64_t day_in_month(std::int64_t month, unsigned day) {
   return std::chrono::sys_days(date).time_since_epoch().count();
 }
 
-/// 0 for Monday.
+/// Returns 0 for Monday.
 std::int64_t weekday_of(std::int64_t day) { return ((day - first_monday) % 7 + 7) % 7; }
 
-/// Counts days from Monday to Friday.
 std::int64_t business_day_of(std::int64_t day) {
   const std::int64_t weekday = weekday_of(day);
   return (day - first_monday - weekday) / 7 * 5 + std::min<std::int64_t>(weekday, 4);
@@ -59,7 +57,7 @@ std::vector<double> differences(const std::vector<double>& numbers) {
   return steps;
 }
 
-/// Nine of ten of them, within 1 %.
+/// Returns whether nine of ten steps equal `step` within 1 %.
 bool are_mostly(const std::vector<double>& steps, double step) {
   const auto alike = std::ranges::count_if(
       steps, [&](double each) { return std::abs(each - step) <= 0.01 * step; });
@@ -70,14 +68,14 @@ bool are_of_calendar(const std::vector<double>& times) {
   return times.size() >= 3 && is_date(times.front()) && is_date(times.back());
 }
 
-/// Whether all stand at one time of the day.
+/// Returns whether all times are at one time of day.
 bool are_dates(const std::vector<double>& times) {
   const double hour = times[0] - double(day_of(times[0])) * seconds_of_day;
   return std::ranges::all_of(
       times, [&](double time) { return time - double(day_of(time)) * seconds_of_day == hour; });
 }
 
-/// Of days but the first and the last one, which may have begun before or go on.
+/// Returns the rows of each day except the first and the last, which may be incomplete.
 std::vector<double> rows_of_days(const std::vector<double>& times) {
   std::vector<double> rows;
   for (std::size_t i = 0; i < times.size(); ++i) {

@@ -19,7 +19,7 @@ std::int64_t floor_ratio(std::int64_t number, std::int64_t by) {
   return number / by - (number % by < 0);
 }
 
-/// The greatest step by which all times can be reached from the first one; 0 for none.
+/// Returns the largest step that reaches all times from the first one; 0 if there is none.
 std::int64_t grid_step(const std::vector<double>& times) {
   std::int64_t step = 0;
   for (std::size_t i = 1; i < times.size(); ++i) {
@@ -30,8 +30,8 @@ std::int64_t grid_step(const std::vector<double>& times) {
   return step;
 }
 
-/// Which slots of a period have rows, by how many of the periods they have; nothing where some are
-/// in between.
+/// Returns which slots of a period have rows in at least the fraction `fewest` of the periods;
+/// nothing if some are neither that frequent nor rare.
 std::vector<bool> taken_slots(const std::vector<std::int64_t>& slots, std::int64_t period,
                               double fewest) {
   std::vector<std::int64_t> rows(std::size_t(period), 0);
@@ -47,7 +47,6 @@ std::vector<bool> taken_slots(const std::vector<std::int64_t>& slots, std::int64
   return taken;
 }
 
-/// Those of a week, where these are of a day or of a week.
 std::vector<bool> repeated(const std::vector<bool>& taken, std::size_t count) {
   std::vector<bool> all;
   while (!taken.empty() && all.size() < count) all.insert(all.end(), taken.begin(), taken.end());
@@ -62,7 +61,7 @@ std::optional<WeekSlots> WeekSlots::of(const std::vector<double>& times) {
   const std::int64_t a_day = whole_day_seconds / step, a_week = 7 * a_day;
   const double from = times.front() - double(monday);
   const double phase = from - double(step * floor_of(from / double(step)));
-  std::vector<std::int64_t> slots;  // from a Monday before the first on
+  std::vector<std::int64_t> slots;  // counted from a Monday before the first time
   const std::int64_t first_week = floor_of(from / double(week_seconds));
   for (const double time : times)
     slots.push_back(floor_of((time - double(monday) - phase) / double(step)) - first_week * a_week);
@@ -110,8 +109,8 @@ double WeekSlots::after(double time, std::size_t count) const {
   const auto a_week = std::int64_t(rows_.size()) - 1;
   const std::int64_t wanted = rows_before(slot_at(time) + 1) + std::int64_t(count);
   const std::int64_t week = floor_ratio(wanted - 1, rows_.back());
-  const auto behind = std::ranges::lower_bound(rows_, wanted - week * rows_.back());
-  const std::int64_t slot = week * a_week + (behind - rows_.begin()) - 1;
+  const auto next = std::ranges::lower_bound(rows_, wanted - week * rows_.back());
+  const std::int64_t slot = week * a_week + (next - rows_.begin()) - 1;
   return double(monday) + phase_ + double(slot) * step_;
 }
 

@@ -10,7 +10,7 @@
 namespace bochner {
 namespace {
 
-/// Sums of many squares stay finite.
+/// Largest number whose squares can be summed without overflow.
 constexpr double largest_number = 1e140;
 
 constexpr std::uint64_t order_of_held_out = ~std::uint64_t(0);  // an epoch that no run reaches
@@ -48,7 +48,7 @@ std::vector<std::size_t> input_columns(const NamedArray& array, const TableColum
     if (column == target || std::ranges::count(columns, column) > 1)
       throw DataError("column ", column_name(array, column),
                       " is chosen twice among data.inputs and data.target");
-  if (columns.empty()) throw DataError("there is no column of inputs besides the target");
+  if (columns.empty()) throw DataError("there is no column of inputs next to the target");
   return columns;
 }
 
@@ -61,7 +61,6 @@ std::vector<Number> chosen_of(const std::vector<Number>& all,
   return some;
 }
 
-/// The rows that train and those that are held out, both in the order of the table.
 std::pair<std::vector<std::size_t>, std::vector<std::size_t>> parted(std::size_t n,
                                                                      const TableSpec& spec) {
   const std::uint64_t held = held_out(n, spec.validation);
@@ -153,18 +152,18 @@ TableRows::TableRows(RegressionTable table, const TableSpec& spec)
     if (std::isfinite(all.targets[row])) known.push_back(row);
   const auto [train, held] = parted(known.size(), spec_);
   if (train.size() < 2)
-    throw DataError("column ", table_.target, ": needs two known values or more to train on, not ",
+    throw DataError("column ", table_.target, ": needs at least two known values to train on, not ",
                     train.size());
   if (spec_.rows > train.size())
     throw DataError("data.rows = ", spec_.rows, ": there are ", train.size(), " rows to train");
   training_numbers_ = chosen_of(known, train);
   held_numbers_ = chosen_of(known, held);
-  measure_in(own_units());
+  set_units(training_units());
   examples_ = {spec_.seed, spec_.rows == 0 ? 1 : train.size() / spec_.rows,
                ceil_div(held.size(), validation_rows)};
 }
 
-std::vector<ColumnUnit> TableRows::own_units() const {
+std::vector<ColumnUnit> TableRows::training_units() const {
   const Observations rows = table_.observations.rows(training_numbers_);
   std::vector<ColumnUnit> units;
   for (const auto& column : rows.inputs) units.push_back(unit_of(column));
@@ -172,7 +171,7 @@ std::vector<ColumnUnit> TableRows::own_units() const {
   return units;
 }
 
-void TableRows::measure_in(std::vector<ColumnUnit> units) {
+void TableRows::set_units(std::vector<ColumnUnit> units) {
   units_ = std::move(units);
   training_ = standardized(table_.observations.rows(training_numbers_));
   held_ = standardized(table_.observations.rows(held_numbers_));

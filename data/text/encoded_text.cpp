@@ -12,17 +12,16 @@ namespace {
 constexpr std::size_t lines_at_once = 4096, lines_of_task = 32;
 constexpr std::size_t bytes_at_once = 1 << 20;
 
-/// What stands behind the tokens.
-struct EndOfTokens {
+struct TokenFooter {
   char magic[8] = {'B', 'O', 'C', 'H', 'T', 'O', 'K', '1'};
   std::uint64_t id = 0, tokens = 0, width = 0;
-  std::uint64_t text_bytes = 0;   ///< of the text
-  std::uint64_t token_bytes = 0;  ///< that the tokens would write
-  std::uint64_t digest = 0;       ///< of the tokens and of all this
+  std::uint64_t text_bytes = 0;   ///< bytes of the text
+  std::uint64_t token_bytes = 0;  ///< bytes that the tokens decode to
+  std::uint64_t digest = 0;       ///< digest of the tokens and of this footer
 };
 
-std::uint64_t digest_with(std::uint64_t of_tokens, EndOfTokens end) {
-  end.digest = of_tokens;
+std::uint64_t digest_with(std::uint64_t tokens_digest, TokenFooter end) {
+  end.digest = tokens_digest;
   return digest_of(&end, sizeof(end));
 }
 
@@ -33,7 +32,6 @@ void append_tokens(const std::vector<std::int32_t>& tokens, std::size_t width, s
     out.append(reinterpret_cast<const char*>(&token), width);  // little-endian
 }
 
-/// As many lines as are encoded side by side.
 std::vector<std::string> some_lines(LineReader& reader) {
   std::vector<std::string> lines;
   std::size_t bytes = 0;
@@ -46,7 +44,6 @@ std::vector<std::string> some_lines(LineReader& reader) {
   return lines;
 }
 
-/// What each line becomes.
 std::vector<std::vector<std::int32_t>> encoded(const std::vector<std::string>& lines,
                                                const Tokenizer& tokenizer) {
   std::vector<std::vector<std::int32_t>> tokens(lines.size());
@@ -64,15 +61,15 @@ std::uint64_t encoding_id(const ByteCorpus& text, const Tokenizer& tokenizer) {
 }
 
 void write_encoded(const ByteCorpus& text, const Tokenizer& tokenizer, const Sink& sink,
-                   const std::function<void()>& look) {
-  EndOfTokens end;
+                   const std::function<void()>& poll) {
+  TokenFooter end;
   end.id = encoding_id(text, tokenizer);
   end.width = width_of(tokenizer);
   end.text_bytes = text.size();
   Digest digest;
   LineReader reader(text);
   while (true) {
-    if (look) look();
+    if (poll) poll();
     const std::vector<std::string> lines = some_lines(reader);
     if (lines.empty()) break;
     std::string bytes;
@@ -93,22 +90,22 @@ EncodedText::EncodedText(const ByteCorpus& text, const Tokenizer& tokenizer) {
   write_encoded(text, tokenizer, [&](std::string_view piece) {
     held_.insert(held_.end(), piece.begin(), piece.end());
   });
-  take_end(held_.size(), encoding_id(text, tokenizer), "tokens");
+  read_footer(held_.size(), encoding_id(text, tokenizer), "tokens");
 }
 
 EncodedText::EncodedText(const std::filesystem::path& file, std::uint64_t id) : file_(file) {
-  take_end(file_->size(), id, file.string());
+  read_footer(file_->size(), id, file.string());
 }
 
-void EncodedText::take_end(std::uint64_t bytes, std::uint64_t id, const std::string& name) {
-  EndOfTokens end;
+void EncodedText::read_footer(std::uint64_t bytes, std::uint64_t id, const std::string& name) {
+  TokenFooter end;
   const auto refuse = [&](const char* why) {
-    throw DataError(name, ": ", why, "; remove it, it is made again from the text");
+    throw DataError(name, ": ", why, "; remove it, and it is recreated from the text");
   };
   if (bytes < sizeof(end)) refuse("is too short to hold the tokens of a text");
   read_bytes(bytes - sizeof(end), {reinterpret_cast<std::uint8_t*>(&end), sizeof(end)});
   const std::uint64_t held = bytes - sizeof(end);
-  if (std::memcmp(end.magic, EndOfTokens().magic, sizeof(end.magic)) != 0 ||
+  if (std::memcmp(end.magic, TokenFooter().magic, sizeof(end.magic)) != 0 ||
       (end.width != 2 && end.width != 4) || held % end.width != 0 || end.tokens != held / end.width)
     refuse("does not hold the tokens of a text, or is damaged");
   if (end.id != id) refuse("holds the tokens of another text or tokenizer");

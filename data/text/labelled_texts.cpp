@@ -31,7 +31,7 @@ std::size_t column_of_texts(const NamedArray& table, const std::string& wanted) 
   return require_column(table, wanted);
 }
 
-/// A label, which may be a number too.
+/// Returns a label, which may also be a number.
 std::string label_in(const NamedArray& table, std::size_t row, std::size_t column) {
   const double value = table.values(row, column);
   if (std::isnan(value)) throw DataError("row ", row + 1, ": its label is missing");
@@ -46,7 +46,7 @@ ExampleSet set_of(const TextsWithLabels& texts, const LabelledTextsSpec& spec) {
 
 }  // namespace
 
-TextsWithLabels with_numbers(LabelledRows rows, std::vector<std::string> known) {
+TextsWithLabels number_labels(LabelledRows rows, std::vector<std::string> known) {
   TextsWithLabels all{std::move(rows.texts), std::move(known), {}};
   std::map<std::string, std::int32_t> numbers;
   for (const std::string& name : all.classes) numbers.emplace(name, numbers.size());
@@ -54,9 +54,9 @@ TextsWithLabels with_numbers(LabelledRows rows, std::vector<std::string> known) 
     if (numbers.emplace(name, numbers.size()).second) all.classes.push_back(name);
   for (const std::string& label : rows.labels) all.labels.push_back(numbers.at(label));
   if (all.classes.size() < 2)
-    throw DataError("all texts have the label ",
-                    all.classes.empty() ? "of nothing" : excerpt(all.classes[0]),
-                    "; a classifier needs two of them: a folder for each, or data.label_column");
+    throw DataError(all.classes.empty() ? "there are no labels"
+                                        : "all texts have the label " + excerpt(all.classes[0]),
+                    "; a classifier needs two or more: one folder per label, or data.label_column");
   return all;
 }
 
@@ -73,7 +73,7 @@ std::vector<std::string> texts_of_column(const NamedArray& table, const std::str
   const std::size_t column = column_of_texts(table, wanted);
   const auto found = table.texts.find(column);
   if (found == table.texts.end())
-    throw DataError("column ", column_name(table, column), " holds numbers and no texts");
+    throw DataError("column ", column_name(table, column), " holds numbers, not texts");
   std::vector<std::string> texts;
   for (std::size_t row = 0; row < table.values.shape()[0]; ++row) {
     const double number = table.values(row, column);
@@ -94,7 +94,7 @@ LabelledExample labelled_text(const std::string& text, std::int32_t label,
                               const LabelledTextsSpec& spec) {
   const std::string_view front = std::string_view(text).substr(0, spec.bytes());
   std::vector<std::int32_t> tokens = spec.tokenizer->encode(front.empty() ? "\n" : front);
-  if (tokens.empty()) tokens.push_back(0);  // of what a model of words has no piece for
+  if (tokens.empty()) tokens.push_back(0);  // the tokenizer has no piece for the text
   if (tokens.size() > spec.length) tokens.resize(spec.length);
   if (spec.class_token) tokens.insert(tokens.begin(), std::int32_t(spec.tokenizer->vocabulary()));
   return {std::move(tokens), label};
@@ -107,7 +107,7 @@ LabelledTexts::LabelledTexts(TextsWithLabels texts, const LabelledTextsSpec& spe
       texts_(std::move(texts)),
       spec_(spec) {}
 
-/// Files come folder by folder, so that the last of them would be all of one label.
+/// Shuffles: files are listed by folder, so the last ones would all have one label.
 LabelledExample LabelledTexts::example(Split split, std::uint64_t index) const {
   const std::uint64_t place = index + (split == Split::train ? 0 : examples().train);
   const std::uint64_t at = permuted_index(spec_.seed, order_of_texts, place, texts_.texts.size());

@@ -1,5 +1,5 @@
 #pragma once
-/// Texts with labels: files in folders that are called like their labels, or rows of tables.
+/// Labelled texts: files in folders named after their label, or rows of tables.
 
 #include <bochner/data/formats/array.hpp>
 #include <bochner/data/labelled/labelled.hpp>
@@ -16,40 +16,38 @@ inline void describe(Keys& keys, TextsSpec& spec) {
        "texts: the column of the texts of a table, by name or by number from 1");
 }
 
-/// Texts and their labels in words.
 struct LabelledRows {
   std::vector<std::string> texts, labels;
 };
-/// Text i has label classes[labels[i]]; classes are known ones, and then others in the order of the
-/// alphabet.
+/// Texts with label classes[labels[i]] for text i; classes are known ones, then new ones in
+/// alphabetical order.
 struct TextsWithLabels {
   std::vector<std::string> texts, classes;
   std::vector<std::int32_t> labels;
 };
-/// Throws DataError where all have one label.
-TextsWithLabels with_numbers(LabelledRows rows, std::vector<std::string> known = {});
-/// Each file is a text, of which at most `length` bytes are read, and its label the name of its
-/// folder.
+/// Numbers the labels. Throws DataError if all are equal.
+TextsWithLabels number_labels(LabelledRows rows, std::vector<std::string> known = {});
+/// Reads files as texts, at most `length` bytes each, labelled by the name of their folder.
 LabelledRows rows_of_folders(const std::vector<std::filesystem::path>& files, std::size_t length);
-/// The texts of a column that was read as one, CsvOptions::texts; "" where one is missing. Throws
-/// DataError where it is no such column.
+/// Returns the texts of a column that was read with CsvOptions::texts; "" if one is missing. Throws
+/// DataError for other columns.
 std::vector<std::string> texts_of_column(const NamedArray& table, const std::string& column);
-/// Those of a table behind them. Throws DataError where a label is missing.
+/// Appends the rows of a table. Throws DataError if a label is missing.
 void append_rows(LabelledRows& rows, const NamedArray& table, const std::string& text_column,
                  const std::string& label_column);
 
 struct LabelledTextsSpec {
-  std::size_t length = 256;  ///< tokens of a text that are seen, the first
-  double validation = 0.1;   ///< fraction of the texts that is held out, any of them
+  std::size_t length = 256;  ///< first tokens of a text that are used
+  double validation = 0.1;   ///< fraction of held-out texts, in random order
   std::uint64_t seed = 1;
-  bool class_token = false;  ///< one more token in front
+  bool class_token = false;  ///< prepend a class token
   std::shared_ptr<const Tokenizer> tokenizer = make_byte_tokenizer();
 
-  /// Bytes at the front of a text, in which these tokens are.
+  /// Returns how many bytes of a text hold these tokens.
   std::size_t bytes() const { return length * tokenizer->longest(); }
 };
 
-/// What a classifier sees of a text: its tokens, of an empty one a line end.
+/// Returns the input of a classifier for a text: its tokens; for an empty text a line end.
 LabelledExample labelled_text(const std::string& text, std::int32_t label,
                               const LabelledTextsSpec& spec);
 

@@ -25,13 +25,12 @@ std::int32_t evaluate(std::int32_t operation, std::vector<std::int32_t>& values)
   return values.size() % 2 == 1 ? *middle : (*middle + *(middle - 1)) / 2;
 }
 
-/// One attempt at a tree, given up as soon as it has too many tokens.
+/// Random tree, abandoned as soon as it has too many tokens.
 class Tree {
  public:
   Tree(const ListOpsSpec& spec, Draws& draws, std::vector<std::int32_t>& tokens)
       : spec_(spec), draws_(draws), tokens_(tokens), limit_(tokens.size() + spec.longest) {}
 
-  /// The value of the operation; its tokens are appended.
   std::optional<std::int32_t> operation(std::size_t depth) {
     const std::int32_t kind = list_minimum + std::int32_t(draws_.below(4));
     std::vector<std::int32_t> values(2 + draws_.below(spec_.arguments - 1));

@@ -1,19 +1,20 @@
 #pragma once
-/// ListOps: nested operations on lists of digits, to be evaluated to one digit.
+/// ListOps: nested operations on lists of digits, with a digit as the result.
 
 #include <bochner/data/labelled/labelled.hpp>
 
 namespace bochner {
 
-/// The trees of the Long Range Arena (Tay et al. 2021, after Nangia and Bowman 2018): a node is an
-/// operation with probability 1/4 and else a digit; the root is an operation, nodes at the greatest
+/// Trees of the Long Range Arena (Tay et al. 2021, after Nangia and Bowman 2018): a node is an
+/// operation with probability 1/4, else a digit; the root is an operation, nodes at the greatest
 /// depth are digits. An operation is the minimum, maximum, median (rounded down) or sum modulo 10
-/// of 2 to `arguments` nodes. Trees of other sizes than shortest to longest tokens are drawn anew.
+/// of 2 to `arguments` nodes. Trees with fewer than shortest or more than longest tokens are
+/// redrawn.
 struct ListOpsSpec {
   std::size_t shortest = 4, longest = 2000;  ///< tokens
-  std::size_t depth = 10;                    ///< levels, that of the root included
+  std::size_t depth = 10;                    ///< levels, with the root
   std::size_t arguments = 10;
-  bool class_token = false;  ///< put a token before the expression whose output stands for it
+  bool class_token = false;  ///< prepend a class token
 };
 inline void describe(Keys& keys, ListOpsSpec& spec) {
   keys("shortest", spec.shortest, between(4, 1 << 24),
@@ -22,7 +23,7 @@ inline void describe(Keys& keys, ListOpsSpec& spec) {
   keys("arguments", spec.arguments, between(2, 1000), "listops: most arguments of an operation");
 }
 
-/// Digits are the tokens 0 to 9; an operation is its token, its arguments and `end`.
+/// Tokens: digits are 0 to 9; an operation is its token, its arguments and `end`.
 enum ListOpsToken : std::int32_t {
   list_minimum = 10,
   list_maximum,
@@ -34,15 +35,14 @@ enum ListOpsToken : std::int32_t {
   list_ops_vocabulary
 };
 
-/// The label is the value, 0 to 9. Throws DataError when 100,000 trees in a row have other sizes.
+/// Returns a labelled expression. Throws DataError if 100,000 trees have another size.
 LabelledExample make_list_ops(const ListOpsSpec& spec, Draws draws);
-/// Tokens of the largest tree, without the class token.
+/// Returns the tokens of the largest tree, without the class token.
 double largest_list_ops(const ListOpsSpec& spec);
 
-/// The expressions of a set.
 class ListOps : public LabelledSequences {
  public:
-  /// Throws std::invalid_argument when no tree can have these sizes.
+  /// Throws std::invalid_argument if no tree can have these sizes.
   ListOps(const ListOpsSpec& spec, const ExampleSet& examples);
   std::uint64_t fingerprint() const override;
 

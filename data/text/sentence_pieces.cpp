@@ -16,7 +16,7 @@
 namespace bochner {
 namespace {
 
-constexpr std::string_view space_mark = "\xe2\x96\x81";  // U+2581, which stands for a space
+constexpr std::string_view space_mark = "\xe2\x96\x81";  // U+2581, the piece character for a space
 constexpr std::int32_t none = -1;
 
 std::string with_spaces(std::string_view piece) {
@@ -29,7 +29,6 @@ std::string with_spaces(std::string_view piece) {
   return text;
 }
 
-/// What a piece is in a text.
 std::string bytes_of(const Piece& piece) {
   switch (piece.kind) {
     case Piece::Kind::byte:
@@ -44,7 +43,7 @@ std::string bytes_of(const Piece& piece) {
   }
 }
 
-/// Bytes at the front that the library takes as they are: UTF-8 without the mark of a space.
+/// Returns how many leading bytes the library encodes unchanged: UTF-8 without its space character.
 std::size_t plain_size(std::string_view text) {
   std::size_t size = 0;
   while (size < text.size() && !text.substr(size).starts_with(space_mark)) {
@@ -71,7 +70,7 @@ class PieceTokenizer : public Tokenizer {
     const std::string_view bytes(reinterpret_cast<const char*>(model.data()), model.size());
     const auto status = pieces_.LoadFromSerializedProto(bytes);
     if (!status.ok() || std::size_t(pieces_.GetPieceSize()) != vocabulary())
-      throw DataError(name, ": SentencePiece refuses it: ", excerpt(status.message()));
+      throw DataError(name, ": SentencePiece rejects it: ", excerpt(status.message()));
   }
 
   std::size_t vocabulary() const override { return bytes_.size(); }
@@ -98,7 +97,7 @@ class PieceTokenizer : public Tokenizer {
   }
 
  private:
-  /// What the library would replace is written as bytes, where there are pieces of them.
+  /// Encodes a line; what the library would replace becomes byte pieces, if there are any.
   void encode_line(std::string_view line, std::vector<std::int32_t>& tokens) const {
     if (tokens_of_bytes_[0] == none) return encode_plain(line, tokens);
     while (!line.empty()) {
@@ -129,8 +128,8 @@ class PieceTokenizer : public Tokenizer {
   sentencepiece::SentencePieceProcessor pieces_;
 };
 
-/// "./src/trainer_interface.cc(580) [condition] What is wrong. Increase this_option .." without the
-/// place and the options of another program.
+/// Removes the position and the advice for other options from a message:
+/// "./src/trainer_interface.cc(580) [condition] What is wrong. Increase this_option ..".
 std::string words_of(const sentencepiece::util::Status& status) {
   std::string_view message = status.message();
   const std::size_t place = message.rfind("] ");
@@ -138,10 +137,10 @@ std::string words_of(const sentencepiece::util::Status& status) {
   return printable(message.substr(0, message.find(". Increase ")));
 }
 
-/// Lines of a text, spread evenly, for the trainer.
+/// Evenly spread lines of a text, for the trainer.
 class Sentences : public sentencepiece::SentenceIterator {
  public:
-  static constexpr std::size_t longest = 4000;  // its own limit is 4192
+  static constexpr std::size_t longest = 4000;  // the library's limit is 4192
 
   Sentences(const ByteCorpus& text, std::uint64_t bytes)
       : lines_(text, longest),
@@ -168,7 +167,8 @@ class Sentences : public sentencepiece::SentenceIterator {
   std::string line_;
 };
 
-/// SentencePiece leaves out sentences with a zero byte, and where none is left it ends the program.
+/// Returns whether the trainer gets a sentence: SentencePiece skips sentences with a zero byte, and
+/// terminates if none is left.
 bool has_sentences(const ByteCorpus& text, std::uint64_t bytes) {
   for (Sentences all(text, bytes); !all.done(); all.Next())
     if (all.value().find('\0') == std::string::npos) return true;
@@ -186,7 +186,7 @@ std::string train_tokenizer(const ByteCorpus& text, const TokenizerTraining& tra
       {"model_type", training.model},
       {"vocab_size", std::to_string(training.vocabulary)},
       {"hard_vocab_limit", "false"},
-      // Texts as they are, and back.
+      // Encodes texts unchanged, and reversibly.
       {"normalization_rule_name", "identity"},
       {"remove_extra_whitespaces", "false"},
       {"allow_whitespace_only_pieces", "true"},
@@ -194,7 +194,7 @@ std::string train_tokenizer(const ByteCorpus& text, const TokenizerTraining& tra
       {"byte_fallback", "true"},
       {"bos_id", "-1"},
       {"eos_id", "-1"},
-      // Sums are joined by thread: another number of them would be another model.
+      // Sums are merged by thread: another number of threads would change the model.
       {"num_threads", "4"},
       {"minloglevel", "3"}};
   if (!has_sentences(text, training.bytes))

@@ -24,7 +24,6 @@ std::string_view front_line(std::string_view text, std::size_t most) {
 LineReader::LineReader(const ByteCorpus& text, std::size_t longest)
     : text_(text), longest_(longest) {}
 
-/// What is left of the block, and as much behind it as there is room for.
 void LineReader::fill() {
   const std::uint64_t more =
       std::min<std::uint64_t>(text_.size() - filled_, bytes_of_block + longest_ - rest_.size());

@@ -8,14 +8,13 @@
 namespace bochner {
 namespace {
 
-/// Writes a sequence from left to right.
 class Writer {
  public:
   Writer(const TokenTaskSpec& spec, Draws& draws) : spec(spec), draws(draws) {}
-  void tell(std::size_t token) { add(token, false); }
-  void ask(std::size_t token) { add(token, true); }
-  void tell(std::size_t token, std::size_t times) {
-    for (std::size_t i = 0; i < times; ++i) tell(token);
+  void add(std::size_t token) { append(token, false); }
+  void add_answer(std::size_t token) { append(token, true); }
+  void add(std::size_t token, std::size_t times) {
+    for (std::size_t i = 0; i < times; ++i) add(token);
   }
   std::vector<std::size_t> symbols(std::size_t n, std::size_t below) {
     std::vector<std::size_t> all(n);
@@ -28,7 +27,7 @@ class Writer {
   Questions questions;
 
  private:
-  void add(std::size_t token, bool is_answer) {
+  void append(std::size_t token, bool is_answer) {
     questions.tokens.push_back(std::int32_t(token));
     questions.is_answer.push_back(is_answer);
   }
@@ -37,10 +36,10 @@ class Writer {
 void write_copy(Writer& out) {
   const std::size_t n = out.spec.length / 2, marker = out.spec.vocabulary - 1;
   const std::vector<std::size_t> symbols = out.symbols(n, marker);
-  out.tell(marker, out.spec.length - 2 * n);
-  for (const std::size_t symbol : symbols) out.tell(symbol);
-  out.tell(marker);
-  for (const std::size_t symbol : symbols) out.ask(symbol);
+  out.add(marker, out.spec.length - 2 * n);
+  for (const std::size_t symbol : symbols) out.add(symbol);
+  out.add(marker);
+  for (const std::size_t symbol : symbols) out.add_answer(symbol);
 }
 
 void write_selective_copy(Writer& out) {
@@ -51,34 +50,35 @@ void write_selective_copy(Writer& out) {
   std::ranges::sort(places);
   const std::vector<std::size_t> symbols = out.symbols(n, noise);
   for (std::size_t i = 0; i < n; ++i) context[places[i]] = symbols[i];
-  for (const std::size_t token : context) out.tell(token);
-  out.tell(marker);
-  for (const std::size_t symbol : symbols) out.ask(symbol);
+  for (const std::size_t token : context) out.add(token);
+  out.add(marker);
+  for (const std::size_t symbol : symbols) out.add_answer(symbol);
 }
 
 void write_recall(Writer& out) {
   const std::size_t keys = (out.spec.vocabulary - 1) / 2, marker = out.spec.vocabulary - 1;
   const std::size_t pairs = out.spec.length / 2 - 1;
   const std::vector<std::size_t> value = out.symbols(keys, keys), seen = out.symbols(pairs, keys);
-  out.tell(marker, out.spec.length % 2);
+  out.add(marker, out.spec.length % 2);
   for (const std::size_t key : seen) {
-    out.tell(key);
-    out.tell(keys + value[key]);
+    out.add(key);
+    out.add(keys + value[key]);
   }
-  out.tell(marker);
-  // Any key that has occurred, however often.
+  out.add(marker);
+  // Any key that has occurred; each distinct one is equally likely.
   std::vector<std::size_t> different = seen;
   std::ranges::sort(different);
   different.erase(std::unique(different.begin(), different.end()), different.end());
   const std::size_t asked = different[out.draws.below(different.size())];
-  out.tell(asked);
-  out.ask(keys + value[asked]);
+  out.add(asked);
+  out.add_answer(keys + value[asked]);
 }
 
-/// For each slot behind the pairs which of them it asks for; for none if that does not exist.
+/// Returns for each slot after the pairs the index of the pair that it asks for; an index beyond
+/// the pairs asks for none.
 std::vector<std::size_t> asked_in_slots(Writer& out, std::size_t slots) {
   if (out.spec.gap_power == 1) return out.draws.shuffled(slots);
-  // Slots drawn one after the other by their weights: as exponential times of these rates end.
+  // Draws slots without replacement by weight: in the order of exponential times with these rates.
   std::vector<std::pair<double, std::size_t>> ends;
   for (std::size_t slot = 0; slot < slots; ++slot) {
     const double weight = std::pow(double(slot + 1), out.spec.gap_power - 1);
@@ -94,21 +94,21 @@ void write_multi_query_recall(Writer& out) {
   const std::size_t half = out.spec.vocabulary / 2, pairs = out.spec.items;
   const std::vector<std::size_t> key = out.draws.shuffled(half), value = out.draws.shuffled(half);
   const std::size_t slots = (out.spec.length + 1 - 2 * pairs) / 2;
-  const auto tell_noise = [&] {
-    out.tell(out.spec.filled_with_all ? out.draws.below(2 * half) : half + out.draws.below(half));
+  const auto add_noise = [&] {
+    out.add(out.spec.filled_with_all ? out.draws.below(2 * half) : half + out.draws.below(half));
   };
-  if (out.spec.length % 2 == 0) tell_noise();
+  if (out.spec.length % 2 == 0) add_noise();
   for (std::size_t i = 0; i < pairs; ++i) {
-    out.tell(key[i]);
-    out.tell(half + value[i]);
+    out.add(key[i]);
+    out.add(half + value[i]);
   }
   for (const std::size_t i : asked_in_slots(out, slots)) {
     if (i < pairs) {
-      out.tell(key[i]);
-      out.ask(half + value[i]);
+      out.add(key[i]);
+      out.add_answer(half + value[i]);
     } else {
-      tell_noise();
-      tell_noise();
+      add_noise();
+      add_noise();
     }
   }
 }
@@ -118,9 +118,9 @@ void write_induction(Writer& out) {
   std::vector<std::size_t> context = out.symbols(T - 1, marker);
   const std::size_t place = out.draws.below(T - 2);
   context[place] = marker;
-  for (const std::size_t token : context) out.tell(token);
-  out.tell(marker);
-  out.ask(context[place + 1]);
+  for (const std::size_t token : context) out.add(token);
+  out.add(marker);
+  out.add_answer(context[place + 1]);
 }
 
 struct Kind {
@@ -148,7 +148,7 @@ const Kind kinds[] = {
 
 const Kind& kind_of(const TokenTaskSpec& spec) {
   const auto found = std::ranges::find(kinds, spec.kind, &Kind::name);
-  require(found != std::end(kinds), "token_tasks", "no task is called \"", spec.kind, "\"");
+  require(found != std::end(kinds), "token_tasks", "unknown task \"", spec.kind, "\"");
   return *found;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Generated sequences with questions, for language models: what a kernel can remember and find.
+/// Generated sequences with questions that test what a kernel can remember and find.
 
 #include <bochner/data/text/token_windows.hpp>
 #include <string>
@@ -7,30 +7,30 @@
 
 namespace bochner {
 
-/// In the sequences, everything is drawn uniformly; the answers are what is in brackets.
+/// Generated task. Everything is drawn uniformly; the answers are in brackets.
 ///
 /// copy: n symbols, a marker, [the n symbols].
 /// selective_copy: `items` symbols spread over noise, a marker, [the symbols in their order]. Gu
-/// and Dao, "Mamba", 2023. recall: pairs of key and value under a map of each sequence's own, a
-/// marker, a key that has occurred, [its value]. The recipe of Fu et al., "H3", 2023.
+/// and Dao, "Mamba", 2023.
+/// recall: pairs of key and value under a map of each sequence, a marker, a key that has occurred,
+/// [its value]. The recipe of Fu et al., "H3", 2023.
 /// multi_query_recall: `items` pairs with different keys and values; then each key once more in
-/// another order, spread over values that mean nothing, and after it [its value]. After Arora et
-/// al., "Zoology", 2023, where early questions are more frequent (gap_power .01), noise is of all
-/// tokens, and what follows a question is noise too.
+/// another order, spread over noise values, followed by [its value]. After Arora et al., "Zoology",
+/// 2023, where early questions are more frequent (gap_power .01) and noise, also after a question,
+/// is any token.
 /// induction: symbols with one marker among them, at the end the marker again, [what followed it
 /// before]. Olsson et al., "In-context learning and induction heads", 2022.
 struct TokenTaskSpec {
   std::string kind = "recall";
-  std::size_t length = 42;      ///< tokens that a model sees (T)
-  std::size_t vocabulary = 20;  ///< keys and values share it by halves
-  std::size_t items = 16;       ///< symbols or pairs to remember, where the length does not say it
-  bool only_answers = true;     ///< whether training asks for answers only, or for every token
-  std::size_t validation_length = 0;  ///< T of examples that do not train; 0 for `length`
+  std::size_t length = 42;      ///< input tokens (T)
+  std::size_t vocabulary = 20;  ///< one half keys, one half values
+  std::size_t items = 16;       ///< symbols or pairs to remember, unless the length determines it
+  bool only_answers = true;     ///< train on answers only, or on every token
+  std::size_t validation_length = 0;  ///< T of validation and test; 0: `length`
   // multi_query_recall
-  double gap_power = 1;  ///< slot i = 1, 2, .. behind the pairs asks with weight i^(gap_power - 1)
-  bool filled_with_all = false;  ///< between questions any tokens, not only values
+  double gap_power = 1;  ///< slot i = 1, 2, .. after the pairs asks with weight i^(gap_power - 1)
+  bool filled_with_all = false;  ///< noise is any token, not only values
 
-  /// That of the examples of a split.
   TokenTaskSpec of(Split split) const;
 };
 inline void describe(Keys& keys, TokenTaskSpec& spec) {
@@ -54,36 +54,33 @@ inline void describe(Keys& keys, TokenTaskSpec& spec) {
   spec.filled_with_all = filler == "all";
 }
 
-/// The kinds above.
 std::vector<std::string> token_task_kinds();
-/// The smallest length and vocabulary in which the task of this kind and these items exists.
 std::size_t smallest_length(const TokenTaskSpec& spec);
 std::size_t smallest_vocabulary(const TokenTaskSpec& spec);
 
-/// T + 1 tokens, and which of them a model is asked for.
+/// T + 1 tokens, and which of them are answers.
 struct Questions {
   std::vector<std::int32_t> tokens;
   std::vector<bool> is_answer;
 };
 Questions make_questions(const TokenTaskSpec& spec, Draws draws);
 
-/// The sequences of a set in batches; targets where nothing is asked are `not_asked`.
+/// Batches of generated sequences; targets that are not asked for are `not_asked`.
 class TokenTasks : public TokenSource {
  public:
   static constexpr std::int32_t not_asked = -1;
 
-  /// Throws std::invalid_argument when length or vocabulary are too small, or no kind has this
-  /// name.
+  /// Throws std::invalid_argument for an unknown kind, or if length or vocabulary are too small.
   TokenTasks(const TokenTaskSpec& spec, const ExampleSet& examples);
 
-  /// Of examples that do not train, the answers only.
+  /// Returns a batch; outside training its targets are the answers only.
   Batch batch(const Examples& examples) const override;
   std::uint64_t tokens_per_example() const override { return spec_.length; }
-  /// Of the training, and of what decides the order of the rest: validation_length is left out.
+  /// Hashes what decides training examples and the order of others: not validation_length.
   std::uint64_t fingerprint() const override;
 
  protected:
-  /// "recall, 42 tokens of 20" and ", 256 to validate"
+  /// Describes the data: "recall, 42 tokens of 20", and ", 256 to validate".
   std::string describe() const override;
 
  private:

@@ -21,7 +21,6 @@ void require_one_window(const char* part, std::uint64_t size, const char* called
 }
 
 constexpr std::uint64_t block_size = 1 << 20;
-/// In blocks: what is read in a moment.
 constexpr std::uint64_t quickly_read = 64;
 
 }  // namespace

@@ -9,42 +9,38 @@
 
 namespace bochner {
 
-/// Tokens and the tokens that follow them. (B, T), (B, T)
+/// Tokens and their next tokens. (B, T), (B, T)
 struct Batch {
   Indices inputs;
   Indices targets;
 };
 
-/// Examples for a language model.
 class TokenSource : public Dataset {
  public:
-  /// (B, T)
   virtual Batch batch(const Examples& examples) const = 0;
 
  protected:
   using Dataset::Dataset;
 };
 
-/// The bytes of files one after the other. A run of days sees those it began with (FileList), and
-/// they are read piece by piece; they are not mapped, because a file that is shortened meanwhile
-/// would end the process. Throws as RegularFile does.
+/// Concatenated bytes of files. A run of days keeps the files it began with (FileList). They are
+/// read in pieces, not mapped: truncating a mapped file would end the process. Throws as
+/// RegularFile does.
 class ByteCorpus {
  public:
   explicit ByteCorpus(const std::vector<std::filesystem::path>& files);
 
   std::uint64_t size() const { return starts_.back(); }
   std::size_t file_count() const { return files_.count(); }
-  /// XXH64 of the file borders and the contents, whatever the names of the files: equal data, equal
-  /// fingerprint. All bytes are read, at the speed of the disk; nothing is returned when a stop
-  /// was asked for.
+  /// Returns the XXH64 of file borders and contents, for any names of files. Reads all bytes, at
+  /// the speed of the disk; returns nothing after a stop request.
   std::optional<std::uint64_t> fingerprint(std::stop_token stop) const;
-  /// Of what the system says of the files (size, times of the last changes, inode): equal marks,
-  /// equal contents, unless somebody sees to the opposite. 0 up to 64 MiB, which are quickly read.
+  /// Hashes the files' metadata (size, modification times, inode): equal marks mean equal contents,
+  /// unless someone forges them. 0 up to 64 MiB, which are read quickly.
   std::uint64_t marks() const;
-  /// The same of small ones too.
   std::uint64_t file_marks() const;
   /// Copies the bytes begin, begin + 1, ... across file borders. Throws std::invalid_argument
-  /// beyond the end, DataError where a file has become shorter.
+  /// beyond the end, DataError if a file was truncated.
   void read(std::uint64_t begin, std::span<std::uint8_t> out) const;
 
  private:
@@ -53,32 +49,31 @@ class ByteCorpus {
 };
 
 /// Windows of `length` tokens of a text for next-token prediction. The last tokens validate, see
-/// held_out(), in windows without overlap, and the others train. Every epoch cuts the training
-/// tokens at another offset and visits the windows in another order, both functions of (seed,
-/// epoch); it has up to two windows less than fit, so that any offset is possible. Throws DataError
-/// when a part is shorter than one window.
+/// held_out(), in windows without overlap; the others train. Every epoch cuts the training tokens
+/// at another offset and visits the windows in another order, both functions of (seed, epoch); it
+/// has up to two windows fewer than fit, so that any offset is possible. Throws DataError when a
+/// part is shorter than one window.
 class TextWindows : public TokenSource {
  public:
   const ByteCorpus* corpus() const override { return &corpus_; }
-  /// Of rest(), a shorter window.
+  /// Returns a batch; that of rest() is a shorter window.
   Batch batch(const Examples& examples) const override;
-  /// The tokens behind the last whole window of validation.
+  /// Returns the tokens after the last whole validation window.
   Examples rest(Split split) const override;
   std::uint64_t tokens_per_example() const override { return length_; }
   std::uint64_t fingerprint() const override { return *corpus_.fingerprint({}); }
-  /// Bytes of the text that these tokens stand for.
+  /// Returns the bytes of text that these tokens decode to.
   virtual double bytes_of(const Indices& tokens) const { return double(tokens.values.size()); }
 
  protected:
   TextWindows(ByteCorpus corpus, std::size_t length)
       : corpus_(std::move(corpus)), length_(length) {}
-  /// Of so many tokens; what they are called stands in errors.
+  /// Splits this many tokens; `called` names them in errors.
   void split(std::uint64_t tokens, const char* called, double validation, std::uint64_t seed);
-  /// Copies the tokens begin, begin + 1, ...
   virtual void read(std::uint64_t begin, std::span<std::int32_t> out) const = 0;
   std::uint64_t train_size() const { return train_size_; }
   std::uint64_t validation_size() const { return size_ - train_size_; }
-  /// "412 files, 9.1 MB"
+  /// Describes the files: "412 files, 9.1 MB".
   std::string describe() const override;
 
   ByteCorpus corpus_;
@@ -90,7 +85,6 @@ class TextWindows : public TokenSource {
   std::uint64_t size_ = 0, train_size_ = 0;
 };
 
-/// Tokens are bytes.
 class ByteWindows : public TextWindows {
  public:
   ByteWindows(ByteCorpus corpus, std::size_t length, double validation, std::uint64_t seed);
@@ -99,7 +93,7 @@ class ByteWindows : public TextWindows {
 
  protected:
   void read(std::uint64_t begin, std::span<std::int32_t> out) const override;
-  /// "8.2 MB to train, 0.9 MB to validate"
+  /// Describes the splits: "8.2 MB to train, 0.9 MB to validate".
   std::string describe_splits() const override;
 };
 

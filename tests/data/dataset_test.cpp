@@ -11,7 +11,7 @@
 namespace bochner {
 namespace dataset_test {
 
-/// Examples that are their numbers.
+/// Examples equal to their numbers.
 struct Numbers : Dataset {
   explicit Numbers(const ExampleSet& examples) : Dataset(examples) {}
   std::uint64_t tokens_per_example() const override { return 1; }
@@ -79,7 +79,7 @@ TEST(HeldOut, IsTheFractionRoundedUpAndLeavesBothPartsOne) {
     EXPECT_THROW(held_out(1000, fraction), std::invalid_argument);
 }
 
-/// Published losses belong to these splits.
+/// Splits of published losses.
 TEST(HeldOut, StaysWhatItWas) {
   EXPECT_EQ(held_out(1115394, 0.1), 111540u);  // tinyshakespeare.txt
   for (std::uint64_t n = 2; n < 5000; ++n)
@@ -155,7 +155,7 @@ TEST(PermutedIndex, DiffersBetweenEpochsAndSeeds) {
 
 double chi_square(const std::map<std::vector<std::uint64_t>, int>& counts, double cells,
                   double draws) {
-  double sum = draws;  // the cells that were never met
+  double sum = draws;  // cells that were never drawn
   for (const auto& [order, count] : counts) {
     const double difference = count - draws / cells;
     sum += difference * difference * cells / draws - draws / cells;

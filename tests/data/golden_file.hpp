@@ -6,7 +6,7 @@
 
 namespace bochner {
 
-/// The bytes of a file in tests/golden/arrays.
+/// Reads a file in tests/golden/arrays.
 inline std::string golden_file(const std::string& name) {
   std::ostringstream text;
   text

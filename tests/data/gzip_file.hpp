@@ -5,7 +5,7 @@
 
 namespace bochner {
 
-/// The contents of a gzip file that holds `text`.
+/// Returns the contents of a gzip file that holds `text`.
 inline std::string gzip(const std::string& text) {
   const Bytes packed = deflate(bytes_of(text));
   std::string file("\x1f\x8b\x08\0\0\0\0\0\0\xff", 10);

@@ -5,7 +5,7 @@
 
 namespace bochner {
 
-/// An IDX file of bytes.
+/// Returns an IDX file of bytes.
 inline std::string idx_file(const std::vector<std::size_t>& shape, const std::string& bytes) {
   std::string file("\0\0\x08", 3);
   file += char(shape.size());
@@ -14,7 +14,7 @@ inline std::string idx_file(const std::vector<std::size_t>& shape, const std::st
   return file + bytes;
 }
 
-/// A record of CIFAR: pixel (y, x) is (y, x, 7).
+/// Returns a CIFAR record with pixel (y, x) = (y, x, 7).
 inline std::string cifar_record_of(const std::string& labels) {
   std::string red, green;
   for (int y = 0; y < 32; ++y)

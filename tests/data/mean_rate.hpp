@@ -5,11 +5,11 @@
 
 namespace bochner {
 
-/// (I - excitation)^-1 base: events of each type in a unit of time, after a long time.
+/// Returns (I - excitation)^-1 base: events of each type per unit of time in equilibrium.
 inline std::vector<double> mean_rate(const HawkesProcess& process) {
   const std::size_t K = process.types();
   std::vector<double> rates = process.base, next(K);
-  // The series of the generations; it converges where the process is stationary.
+  // Sums over generations; converges if the process is stationary.
   for (int generation = 0; generation < 100000; ++generation) {
     double change = 0;
     for (std::size_t k = 0; k < K; ++k) {

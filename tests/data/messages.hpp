@@ -6,7 +6,7 @@
 
 namespace bochner {
 
-/// The message of the exception of type Error that `action` throws; "" where it throws none.
+/// Returns the message of the Error that `action` throws, or "".
 template <class Error, class Action>
 std::string message_or_none(const Action& action) {
   try {
@@ -17,7 +17,7 @@ std::string message_or_none(const Action& action) {
   return "";
 }
 
-/// The message of the exception of type Error that `action` must throw.
+/// Returns the message of the Error that `action` must throw.
 template <class Error, class Action>
 std::string message_of(const Action& action) {
   const std::string message = message_or_none<Error>(action);

@@ -1,5 +1,5 @@
 #pragma once
-/// Models of words that are learned in a moment.
+/// Tokenizer models that train quickly.
 
 #include <bochner/data/text/token_windows.hpp>
 #include <bochner/data/text/tokenizer.hpp>
@@ -8,7 +8,7 @@
 
 namespace bochner {
 
-/// Words that come again and again, with letters of more than a byte.
+/// Returns repeated words, with characters of more than a byte.
 inline std::string text_of_words(unsigned lines = 400) {
   const char* words[] = {"the ",          "kernel ",    "learns ", "a ",
                          "na\xc3\xafve ", "spectrum, ", "while "};

@@ -11,7 +11,7 @@
 
 namespace bochner {
 
-/// A new folder that is removed at the end of the test.
+/// New folder, removed at the end of the test.
 class TemporaryFolder {
  public:
   TemporaryFolder() {

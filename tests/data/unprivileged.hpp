@@ -4,7 +4,7 @@
 
 namespace bochner {
 
-/// Root may read everything: while this lives, the process is an ordinary user.
+/// Makes the process an ordinary user while it lives, because root may read everything.
 class Unprivileged {
  public:
   Unprivileged() : user_(::geteuid()) {

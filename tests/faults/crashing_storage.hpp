@@ -1,6 +1,6 @@
 #pragma once
-/// A file system in memory that can lose power: it keeps what programs see apart from what is on
-/// the disk, and any subset of the effects in between may survive. It can also fail any operation.
+/// In-memory file system that can lose power: it separates what programs see from what is on disk,
+/// and any subset of the effects in between may survive. Any operation can also be made to fail.
 
 #include <algorithm>
 #include <bochner/train/storage/storage.hpp>
@@ -14,10 +14,10 @@
 
 namespace bochner::faults {
 
-/// Thrown instead of the operation at which the power goes, and by all later ones.
+/// Thrown by the operation at the power loss and by all later ones.
 struct PowerLoss {};
 
-/// Protocol bugs that a harness must catch.
+/// Seeded protocol bugs that a harness must catch.
 struct SeededBugs {
   bool no_file_sync = false;
   bool no_directory_sync = false;
@@ -29,25 +29,25 @@ class CrashingStorage : public FileStorage {
 
   std::size_t crash_at = never;  ///< operations before the power loss
   std::size_t fail_at = never;   ///< operations before the first failure
-  std::size_t failures = 1;      ///< how many operations in a row fail
+  std::size_t failures = 1;      ///< number of consecutive failures
   int fail_with = ENOSPC;
   SeededBugs bugs;
 
   std::size_t operations() const { return operations_; }
   std::size_t failed() const { return failed_; }
   std::size_t pending() const { return pending_.size(); }
-  /// Forgets the counts and the faults that were asked for.
+  /// Resets the counts and the planned faults.
   void calm() {
     operations_ = failed_ = 0;
     crash_at = fail_at = never;
   }
 
-  /// The disk after everything pending reached it.
+  /// Returns the disk after all pending effects.
   CrashingStorage settled() const {
     return after_crash(std::vector<bool>(pending_.size(), true), never);
   }
 
-  /// The disk after a power loss: of the pending effects those marked survive, in order, and of the
+  /// Returns the disk after a power loss: the marked pending effects survive, in order, and of the
   /// last surviving write only the first `torn_bytes`.
   CrashingStorage after_crash(const std::vector<bool>& survives, std::size_t torn_bytes) const {
     CrashingStorage disk;
@@ -162,7 +162,7 @@ class CrashingStorage : public FileStorage {
 
     void append(const void* data, std::size_t bytes) override {
       const std::string text(static_cast<const char*>(data), bytes);
-      // A full disk takes a part of the bytes before it says so.
+      // A full disk stores some of the bytes before the error.
       const auto add_half = [&] { add(text.substr(0, text.size() / 2)); };
       storage_.begin("write", path_, add_half, add_half);
       add(text);
@@ -216,7 +216,7 @@ class CrashingStorage : public FileStorage {
   }
   static std::string parent(const std::string& path) { return key(Path(path).parent_path()); }
 
-  /// Counts an operation; the power may go or the operation may fail here.
+  /// Counts an operation, and triggers the planned power loss or failure.
   void begin(
       const char* operation, const Path& path, const std::function<void()>& on_failure = [] {},
       const std::function<void()>& on_crash = [] {}) {
@@ -248,7 +248,8 @@ class CrashingStorage : public FileStorage {
     return node;
   }
 
-  /// A sync that fails loses the effects: a later success does not mean they are on the disk.
+  /// Makes effects durable. A failed sync loses them: a later success does not mean they are on
+  /// disk.
   template <class Concerned>
   void sync_effects(const char* operation, const Path& path, Concerned concerned, bool skip) {
     begin(operation, path, [&] { std::erase_if(pending_, concerned); });
@@ -284,7 +285,7 @@ class CrashingStorage : public FileStorage {
     }
   }
 
-  /// What lies in a directory whose name did not survive is gone.
+  /// Removes the contents of directories whose name did not survive.
   void drop_orphans() {
     std::erase_if(durable_names_, [&](const auto& entry) {
       for (std::string up = parent(entry.first); up != "."; up = parent(up)) {

@@ -1,5 +1,5 @@
-/// Loaded in front of a program (LD_PRELOAD): its allocations FAIL_FROM, FAIL_FROM + 1, ... return
-/// nothing, FAIL_COUNT of them. At the end their number is written to the file FAIL_REPORT.
+/// Preloaded into a program (LD_PRELOAD): FAIL_COUNT allocations from number FAIL_FROM on return
+/// nullptr. At exit, their total number is written to the file FAIL_REPORT.
 
 #include <atomic>
 #include <cerrno>

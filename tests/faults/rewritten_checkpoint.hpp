@@ -1,12 +1,12 @@
 #pragma once
-/// Checkpoints that hold something else than what was saved.
+/// Checkpoints with changed contents.
 
 #include <bochner/train/run/run_directory.hpp>
 #include <functional>
 
 namespace bochner::faults {
 
-/// Changes what the checkpoint of a step holds, as if another program had written it.
+/// Changes the contents of a step's checkpoint, as if another program had written it.
 inline void rewrite_checkpoint(FileStorage& storage, const Path& path, std::uint64_t step,
                                const std::function<void(CheckpointContent&)>& change) {
   const RunDirectory run = RunDirectory::read(storage, path);

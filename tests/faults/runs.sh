@@ -1,8 +1,8 @@
-# What the harnesses share that kill the real command: a tiny run, and the oracle that judges what is left of it.
+# Functions shared by the harnesses that kill the real command: a tiny run, and an oracle that judges what is left.
 # shellcheck shell=bash
 export LC_ALL=C
 
-# A harness that hangs is ended with all that it started, after `limit` seconds, which it sets before it reads this.
+# Stops a hanging harness and its children after `limit` seconds, which it sets before sourcing this file.
 if [ -z "${BOCHNER_LIMITED-}" ]; then
   status=0
   BOCHNER_LIMITED=1 timeout --kill-after=5 "${limit:-600}" "$0" "$@" &
@@ -15,7 +15,7 @@ fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-skip() { # skip REASON: ctest shows the test as skipped, not as passed
+skip() { # skip REASON: ctest shows the test as skipped
   echo "SKIPPED: $1"
   exit 77
 }
@@ -25,7 +25,7 @@ die() {
   exit 1
 }
 
-# until_said PATTERN LOG PID: waits for a line of a process; that one ended without it is a failure.
+# until_said PATTERN LOG PID: waits for a line of a process; fails if it ends without it.
 until_said() {
   local alive=yes
   while [ $alive = yes ]; do
@@ -36,7 +36,7 @@ until_said() {
   die "ended without saying $1: $(tail -1 "$2")"
 }
 
-# write_config FILE STEPS EVERY: a checkpoint every EVERY steps; validations, logs and averages at other ones.
+# write_config FILE STEPS EVERY: a checkpoint every EVERY steps, with validations, logs and averages at other ones.
 write_config() {
   [ -e "$scratch/text" ] || for i in $(seq 150); do echo "line $((i * i * 7919 % 1000)),"; done >"$scratch/text"
   cat >"$1" <<END
@@ -59,17 +59,17 @@ log = { every = 3 }
 END
 }
 
-# go_on CONFIG RUN: the words that start the run or, where a killed process left one, go on with it.
-go_on() {
+# start_or_resume CONFIG RUN: prints the arguments that start the run, or resume one that a killed process left.
+start_or_resume() {
   if [ -e "$2/config.toml" ]; then echo "resume $2"; else echo "train $1 --run $2"; fi
 }
 
-# acknowledged LOG...: the newest step of which the command said that it is saved.
+# acknowledged LOG...: prints the newest step reported as saved.
 acknowledged() {
   sed -nE 's|^saved +.*/step-0*([0-9]+)\.ckpt$|\1|p' "$@" | sort -n | tail -1
 }
 
-# verdict BOCHNER RUN LOG: what is wrong with a run after a kill; nothing when every promise holds.
+# verdict BOCHNER RUN LOG: prints what is wrong with a run after a kill, or nothing.
 verdict() {
   local acked found newest
   acked=$(acknowledged "$3")
@@ -91,18 +91,18 @@ verdict() {
   fi
 }
 
-# digests BOCHNER RUN: a line for each tensor of the newest checkpoint: weights, averages, moments of the optimizer.
+# digests BOCHNER RUN: prints a line per tensor of the newest checkpoint: weights, averages, optimizer moments.
 digests() { "$1" inspect "$2" --json | grep -oE '"(name|digest)": *"[^"]*"' | paste - -; }
 
-# tensors_differ BOCHNER RUN REFERENCE: those that are not equal to the bit.
+# tensors_differ BOCHNER RUN REFERENCE: prints the tensors that differ in a bit.
 tensors_differ() { diff <(digests "$1" "$2") <(digests "$1" "$3") | sed -n 's/^[<>].*"name": *"\([^"]*\)".*/\1 differs/p' | uniq || true; }
 
-# The tensors of a safetensors file, which stand behind its header; that one holds the run's config as well.
+# tensor_bytes FILE: prints the tensors of a safetensors file without its header, which also holds the config.
 tensor_bytes() {
   tail -c +$((9 + $(od -A n -t u8 -N 8 "$1"))) "$1"
 }
 
-# differs BOCHNER RUN REFERENCE: what is not equal to the bit in two finished runs.
+# differs BOCHNER RUN REFERENCE: prints what differs in two finished runs.
 differs() {
   tensors_differ "$@"
   "$1" export "$2" -o "$scratch/exported.run" >"$scratch/words" 2>&1 || cat "$scratch/words"
@@ -113,16 +113,16 @@ differs() {
 
 require_strace() {
   command -v strace >/dev/null || skip "strace is not installed"
-  strace -o /dev/null true 2>/dev/null || skip "this machine forbids ptrace"
+  strace -o /dev/null true 2>/dev/null || skip "this machine does not permit ptrace"
 }
 
-# traced WORDS...: one thread, because strace counts the calls of each thread.
+# traced WORDS...: strace; use one thread, because it counts the calls of each thread.
 traced() {
   strace -f -qq "$@"
 }
 
-# kinds_of LOG: the kinds of calls, each with the first and the last number to disturb: from the first call on the run
-# on, when the program is loaded and the config is read.
+# kinds_of LOG: prints the kinds of calls, each with the first and last number to disturb: those from the first call on
+# the run on, when the program is loaded and the config read.
 kinds_of() {
   awk '{ sub(/^[0-9]+ +/, ""); name = $0; sub(/\(.*/, "", name); if (name !~ /^[a-z0-9_]+$/) next; ++count[name] }
        /"run/ && name != "execve" && !found { found = 1; for (n in count) before[n] = count[n]; --before[name] }

@@ -1,5 +1,5 @@
 #pragma once
-/// A small run whose content at every step is known: what the fault harnesses save and expect.
+/// Small run with known content at every step, as the fault harnesses save and expect it.
 
 #include <bochner/train/run/run_directory.hpp>
 #include <string>
@@ -13,14 +13,14 @@ inline std::string metrics_line(std::uint64_t step) {
   return "{\"step\": " + std::to_string(step) + "}";
 }
 
-/// What metrics.jsonl holds when `step` is saved.
+/// Returns the contents of metrics.jsonl when `step` is saved.
 inline std::string metrics_until(std::uint64_t step) {
   std::string text;
   for (std::uint64_t at = stride; at <= step; at += stride) text += metrics_line(at) + "\n";
   return text;
 }
 
-/// Owns what a CheckpointContent borrows; a function of the step alone.
+/// Owner of a CheckpointContent's data; a function of the step alone.
 struct Sample {
   std::vector<real> weight, bias;
   CheckpointContent content;
@@ -49,7 +49,7 @@ inline bool same(const Tensor& tensor, const std::vector<real>& values) {
   return std::equal(tensor.begin(), tensor.end(), values.begin(), values.end());
 }
 
-/// Whether the checkpoint holds, to the bit, what was saved at its step.
+/// Returns whether the checkpoint equals, to the bit, what was saved at its step.
 inline bool is_sample(const CheckpointReader& reader) {
   const Sample sample(reader.state().step);
   return reader.config() == sample.content.config && reader.state() == sample.content.state &&

@@ -7,10 +7,10 @@ namespace {
 
 constexpr std::size_t longest_input = 8192;
 
-/// A place in the text, its end included.
+/// Returns a position in the text, possibly its end.
 std::size_t place(const std::string& bytes, Draws& draws) { return draws.below(bytes.size() + 1); }
 
-/// A piece of the text, most often a short one.
+/// Returns a piece of the text, usually a short one.
 std::string piece(const std::string& bytes, Draws& draws) {
   const std::size_t begin = place(bytes, draws);
   return bytes.substr(begin, draws.below(draws.chance(0.8) ? 16 : bytes.size() + 1));

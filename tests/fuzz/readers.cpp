@@ -1,10 +1,9 @@
-/// Feeds the readers of files and configs with files that are broken at random.
+/// Fuzzer of the readers of files and configs.
 ///   readers READER|all N SEED [FIRST]   executions FIRST to FIRST + N - 1, each a function of
-///                                       (SEED, its number); ends with 1 when a reader fails
-///   readers --self-test                 readers with a bug in them must fail
-/// A reader may return or throw a DataError of one line. It may not crash, throw anything else,
-/// read outside its input, which lies before a page that cannot be read, or use more memory than
-/// its bound.
+///                                       (SEED, its number); exits with 1 when a reader fails
+///   readers --self-test                 readers with a bug must fail
+/// A reader may return or throw a DataError of one line. It must not crash, throw anything else,
+/// read outside its input (which ends at an unreadable page), or use more memory than its bound.
 #include <malloc.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -59,7 +58,7 @@ namespace {
 constexpr std::size_t megabyte = 1 << 20;
 constexpr std::uint64_t self_test_executions = 2000;
 
-/// Memory that ends where reading is forbidden.
+/// Memory that ends at an unreadable page.
 class GuardedBytes {
  public:
   GuardedBytes() : page_(std::size_t(::sysconf(_SC_PAGESIZE))) {
@@ -69,7 +68,7 @@ class GuardedBytes {
     end_ = static_cast<std::uint8_t*>(memory) + megabyte;
     if (::mprotect(end_, page_, PROT_NONE) != 0) throw std::bad_alloc();
   }
-  /// The bytes, up to the forbidden page.
+  /// Copies the bytes to the end of the memory.
   ByteSpan hold(const std::string& bytes) {
     std::memcpy(end_ - bytes.size(), bytes.data(), bytes.size());
     return {end_ - bytes.size(), bytes.size()};
@@ -80,12 +79,12 @@ class GuardedBytes {
   std::uint8_t* end_;
 };
 
-/// What parent and child both see.
+/// Counters shared by parent and child.
 struct Progress {
   std::uint64_t execution, accepted, refused;
 };
 
-/// "" where the reader did what it may.
+/// Returns what the reader did wrong, or "".
 std::string execute(const Target& target, const std::string& input, ByteSpan guarded, Draws& draws,
                     Progress& progress) {
   const std::size_t before = live;
@@ -120,7 +119,7 @@ int fuzz(const Target& target, std::uint64_t count, std::uint64_t seed, std::uin
   return 0;
 }
 
-/// Runs in a child, so that a crash is seen too. True when nothing was found.
+/// Runs in a child process to detect crashes. Returns whether nothing was found.
 bool run(const Target& target, std::uint64_t count, std::uint64_t seed, std::uint64_t first) {
   auto* progress = static_cast<Progress*>(
       ::mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
@@ -138,7 +137,7 @@ bool run(const Target& target, std::uint64_t count, std::uint64_t seed, std::uin
   }
   std::cout << target.name << " failed"
             << (WIFSIGNALED(status) ? " by signal " + std::to_string(WTERMSIG(status)) : "")
-            << "; again with: " << target.name << " 1 " << seed << " " << end.execution
+            << "; repeat with: " << target.name << " 1 " << seed << " " << end.execution
             << std::endl;
   return false;
 }
@@ -168,7 +167,7 @@ int main_of(const std::vector<std::string>& words) {
   run_named(targets(), words[0]);
   run_named(run_targets(), words[0]);
   if (words[0] != "all") run_named(broken_targets(), words[0]);
-  if (found == 0) std::cerr << words[0] << ": no such reader\n";
+  if (found == 0) std::cerr << words[0] << ": unknown reader\n";
   return failed > 0 || found == 0 ? 1 : 0;
 }
 

@@ -24,7 +24,7 @@ using namespace std::string_literals;
 
 const std::string input_name = "input";
 
-/// One byte is another or gone, or none, half of the time: that much is often accepted.
+/// Changes at most a byte in half of the cases, which is often accepted.
 std::string changed_a_little(const Target& target, Draws& draws) {
   if (draws.chance(0.5)) return mutated(target, draws);
   std::string bytes = pick(target.seeds, draws);
@@ -39,7 +39,7 @@ std::string text_of(ByteSpan input) {
   return {reinterpret_cast<const char*>(input.data()), input.size()};
 }
 
-/// The input as a file with a name, for readers that open theirs themselves.
+/// The input as a named file, for readers that open it themselves.
 class NamedInput {
  public:
   explicit NamedInput(ByteSpan input) : file_(::memfd_create("input", MFD_CLOEXEC)) {
@@ -55,7 +55,7 @@ class NamedInput {
 
 // Configs
 
-/// What is accepted is printed and read again, to the same values.
+/// Reads a config, prints it and reads it again, to the same values.
 void read_config_file(ByteSpan input, Draws&) try {
   static const ParameterTable table = registered_parameters();
   const Config config = parse_config(text_of(input), input_name, table);
@@ -76,7 +76,7 @@ Part part_of(const std::string& bytes, std::size_t at) {
   return part;
 }
 
-/// Makes digests right where they lie in the file, so that what they guard is read.
+/// Corrects the digests in the file, so that the contents they protect are read.
 void sign(std::string& bytes) {
   constexpr std::size_t end = format::header_bytes - format::digest_bytes;
   if (bytes.size() < format::header_bytes) return;
@@ -92,7 +92,7 @@ void sign(std::string& bytes) {
   std::memcpy(bytes.data() + end, &digest, sizeof(digest));
 }
 
-/// Most keep the size that their header tells.
+/// Makes a checkpoint, usually with the size in its header.
 std::string make_checkpoint(const Target& target, Draws& draws) {
   std::string bytes = pick(target.seeds, draws);
   const std::size_t size = bytes.size();
@@ -131,7 +131,7 @@ std::vector<std::string> checkpoint_seeds() {
 
 // Weights
 
-/// The length in front is made right again.
+/// Makes weights with a corrected length in front.
 std::string make_weights(const Target& target, Draws& draws) {
   std::string bytes = mutated(target, draws);
   const std::size_t end = bytes.rfind('}');
@@ -200,21 +200,21 @@ std::vector<std::string> film_seeds() {
   return seeds;
 }
 
-// Pieces of words
+// SentencePiece models
 
 void read_pieces(ByteSpan input, Draws& draws) {
   const auto tokenizer = make_piece_tokenizer(input, input_name);
   std::string text = pick<std::string>({text_of_words(3), "a\n", "\xe2\x96\x81 \xff A", ""}, draws);
   mutate(text, text, {" ", "\n", "\xe2\x96\x81"}, draws);
   for (const std::int32_t token : tokenizer->encode(text))
-    demand(std::size_t(token) < tokenizer->vocabulary(), "a token that there is not");
+    demand(std::size_t(token) < tokenizer->vocabulary(), "a token outside the vocabulary");
   decode(*tokenizer, tokenizer->encode(text));
 }
 
-/// A model that writes "A" as "a": a table of letters to replace, as the library compiles it.
+/// Returns a model that replaces "A" by "a", with a table as the library compiles it.
 std::string replacing_model() {
   std::vector<std::uint32_t> units(256, 0);
-  units['A'] = 'A' | 1u << 8 | 1u << 10;  // its value stands in the next unit but one bit
+  units['A'] = 'A' | 1u << 8 | 1u << 10;  // its value is in the unit with one other bit
   units['A' ^ 1] = 1u << 31;
   const auto size = std::uint32_t(units.size() * sizeof(units[0]));
   std::string table(reinterpret_cast<const char*>(&size), sizeof(size));
@@ -230,7 +230,7 @@ std::string replacing_model() {
          "\x0a\x0a\x0a\x03\xe2\x96\x81\x15\0\0\0\xc0"s + normalizer;
 }
 
-/// Digests are those of whole files, and are not made right: a file that is changed is refused.
+/// Reads tokens. Digests of whole files are not corrected: a changed file is refused.
 void read_tokens(ByteSpan input, Draws&) {
   const NamedInput file(input);
   const EncodedText tokens(file.path(), 7);
@@ -238,7 +238,7 @@ void read_tokens(ByteSpan input, Draws&) {
   tokens.read(0, all);
 }
 
-/// What stands at the end of a file of tokens, with a digest that is right.
+/// Makes tokens with a corrected digest in the footer.
 std::string make_tokens(const Target& target, Draws& draws) {
   std::string bytes = mutated(target, draws);
   constexpr std::size_t end = 56, digest_at = 48;
@@ -246,8 +246,8 @@ std::string make_tokens(const Target& target, Draws& draws) {
   const std::size_t held = bytes.size() - end;
   Digest digest;
   digest.update(bytes.data(), held);
-  const std::uint64_t of_tokens = digest.value();
-  std::memcpy(bytes.data() + held + digest_at, &of_tokens, sizeof(of_tokens));
+  const std::uint64_t tokens_digest = digest.value();
+  std::memcpy(bytes.data() + held + digest_at, &tokens_digest, sizeof(tokens_digest));
   const std::uint64_t all = digest_of(bytes.data() + held, end);
   std::memcpy(bytes.data() + held + digest_at, &all, sizeof(all));
   return bytes;

@@ -58,7 +58,7 @@ CsvOptions csv_options(Draws& draws) {
   return options;
 }
 
-/// What has been read is written and read again, to the same numbers.
+/// Reads a table, writes it and reads it again, to the same numbers.
 void read_text(ByteSpan input, Draws& draws) {
   const NamedArray table = parse_csv({reinterpret_cast<const char*>(input.data()), input.size()},
                                      name, csv_options(draws));
@@ -82,7 +82,7 @@ void read_time(ByteSpan input, Draws& draws) {
 
 // NPY and NPZ
 
-/// A header after the grammar with numbers that make trouble, and about as many bytes as it claims.
+/// Makes a header with numbers that cause trouble, and about as many bytes as it claims.
 std::string make_npy(const Target& target, Draws& draws) {
   if (draws.chance(0.5)) return mutated(target, draws);
   StoredLayout layout;
@@ -113,7 +113,7 @@ void read_numbers(ByteSpan input, Draws&) {
   total(array.values());
 }
 
-/// Members that are mutated inside, with a directory that is right.
+/// Makes mutated members with a correct directory.
 std::string make_npz(const Target& target, Draws& draws) {
   if (draws.chance(0.5)) return mutated(target, draws);
   std::string file;
@@ -159,8 +159,8 @@ void read_packed(ByteSpan input, Draws& draws) {
 }
 
 std::string make_any(const Target&, Draws& draws) {
-  const std::size_t behind = targets().size() - 1;  // this one is the last
-  const Target& target = targets()[draws.below(behind)];
+  const std::size_t others = targets().size() - 1;  // all except this one, the last
+  const Target& target = targets()[draws.below(others)];
   return target.make(target, draws);
 }
 
@@ -170,9 +170,9 @@ void read_any(ByteSpan input, Draws& draws) {
   total(parse_array(input, name, options).values);
 }
 
-// Readers with a bug, to see that it is found
+// Readers with a bug, which must be found
 
-/// Reads as many elements as the header claims, whatever there is.
+/// Reads as many elements as the header claims.
 void read_too_far(ByteSpan input, Draws&) {
   const StoredLayout layout = parse_idx_header(input, name);
   std::size_t sum = 0;
@@ -180,16 +180,16 @@ void read_too_far(ByteSpan input, Draws&) {
   demand(sum < std::size_t(-1), "never");
 }
 
-/// Allocates what the header claims before it looks.
+/// Allocates what the header claims, before checking it.
 void read_too_much(ByteSpan input, Draws&) {
   const StoredLayout layout = parse_npy_header(input, name);
   Bytes room(layout.file_size());
   if (room.size() != input.size()) throw DataError(name + ": another size");
 }
 
-/// Says what is wrong in two lines.
+/// Throws an error of two lines.
 void read_too_loud(ByteSpan input, Draws&) {
-  if (!is_idx(input)) throw DataError(name + ": is no IDX file\nat all");
+  if (!is_idx(input)) throw DataError(name + ": is not an IDX file\nat all");
 }
 
 const std::vector<std::string> csv_seeds = {

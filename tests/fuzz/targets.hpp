@@ -1,5 +1,5 @@
 #pragma once
-/// What is fuzzed: a reader, how inputs for it are made, and how much memory it may use.
+/// Fuzz targets: a reader, a maker of its inputs, and its memory bound.
 
 #include <bochner/data/files/gzip.hpp>
 
@@ -9,21 +9,21 @@ namespace bochner {
 
 struct Target {
   const char* name;
-  std::vector<std::string> seeds;  ///< good inputs
-  std::vector<std::string> words;  ///< of the format
-  /// An input from the seeds; what the format checks by sums and sizes may be made right again.
+  std::vector<std::string> seeds;  ///< valid inputs
+  std::vector<std::string> words;  ///< words of the format
+  /// Makes an input from the seeds; may correct the format's checksums and sizes.
   std::string (*make)(const Target& target, Draws& draws);
-  /// Reads it with options drawn at random. May throw DataError.
+  /// Reads the input with random options. May throw DataError.
   void (*read)(ByteSpan input, Draws& draws);
-  std::size_t memory = 0;  ///< most bytes of memory for each byte of input, beside a megabyte
+  std::size_t memory = 0;  ///< bound on bytes of memory per byte of input, plus a megabyte
 };
 
-/// Throws what no reader may throw: a bug of one.
+/// Throws an error that no reader may throw, unless `holds`.
 void demand(bool holds, const char* what);
-/// A seed of the target with mutations.
+/// Returns a seed of the target with mutations.
 std::string mutated(const Target& target, Draws& draws);
 
-/// The readers of arrays, those of what runs are made of, and readers with a bug in them.
+/// Readers of arrays; of the files of runs; and readers with a bug.
 const std::vector<Target>& targets();
 const std::vector<Target>& run_targets();
 const std::vector<Target>& broken_targets();

@@ -2,11 +2,10 @@
 
     python3 tests/golden/gp_likelihood.py > tests/golden/gp_likelihood.inc   # needs scikit-learn, gpytorch
 
-Rows and parameters are small binary fractions, so that float and double begin with the same problem;
-tests/layers/gaussian_processes/golden_process_test.cpp spells the rows out again. Gradients are by the
-logarithms that a GaussianProcess learns: of the scale of the frequencies, which is one over the
-length, of variances, and of the deviation of the noise. scikit-learn has gradients by the logarithms of
-lengths and variances.
+Rows and parameters are small binary fractions, so that float and double have the same problem;
+tests/layers/gaussian_processes/golden_process_test.cpp repeats the rows. Gradients are with respect to the
+logarithms that a GaussianProcess learns: of the frequency scale (one over the length), of variances, and of the
+deviation of the noise. scikit-learn uses the logarithms of lengths and variances.
 """
 import math
 
@@ -88,7 +87,7 @@ def by_gpytorch():
         value = objective(model(x), y) * ROWS
     value.backward()
 
-    def slope(raw):  # by the number itself: softplus' = sigmoid
+    def slope(raw):  # with respect to the number itself: softplus' = sigmoid
         return (raw.grad / torch.sigmoid(raw)).detach().numpy().reshape(-1)
 
     by_log_weight = slope(kernel.raw_mixture_weights) * kernel.mixture_weights.detach().numpy()
@@ -104,7 +103,7 @@ def by_gpytorch():
 
 
 length = math.exp(-SCALES[0])
-print("// scikit-learn %s, gpytorch %s, double; made by gp_likelihood.py beside this file." %
+print("// scikit-learn %s, gpytorch %s, double; made by gp_likelihood.py." %
       (sklearn.__version__, gpytorch.__version__))
 print("// {name, density, inputs, trend, log likelihood, {{parameter, {values}, {slopes}}, ..}}")
 for trend in ("none", "constant", "linear"):

@@ -1,4 +1,4 @@
-"""Statistics of ListOps by the recipe of the Long Range Arena (Tay et al. 2021), written anew: the numbers of
+"""Statistics of ListOps by the recipe of the Long Range Arena (Tay et al. 2021), written independently, for
 tests/data/text/list_ops_test.cpp. Needs nothing but Python; takes a minute."""
 
 import random
@@ -9,7 +9,7 @@ OPERATIONS = (min, max, lambda values: int(median(values)), lambda values: sum(v
 
 
 def tree(depth):
-    """A random tree: its value and its number of tokens."""
+    """Returns the value and the number of tokens of a random tree."""
     if depth == DEEPEST or random.random() > 0.25:
         return random.randrange(10), 1
     parts = [tree(depth + 1) for _ in range(random.randint(2, MOST_ARGUMENTS))]

@@ -1,6 +1,6 @@
 """Trains small models of every mixer, feature map, density, projection and encoding for a few steps, exports them to
-PyTorch, and compares outputs and losses of a batch with the product's: models.py BOCHNER [WORD...]. Of all of them the
-losses by PyTorch go into models.txt, which the test golden.losses compares with where there is no PyTorch."""
+PyTorch, and compares outputs and losses of a batch with the product's: models.py BOCHNER [WORD...]. Without words it writes
+PyTorch's losses to models.txt, for the test golden.losses, which needs no PyTorch."""
 import importlib
 import inspect
 import json
@@ -25,7 +25,7 @@ expansion = 2
 heads = 2
 [optim]
 lr = 0.02
-epsilon = 1e-4 # biases before a norm have gradients of rounding errors alone, which must not become steps
+epsilon = 1e-4 # biases before a norm only have gradients of rounding errors, which must not become steps
 schedule = { kind = "constant", warmup = 0 }
 [train]
 batch = 3
@@ -52,7 +52,7 @@ DENSITIES = """gaussian gaussian_full mixture student_t cauchy laplace gamma exp
 MIXERS = "softmax linear hgrn2 ssm min_gru mlstm hyena h3 sgconv long_conv".split()
 ENCODINGS = "fused space time additive concatenated multiplicative".split()
 TIMES = DENSITIES + ["mercer", "mercer_summed", "sinusoidal"]
-# What comes together at random: of all models, and of one kind of data.
+# Keys that are combined at random: for all models, and for one kind of data.
 MIXED = {
     "model.norm": ["layer", "rms"],
     "model.mlp": ["gelu", "swiglu", "glu", "none"],
@@ -87,7 +87,7 @@ def mixed_cases():
 
 
 def cases():
-    """Name, data, keys."""
+    """Yields name, data and keys."""
 
     def case(name, data="lm", **keys):
         return name, data, {key.replace("__", "."): value for key, value in keys.items()}
@@ -202,7 +202,7 @@ def cases():
         norm = {"model__instance_norm__kind": name, "model__instance_norm__affine": name == "revin"}
         yield case(f"forecaster-{name}", "forecaster", **norm)
     yield case("forecaster-trend", "forecaster", model__moving_average=5, model__per_variate=True, model__loss="huber")
-    ending = {"model__patch__length": 6, "model__patch__stride": 4}  # with the window: two rows stand before the first
+    ending = {"model__patch__length": 6, "model__patch__stride": 4}  # with the window: pads two rows before the first
     yield case("forecaster-stride", "forecaster", model__backbone="attention", **ending)
     patches = {"model__patch__length": 6, "model__patch__stride": 3, "model__effects": 0}
     known = {"model__loss": "quantile", "data__calendar": ["hour"]}
@@ -224,7 +224,7 @@ def run(*words):
 
 
 def arguments(function, batch):
-    """What a function takes of a batch: whole numbers where they are indices."""
+    """Returns the arrays of a batch that a function takes, indices as whole numbers."""
     indices = ("tokens", "types", "next_types", "lengths", "series")
     names = [name for name in inspect.signature(function).parameters if name in batch]
     given = {}
@@ -241,13 +241,13 @@ def numbers_of(file):
 
 
 def with_old_positions(file):
-    """Runs of fields may have positions, which nothing heeds."""
+    """Sets positions that fields ignore, as older runs may have."""
     data = Path(file).read_bytes()
     Path(file).write_bytes(data.replace(rb'positions = \"learned\"', rb'positions = \"rotary\" '))
 
 
 def compare(bochner, name, data, keys):
-    """The largest difference of outputs, relative to their size, and the difference of the losses."""
+    """Returns the largest difference of outputs, relative to their size, and that of the losses."""
     keys = {"model.kind": KIND.get(data, data)} | keys
     if "linear" in [keys.get("model.mixer.kind"), *keys.get("model.pattern", [])]:
         keys["model.mixer.m"] = 8
@@ -270,7 +270,7 @@ def compare(bochner, name, data, keys):
         with_old_positions(f"{name}.safetensors")
     model, batch = module.load(f"{name}.safetensors").double(), dict(numpy.load(f"{name}.npz"))
     if data == "sensors":
-        batch["times"] += 1000  # those since the first row count
+        batch["times"] += 1000  # the model uses times since the first row
     with torch.no_grad():
         outputs = model(**arguments(model.forward, batch)).numpy()
         loss = float(model.loss(**arguments(model.loss, batch)))

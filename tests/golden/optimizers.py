@@ -4,7 +4,7 @@
 
 The problem is twelve numbers x = (a 2x3 matrix, a vector of 3, a vector of 3 called time_kernel.rate)
 with the gradient g = A x - b. A, b and the start are small binary fractions, so that float and double
-begin with the same problem; tests/optim/optimizer_test.cpp spells them out again. In a case with
+have the same problem; tests/optim/optimizer_test.cpp repeats them. In a case with
 gaps the second parameter has no gradient at the steps 3, 8, 13, ... counted from 0.
 """
 import sys
@@ -64,7 +64,7 @@ CASES = [
 
 
 def main():
-    print(f"// PyTorch {torch.__version__.split('+')[0]}, double; made by optimizers.py beside this file.")
+    print(f"// PyTorch {torch.__version__.split('+')[0]}, double; made by optimizers.py.")
     print("// {name, {x after step 1, x after step 2, ...}}")
     for name, *case in CASES:
         rows = ",\n".join("  {" + ", ".join(f"{v:.17g}" for v in row) + "}" for row in trajectory(*case))

@@ -1,5 +1,5 @@
-// Built by tests/house/contraction with the flags of several processors; prints what differs from
-// the promise, or else a digest of the sums of rows.
+// Built by tests/house/contraction for several processors. Prints what breaks the promise, or else
+// a digest of the sums of rows.
 
 #include <bit>
 #include <bochner/autodiff/compute/row_sums.cpp>
@@ -12,7 +12,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Numbers in [-1, 1) that fill the significand.
+/// Returns numbers in [-1, 1) that fill the significand.
 std::vector<real> mixed(std::size_t count, std::uint32_t state) {
   std::vector<real> x(count);
   for (real& value : x) {
@@ -22,7 +22,7 @@ std::vector<real> mixed(std::size_t count, std::uint32_t state) {
   return x;
 }
 
-/// Whether every element is one chain of fused multiply-adds over k, whichever tile it falls into.
+/// Returns whether every element is one chain of fused multiply-adds over k in any tile.
 bool is_one_chain(std::size_t M, std::size_t N, std::size_t K, real beta) {
   const std::vector<real> a = mixed(M * K, 1), b = mixed(K * N, 2), before = mixed(M * N, 3);
   std::vector<real> c = before;
@@ -38,7 +38,7 @@ bool is_one_chain(std::size_t M, std::size_t N, std::size_t K, real beta) {
   return true;
 }
 
-/// FNV-1a of the bits of all sums and maxima of rows of 0 to 150 elements.
+/// Returns the FNV-1a of the bits of all sums and maxima of rows of 0 to 150 elements.
 std::uint64_t digest_of_rows() {
   std::uint64_t digest = 0xcbf29ce484222325;
   const auto add = [&](auto value) {

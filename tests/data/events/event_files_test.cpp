@@ -17,7 +17,7 @@ namespace event_files_test {
 
 constexpr double epoch = 1.7e9;  // seconds since 1970
 
-/// Event i of a sequence at a time that tells both, of type i modulo 3.
+/// Returns events of type i modulo 3, at times that identify sequence and event.
 EventTable sequence_of(std::size_t number, std::size_t events) {
   EventTable table{{{1, events}, {}}, Times(std::vector<std::size_t>{1, events}), {}};
   for (std::size_t i = 0; i < events; ++i) {
@@ -33,7 +33,7 @@ std::vector<EventTable> sequences_of(const std::vector<std::size_t>& events) {
   return sequences;
 }
 
-/// How often each time is that of a predicted event.
+/// Counts how often each time is that of a predicted event.
 std::map<double, int> predicted(const EventBatch& batch) {
   std::map<double, int> times;
   for (std::size_t i = 0; i < batch.times.size(); ++i) {
@@ -43,7 +43,7 @@ std::map<double, int> predicted(const EventBatch& batch) {
   return times;
 }
 
-/// Events from, ..., to - 1 of a sequence, each once.
+/// Expects events from, ..., to - 1 of a sequence, each once.
 void expect_once(std::map<double, int> times, const EventTable& events, std::size_t from,
                  std::size_t to) {
   EXPECT_EQ(times.size(), to - from);
@@ -86,7 +86,7 @@ TEST(EventFiles, PadTheEndsOfShorterWindows) {
   const std::vector<std::int32_t> next(batch.next_types.values.begin() + 4 * row,
                                        batch.next_types.values.begin() + 4 * row + 4);
   EXPECT_EQ(next, (std::vector<std::int32_t>{1, 2, -1, -1}));
-  EXPECT_EQ(batch.times(row, 1), epoch + 1.001);  // as it was, to the last bit
+  EXPECT_EQ(batch.times(row, 1), epoch + 1.001);  // unchanged to the last bit
   for (const std::size_t t : {2, 3}) {
     EXPECT_EQ(batch.times(row, t), epoch + 2.001);
     EXPECT_EQ(batch.next_times(row, t), epoch + 2.001);
@@ -113,7 +113,7 @@ TEST(EventFiles, RefusePartsWithoutEvents) {
   const auto problem = [](const std::vector<std::size_t>& events, double validation) {
     return message_of<DataError>([&] { EventFiles(sequences_of(events), {4, validation, 1}); });
   };
-  EXPECT_THAT(problem({1, 1}, 0), testing::StartsWith("there is no event to learn;"));
+  EXPECT_THAT(problem({1, 1}, 0), testing::StartsWith("there is no event to train on;"));
   EXPECT_THAT(problem({5, 1}, 0.5), testing::StartsWith("there is no event to validate on;"));
 }
 
@@ -141,7 +141,8 @@ TEST(EventFiles, PlacesGoWithTheirEvents) {
   for (std::size_t i = 0; i < batch.times.size(); ++i)
     EXPECT_NEAR(batch.places[2 * i] / 2, batch.times.data()[i] - epoch, 0.01) << i;
   EXPECT_EQ(files.reach().origin, (std::vector<double>{0, 1}));
-  EXPECT_EQ(files.reach().extent, (std::vector<double>{28, 28}));  // of 15 training events
+  EXPECT_EQ(files.reach().extent,
+            (std::vector<double>{28, 28}));  // the extent of 15 training events
   EXPECT_NE(files.fingerprint(), EventFiles(sequences_of({20}), {4, 0.25, 1}).fingerprint());
 }
 
@@ -185,7 +186,7 @@ TEST(EventTable, NamesTheEventThatIsWrong) {
             "events need a table with columns of times and of types");
 }
 
-/// A table of times and types that are texts.
+/// Returns a table of times and text types.
 NamedArray log_of(const std::vector<std::string>& types) {
   NamedArray array{xt::zeros<double>({types.size(), std::size_t(2)}), {"time", "type"}};
   std::vector<std::string>& texts = array.texts[1];
@@ -231,7 +232,7 @@ TEST(EventTexts, AreThoseOfTheTraining) {
               testing::HasSubstr("types are texts here and numbers in the other data"));
 }
 
-/// Nanoseconds since 1970 are none in double precision.
+/// Nanoseconds since 1970 are not exact in double precision.
 TEST(EventFiles, SayHowManyTimesFellTogether) {
   const std::string day = "2023-01-01T00:00:00.00000000";
   const std::string text = "time,type,who\n" + day + "0,0,1\n" + day + "1,1,1\n" + day + "2,0,2\n" +
@@ -239,7 +240,7 @@ TEST(EventFiles, SayHowManyTimesFellTogether) {
   const NamedArray array = parse_csv(text, "events.csv", {});
   const EventFiles files(event_tables(array, 2, {.sequence = "who"}), {4, 0, 1});
   EXPECT_THAT(files.words(), testing::HasSubstr("of 2 types; 2 events at the time of the one "
-                                                "before, as double precision has no equal of"));
+                                                "before, because double precision cannot"));
 }
 
 }  // namespace event_files_test

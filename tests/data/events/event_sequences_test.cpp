@@ -54,7 +54,7 @@ TEST(EventTruth, OfAPoissonProcessIsKnown) {
   for (const double intensity : truth.intensity) EXPECT_NEAR(intensity, 0.25, 1e-12);
 }
 
-/// The sums are those of the process followed event by event, however finely the gaps are cut.
+/// The sums equal those of the process followed event by event, for any partition of the gaps.
 TEST(EventTruth, DoesNotDependOnThePoints) {
   const HawkesEvents events(small_spec("delayed"), {3, 10, 5});
   const EventBatch batch = training_batch(events, 0, 2);

@@ -80,7 +80,7 @@ TEST(Hawkes, RescaledTimesAreExponential) {
     for (std::size_t i = 0; i < probabilities.size(); ++i)
       distance = std::max(
           {distance, probabilities[i] - double(i) / n, double(i + 1) / n - probabilities[i]});
-    EXPECT_LT(distance * std::sqrt(n), 1.95) << shape;  // one set in a thousand is farther
+    EXPECT_LT(distance * std::sqrt(n), 1.95) << shape;  // one sample in a thousand is farther
   }
 }
 
@@ -92,7 +92,8 @@ TEST(Hawkes, EventsComeAtTheirMeanRate) {
     double counts[2] = {};
     for (const Event& event : events) counts[event.type] += 1;
     const std::vector<double> rate = mean_rate(process);
-    // Counts vary more than those of a Poisson process: by (1 - branching)^-2, at most 50 here.
+    // Counts have a larger variance than those of a Poisson process: by (1 - branching)^-2, at most
+    // 50 here.
     const double time = events.back().time;
     for (std::size_t k = 0; k < 2; ++k)
       EXPECT_NEAR(counts[k] / time, rate[k], 5 * std::sqrt(50 * rate[k] / time)) << shape;

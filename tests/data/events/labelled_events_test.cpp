@@ -10,8 +10,7 @@
 namespace bochner {
 namespace labelled_events_test {
 
-/// Sequences 7, 8 and 9 of 3, 1 and 2 events, rows among each other; columns time, type, sequence
-/// and label.
+/// Sequences 7, 8 and 9 of 3, 1 and 2 events, interleaved; columns time, type, sequence and label.
 NamedArray table() {
   return {
       {{10, 1, 7, 2}, {11, 0, 8, 0}, {12, 2, 7, 2}, {13, 0, 9, 1}, {14, 1, 9, 1}, {15, 0, 7, 2}},

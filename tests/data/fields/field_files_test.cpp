@@ -16,7 +16,7 @@ namespace field_files_test {
 using testing::EndsWith;
 using testing::HasSubstr;
 
-/// Numbers first, first + 1, ... as a file of this shape.
+/// Writes numbers first, first + 1, ... as a file of this shape.
 std::filesystem::path write_film(const TemporaryFolder& folder, const std::string& name,
                                  const std::vector<std::size_t>& shape, double first = 0,
                                  const ElementType& type = {}) {
@@ -28,7 +28,7 @@ std::filesystem::path write_film(const TemporaryFolder& folder, const std::strin
   return folder.write(name, bytes);
 }
 
-/// The first pixels of the first frames of all training examples of an epoch.
+/// Returns the first pixels of the first frames of all training examples of an epoch.
 std::set<double> training_starts(const FieldFiles& films) {
   std::set<double> starts;
   for (std::uint64_t i = 0; i < films.examples().train; ++i)
@@ -102,9 +102,9 @@ TEST_F(FieldFilesTest, FingerprintsFollowTheNumbersAndNotTheNames) {
 TEST_F(FieldFilesTest, SaysWhatIsWrongWithAFile) {
   const auto good = write_film(folder_, "good.npy", {9, 2, 3});
   EXPECT_THAT(error_of({write_film(folder_, "flat.npy", {4, 4})}),
-              HasSubstr("flat.npy: is of shape (4, 4); films are (frames, height, width)"));
+              HasSubstr("flat.npy: has shape (4, 4); films are (frames, height, width)"));
   EXPECT_THAT(error_of({good, write_film(folder_, "wide.npy", {4, 2, 4})}),
-              EndsWith("wide.npy: frames of 2 x 4, those before are 2 x 3"));
+              EndsWith("wide.npy: frames of 2 x 4, but those before are 2 x 3"));
   EXPECT_THAT(error_of({write_film(folder_, "short.npy", {2, 2, 3})}),
               HasSubstr("films of 2 frames are too short for data.frames = 2"));
   EXPECT_THAT(error_of({good}),

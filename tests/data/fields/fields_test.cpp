@@ -66,7 +66,7 @@ TEST(Fields, HaveOneToThreeDimensions) {
   }
 }
 
-/// A mode of three dimensions obeys u(t + 1) + u(t - 1) = 2 cos(w) u(t) at every pixel.
+/// A mode in three dimensions obeys u(t + 1) + u(t - 1) = 2 cos(w) u(t) at every pixel.
 TEST(Fields, WavesTravelThroughThreeDimensions) {
   FieldSpec spec = small("advection_diffusion");
   spec.components = 1, spec.diffusivity = 0, spec.dimensions = 3, spec.planes = 6;
@@ -86,7 +86,7 @@ TEST(Fields, WavesTravelThroughThreeDimensions) {
   }
 }
 
-/// The next frame is the frame after the last one of what is seen, in a longer film.
+/// The next frame is the frame after the last input frame of a longer film.
 TEST(Fields, TheNextFrameContinuesTheFilm) {
   for (const std::string& kind : field_kinds()) {
     FieldSpec spec = small(kind), longer = spec;
@@ -98,8 +98,9 @@ TEST(Fields, TheNextFrameContinuesTheFilm) {
   }
 }
 
-/// Residual of u_t + v . grad u = kappa laplace u by central differences in time and the spectral
-/// identity in space: a single mode obeys u(t + 1) + u(t - 1) = 2 cos(w) u(t) without diffusion.
+/// Returns the residual of u_t + v . grad u = kappa laplace u by central differences in time and
+/// the spectral identity in space: a single mode obeys u(t + 1) + u(t - 1) = 2 cos(w) u(t) without
+/// diffusion.
 TEST(Fields, WithoutDiffusionTheFieldIsCarriedAlong) {
   FieldSpec spec = small("advection_diffusion");
   spec.components = 1, spec.diffusivity = 0;
@@ -126,8 +127,8 @@ TEST(Fields, WithoutDiffusionTheFieldIsCarriedAlong) {
   }
 }
 
-/// Without a velocity every mode decays by the same factor in every frame: ratios of neighbouring
-/// frames are constant, and at most 1.
+/// Without velocity every mode decays by the same factor per frame: ratios of neighbouring frames
+/// are constant, and at most 1.
 TEST(Fields, DiffusionAloneDecaysAtTheRateOfTheMode) {
   FieldSpec spec = small("advection_diffusion");
   spec.components = 1, spec.speed = 0, spec.diffusivity = 0.5;
@@ -146,7 +147,7 @@ TEST(Fields, DiffusionAloneDecaysAtTheRateOfTheMode) {
   }
 }
 
-/// A whole number of pixels a frame moves a single Gaussian by exactly that.
+/// A velocity of whole pixels per frame shifts a single Gaussian exactly.
 TEST(Fields, PatternsMoveWithoutChange) {
   FieldSpec spec = small("moving_pattern");
   spec.components = 1, spec.frames = 24;

@@ -25,7 +25,7 @@ TEST(SensorTable, SortsRowsByTime) {
   EXPECT_EQ(table.variates, 2u);
   EXPECT_THAT(table.times, ElementsAre(1, 2, 2));
   EXPECT_THAT(table.places, ElementsAre(3, 4, 5, 6, 7, 8));
-  EXPECT_THAT(table.rows, ElementsAre(1, 0, 2));  // those of one time stay in their order
+  EXPECT_THAT(table.rows, ElementsAre(1, 0, 2));  // equal times keep their order
   EXPECT_TRUE(std::isnan(table.values[0]));
   EXPECT_EQ(table.values[3], 1);
   EXPECT_THAT(table.names, ElementsAre("time", "x", "y", "level", "rain"));
@@ -46,18 +46,18 @@ TEST(SensorTable, RefusesWhatFloatsDoNotHold) {
     const std::string text = "time,x,load\n1,1,2\n2,1," + value + "\n";
     return message_or_none<DataError>([&] { sensor_table(array_of(text), {.places = {"x"}}); });
   };
-  EXPECT_EQ(read("-1e60"), "row 2: column load: -1e+60 is more than a model can take");
+  EXPECT_EQ(read("-1e60"), "row 2: column load: -1e+60 exceeds the range of float32");
   EXPECT_EQ(read("3e38"), "");
 }
 
-/// However the columns of another table are ordered.
+/// Holds for any order of another table's columns.
 TEST(SensorTable, FindsTheColumnsOfAnother) {
   const SensorColumns columns{.time = "1", .places = {"2", "3"}};
   const SensorTable learned = sensor_table(array_of(three_rows), columns);
   EXPECT_THAT(learned.value_names(), ElementsAre("level", "rain"));
   const auto values = [&](const std::string& text) {
     const NamedArray array = array_of(text);
-    return sensor_table(array, columns_called(array, columns, learned)).values;
+    return sensor_table(array, columns_named_like(array, columns, learned)).values;
   };
   EXPECT_THAT(values("rain,y,time,x,level\n1,6,2,5,7\n"), ElementsAre(7, 1));
   EXPECT_THAT(values("2,5,6,7,1\n"), ElementsAre(7, 1));
@@ -87,7 +87,7 @@ TEST(SensorTable, JoinsFiles) {
               HasSubstr("tables of 2 coordinates and 2 values, and of 1 and 3"));
 }
 
-/// A column is what it is called, and a date no value.
+/// Columns are found by name, and dates are not values.
 TEST(SensorTable, JoinsColumnsOfOneName) {
   const auto table = [](const std::string& header) {
     return sensor_table(array_of(header + "\n1,2,3,4\n"), {.places = {"x"}});

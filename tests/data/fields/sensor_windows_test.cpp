@@ -14,8 +14,8 @@ namespace sensor_windows_test {
 
 using testing::HasSubstr;
 
-/// Row i: time i / 2, place i mod 5 on a line from 10, values i and -i; the value of every seventh
-/// is missing.
+/// Returns rows with time i / 2, place i mod 5 on a line from 10, values i and -i; every seventh
+/// value is missing.
 SensorTable rows(std::size_t n) {
   SensorTable table{1, 2, {}, {}, {}, {}, {"t", "x", "up", "down"}};
   for (std::size_t i = 0; i < n; ++i) {
@@ -55,7 +55,7 @@ TEST(SensorWindows, EveryReadingIsSeenOrAskedForOrMissing) {
   }
 }
 
-/// Rows of a window that are asked for, by one of their values that is never missing.
+/// Returns rows of a window that are asked for, by a value that is never missing.
 std::set<std::size_t> asked_rows(const SensorBatch& batch, std::size_t b) {
   std::set<std::size_t> rows;
   for (std::size_t t = 0; t < 10; ++t)
@@ -77,7 +77,7 @@ TEST(SensorWindows, AsksWhatItIsTold) {
   }
 }
 
-/// Another epoch asks for others, validation always for the same.
+/// Each epoch hides other values, validation always the same.
 TEST(SensorWindows, AreFunctionsOfTheExample) {
   const SensorWindows windows(rows(100), spec), again(rows(100), spec);
   std::set<std::set<std::size_t>> questions;
@@ -92,7 +92,7 @@ TEST(SensorWindows, AreFunctionsOfTheExample) {
   EXPECT_EQ(windows.batch(held).targets, again.batch(held).targets);
 }
 
-/// The future neither trains nor sets the units.
+/// Validation rows affect neither training nor units.
 TEST(SensorWindows, ScalesAreThoseOfTheTrainingRows) {
   SensorTable table = rows(100);
   const SensorScale scale = SensorWindows(table, spec).scale();
@@ -115,7 +115,7 @@ TEST(SensorWindows, SayWhatIsWrong) {
   SensorTable table = rows(100);
   for (std::size_t i = 0; i < 75; ++i) table.values[2 * i] = std::nan("");
   EXPECT_THAT(message_of<DataError>([&] { SensorWindows(table, spec).scale(); }),
-              HasSubstr("column up: has no value among the training readings"));
+              HasSubstr("column up: has no value in the training readings"));
   EXPECT_EQ(SensorWindows(rows(100), spec).words(),
             "5 places in 1 dimensions, 2 variates, 100 readings  ·  66 examples to train, 2 to "
             "validate");
@@ -125,15 +125,14 @@ TEST(SensorWindows, RefuseASplitThatAsksForNothing) {
   SensorTable unknown = rows(100);
   for (std::size_t i = 2 * 75; i < 2 * 100; ++i) unknown.values[i] = std::nan("");
   EXPECT_THAT(message_of<DataError>([&] { SensorWindows(unknown, spec); }),
-              HasSubstr("the validation split has no window that asks for a value that is known;"));
+              HasSubstr("the validation split has no window that asks for a known value;"));
   SensorTable at_one_place = rows(100);
   for (double& place : at_one_place.places) place = 10;
   SensorSpec asking = spec;
   asking.ask = "places";
-  EXPECT_THAT(
-      message_of<DataError>([&] { SensorWindows(at_one_place, asking); }),
-      HasSubstr("the training split has no window that asks for a value that is known: with "
-                "data.ask = places it needs two places or more"));
+  EXPECT_THAT(message_of<DataError>([&] { SensorWindows(at_one_place, asking); }),
+              HasSubstr("the training split has no window that asks for a known value: with "
+                        "data.ask = places it needs two places or more"));
   for (std::size_t i = 0; i < 75; ++i) at_one_place.places[i] = double(i);
   asking.validation = 0;
   EXPECT_NO_THROW(SensorWindows(at_one_place, asking));

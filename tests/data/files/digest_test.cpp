@@ -7,7 +7,7 @@
 namespace bochner {
 namespace digest_test {
 
-/// Values of XXH64 as its specification and its Python package give them.
+/// Values of XXH64 from its specification and its Python package.
 TEST(Digest, IsXxhash64) {
   const std::string text = "abc";
   EXPECT_EQ(digest_of(text.data(), 0), 0xef46db3751d8e999ull);

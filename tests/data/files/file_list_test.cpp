@@ -13,7 +13,7 @@ namespace file_list_test {
 
 using testing::HasSubstr;
 
-/// So few files that a process may have open.
+/// Lowers the number of files that a process may open.
 class FewOpenFiles {
  public:
   explicit FewOpenFiles(rlim_t most) {

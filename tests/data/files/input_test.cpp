@@ -14,7 +14,7 @@ namespace input_test {
 
 using testing::HasSubstr;
 
-/// Standard input is the file while this lives.
+/// Redirects standard input to the file while it lives.
 class StandardInput {
  public:
   explicit StandardInput(const std::filesystem::path& file) : before_(::dup(STDIN_FILENO)) {

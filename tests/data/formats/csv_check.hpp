@@ -1,5 +1,5 @@
 #pragma once
-/// Tables as texts.
+/// Checks of tables as text.
 
 #include <bochner/base/errors.hpp>
 #include <bochner/data/formats/csv.hpp>

@@ -39,10 +39,10 @@ TEST(CsvDialect, FindsTheDecimalComma) {
   EXPECT_THAT(numbers(parse("x,y\n\"1,5\",2\n\"3,25\",4\n")), ElementsAre(1.5, 2, 3.25, 4));
   EXPECT_EQ(dialect_of("x;y\n1.5;2\n").decimal, '.');
   EXPECT_EQ(dialect_of("x;y\n1;2\n").decimal, '.');
-  EXPECT_EQ(dialect_of("x;y\n1,5;2.5\n").decimal, '.');  // which of them is unknown
+  EXPECT_EQ(dialect_of("x;y\n1,5;2.5\n").decimal, '.');  // either could be a decimal mark
 }
 
-/// Where nothing else can be meant.
+/// Separates thousands if no other reading is possible.
 TEST(CsvDialect, PassesOverSeparatorsOfThousands) {
   EXPECT_THAT(numbers(parse("x;y\n12.181,50;1\n-1.234.567,25;2\n3,5;3\n")),
               ElementsAre(12181.5, 1, -1234567.25, 2, 3.5, 3));
@@ -53,7 +53,7 @@ TEST(CsvDialect, PassesOverSeparatorsOfThousands) {
   EXPECT_THAT(problem("x;y\n1,5;1\n2,5;3\n1.181,5.5;2\n"), StartsWith("a.csv:4:1: column \"x\": "));
 }
 
-/// 1,234 may well be a thousand, whatever stands between fields.
+/// 1,234 may be a thousand with any delimiter.
 TEST(CsvDialect, TakesNoThousandForADecimal) {
   EXPECT_THAT(problem("x,y\n\"1,234\",2\n\"5,678\",4\n"), StartsWith("a.csv:2:1: column \"x\": "));
   EXPECT_THAT(numbers(parse("x,y\n\"1,234\",2\n", {.decimal = ","})), ElementsAre(1.234, 2));
@@ -66,12 +66,12 @@ TEST(CsvDialect, TakesNoThousandForADecimal) {
   }
 }
 
-/// Between semicolons points are as doubtful: 987 beside 1.043 may be less than it.
+/// Points between semicolons are ambiguous: 987 next to 1.043 may be smaller.
 TEST(CsvDialect, TakesNoPointBetweenThousandsForADecimal) {
   const std::string text = "x;y\n1.043;1\n987;2\n";
   EXPECT_THAT(problem(text), StartsWith("a.csv:2:1: column \"x\": \"1.043\" may have a decimal "
-                                        "point, or one between thousands: say what stands before "
-                                        "decimals by data.decimal (--decimal)"));
+                                        "point, or one between thousands: set "
+                                        "data.decimal (--decimal)"));
   EXPECT_THAT(numbers(parse(text, {.decimal = ","})), ElementsAre(1043, 1, 987, 2));
   EXPECT_THAT(numbers(parse(text, {.decimal = "."})), ElementsAre(1.043, 1, 987, 2));
   EXPECT_THAT(problem("day;x\n31.01.2024;1.043\n01.02.2024;2.157\n"), StartsWith("a.csv:2:12: "));
@@ -81,7 +81,7 @@ TEST(CsvDialect, TakesNoPointBetweenThousandsForADecimal) {
               ElementsAre(1234, 1, 1500, 2));
 }
 
-/// 0.5 or 1043 elsewhere tell, and so do three decimals throughout.
+/// Resolved by 0.5 or 1043 elsewhere, or by three decimals throughout.
 TEST(CsvDialect, TakesThreeDecimalsBehindAPointForThem) {
   EXPECT_THAT(numbers(parse("x;y\n1.043;1\n2.157;2\n")), ElementsAre(1.043, 1, 2.157, 2));
   EXPECT_THAT(numbers(parse("x;y\n1.043;0.5\n987;2\n")), ElementsAre(1.043, 0.5, 987, 2));
@@ -90,7 +90,7 @@ TEST(CsvDialect, TakesThreeDecimalsBehindAPointForThem) {
   EXPECT_THAT(numbers(parse("x,y\n1.043,1\n987,2\n")), ElementsAre(1.043, 1, 987, 2));
 }
 
-/// Where others of the file can be nothing else, and before a zero.
+/// Resolved by an unambiguous number of the file, or a leading zero.
 TEST(CsvDialect, TakesThreeDecimalsForThem) {
   EXPECT_THAT(numbers(parse("x;y\n4,330;2\n5,25;3\n")), ElementsAre(4.33, 2, 5.25, 3));
   EXPECT_THAT(numbers(parse("x;y\n4,330;2,5\n")), ElementsAre(4.33, 2.5));
@@ -116,8 +116,8 @@ TEST(CsvDialect, FindsTheFormatOfDates) {
   EXPECT_THAT(numbers(parse("t,x\n13/07/2016,5\n")), ElementsAre(1468368000, 5));
   EXPECT_THAT(numbers(parse("t,x\n07/13/2016,5\n")), ElementsAre(1468368000, 5));
   EXPECT_EQ(problem("t,x\n01/07/2016,5\n"),
-            "a.csv:2:1: column \"t\": \"01/07/2016\" may be a time as %d/%m/%Y or %m/%d/%Y: say "
-            "which by data.time_format (--time-format)");
+            "a.csv:2:1: column \"t\": \"01/07/2016\" may be a time as %d/%m/%Y or %m/%d/%Y: choose "
+            "one with data.time_format (--time-format)");
   for (const char* first : {"7/13/2016 12:00:00 AM", "13-Jul-2016 00:00", "13 July 2016",
                             "20160713T000000Z", "2016-07-13 00:00:00.0000000 +00:00"})
     EXPECT_THAT(numbers(parse(std::string("t;x\n") + first + ";5\n")), ElementsAre(1468368000, 5))
@@ -134,14 +134,14 @@ TEST(CsvDialect, MonthsBesideDecimalPointsAreDates) {
     EXPECT_FALSE(parse(in_words("month,load\n", other, ",50.00\n")).time) << other;
   EXPECT_FALSE(parse("month,load\n01.2000,50.00\n", {.decimal = "."}).time);
   EXPECT_THAT(problem("month,load\n01.2000,50.00\n02.2000,x\n"),
-              HasSubstr("; numbers such as 07.2016 to be months: data.delimiter and data.decimal"));
+              HasSubstr("; numbers such as 07.2016 were assumed to be months: set data.delimiter"));
   EXPECT_EQ(parse("rate,day\n10.1987,2016-07-01\n").time, 1u);
   EXPECT_EQ(parse("rate,day\n10.1987,13.07.2016\n").time, 1u);
   const CsvOptions named{.time = "t", .time_format = "%s"};
   EXPECT_THAT(numbers(parse("rate,t\n10.1987,5\n", named)), ElementsAre(10.1987, 5));
 }
 
-/// 1.2345 is no month of the year 2345, so that its point is one of decimals.
+/// 1.2345 is not a month of the year 2345: its point is a decimal mark.
 TEST(CsvDialect, RatesAreNoMonths) {
   const std::string text = "rate\tvolume\n1.2345\t1,234\n1.1876\t2,345\n";
   EXPECT_EQ(dialect_of(text).decimal, '.');
@@ -151,7 +151,7 @@ TEST(CsvDialect, RatesAreNoMonths) {
   EXPECT_THAT(numbers(parse("t;x\n7.2016;0,5\n")), ElementsAre(1467331200, 0.5));
 }
 
-/// Hours of a month, of which the thirteenth day comes late.
+/// Hours of a month whose thirteenth day comes late.
 TEST(CsvDialect, LooksOnForTheDayThatTellsTheMonth) {
   std::string text = "t,x\n";
   for (int hour = 0; hour < 24 * 20; ++hour)
@@ -171,13 +171,14 @@ TEST(CsvDialect, DoesWhatItIsTold) {
 }
 
 TEST(CsvDialect, SaysWhereAndWhatWasGuessed) {
-  EXPECT_EQ(
-      problem("x;y\n1,5;2\n2,5;3\n3,x;4\n"),
-      "a.csv:4:1: column \"x\": \"3,x\" is no finite number; fields were taken to stand between "
-      "\";\", numbers to have a decimal comma: data.delimiter and data.decimal say otherwise");
+  EXPECT_EQ(problem("x;y\n1,5;2\n2,5;3\n3,x;4\n"),
+            "a.csv:4:1: column \"x\": \"3,x\" is not a finite number; fields were assumed to be "
+            "separated by "
+            "\";\", numbers were assumed to have a decimal comma: set data.delimiter and "
+            "data.decimal to change this");
   EXPECT_THAT(problem("x;y\n1,5;2\n3,5;4;5\n"), StartsWith("a.csv:3:1: has 3 fields"));
   EXPECT_THAT(problem("x;y\n1,5;2\n3,5;z\n"), HasSubstr("a.csv:3:5: column \"y\""));
-  EXPECT_THAT(problem("x,y\n1,5\n3,z\n"), EndsWith("\"z\" is no finite number"));
+  EXPECT_THAT(problem("x,y\n1,5\n3,z\n"), EndsWith("\"z\" is not a finite number"));
   std::string dates = "t;x\n";
   for (int i = 0; i < 12; ++i) dates += (i == 7 ? "13.2024;1\n" : "01.2024;1\n");
   EXPECT_THAT(problem(dates + "02.2024;1,5\n"), StartsWith("a.csv:9:1: column \"t\": \"13.2024\""));

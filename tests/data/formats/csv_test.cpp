@@ -90,7 +90,7 @@ TEST(Csv, ReadsNamedColumnsAndTheTimeAndNothingElse) {
   EXPECT_EQ(stamped.time, 1u);
 }
 
-/// Whatever the order in which columns are chosen.
+/// Holds for any order of chosen columns.
 TEST(Csv, TheTimeIsTheFirstColumnOfDates) {
   const std::string text = "u,a,t\n2016-07-02,1,2016-07-01\n";
   EXPECT_EQ(parse(text).time, 0u);
@@ -109,8 +109,8 @@ TEST(Csv, RefusesIntegersThatNoDoubleEquals) {
                               "0009007199254740993", "+9007199254740993"})
     EXPECT_EQ(problem("a,b\n1,2\n1," + std::string(integer) + "\n"),
               "a.csv:3:3: column \"b\": \"" + std::string(integer) +
-                  "\" has no equal in double precision; store such numbers in two columns");
-  EXPECT_THAT(problem("a;b\n0,5;1\n1,5;9.007.199.254.740.993\n"), HasSubstr("no equal"));
+                  "\" has no exact double; store such numbers in two columns");
+  EXPECT_THAT(problem("a;b\n0,5;1\n1,5;9.007.199.254.740.993\n"), HasSubstr("no exact double"));
   const NamedArray ids = parse("id\n1212121212121212121\n1212121212121212122\n", {.texts = {"id"}});
   EXPECT_EQ(ids.texts.at(0).size(), 2u);
 }
@@ -121,12 +121,12 @@ TEST(Csv, NamesThePlaceOfABadTimeStamp) {
             "2016-07-01 00:00:00");
   EXPECT_THAT(problem("t\n2016-07-01\n5\n"), StartsWith("a.csv:3:1: column \"t\": \"5\" is"));
   EXPECT_THAT(problem("t\n1.13.\n", {.time = "t", .time_format = "%d.%m."}),
-              HasSubstr("is no time of the given format"));
+              HasSubstr("is not a time in the given format"));
   for (const char* policy : {"nan", "mean"})
     EXPECT_EQ(problem("x,t\n1,NA\n2,\n3,2016-07-01\n", {.missing = policy}),
-              "a.csv:2:3: column \"t\": \"NA\" is no time stamp; none may be missing");
+              "a.csv:2:3: column \"t\": \"NA\" is not a time stamp; none may be missing");
   EXPECT_THAT(problem("t,x\n2016-07-01,1\n,1\n", {.missing = "forward"}),
-              StartsWith("a.csv:3:1: column \"t\": \"\" is no time stamp"));
+              StartsWith("a.csv:3:1: column \"t\": \"\" is not a time stamp"));
   EXPECT_THAT(problem("t,x\n1,2\n", {.columns = {"x"}, .time = "t"}), HasSubstr("not among"));
   EXPECT_THROW(parse("t\n1\n", {.time_format = "%q"}), std::invalid_argument);
 }
@@ -159,14 +159,15 @@ TEST(Csv, NamesLineAndColumnOfWhatIsWrong) {
   EXPECT_EQ(problem("a,b\n1,12.3.4\n1,2\n"),
             "a.csv:2:3: column \"b\": \"12.3.4\" is neither a number nor a time such as "
             "2016-07-01 00:00:00");
-  EXPECT_EQ(problem("a,b\n1,1\n1,x\n"), "a.csv:3:3: column \"b\": \"x\" is no finite number");
+  EXPECT_EQ(problem("a,b\n1,1\n1,x\n"), "a.csv:3:3: column \"b\": \"x\" is not a finite number");
   for (const char* bad : {"inf", "-inf", "1e999", "0x10", "+-1", "1 2", "--1", "nan(1)"})
     EXPECT_NE(problem("a;b\n1;1\n2;" + std::string(bad) + "\n", {.delimiter = ";"}), "") << bad;
   EXPECT_THAT(problem("a,b\n\"1\n\",2\n1,\"x\n"), StartsWith("a.csv:2:1: "));
-  EXPECT_EQ(problem("a,b\n1,\"2\n3,4\n"), "a.csv:2:3: this quote does not end");
-  EXPECT_THAT(problem("a,b\n1,\"2\"3\n"), StartsWith("a.csv:2:6: after the closing quote"));
+  EXPECT_EQ(problem("a,b\n1,\"2\n3,4\n"), "a.csv:2:3: this quote is not closed");
+  EXPECT_THAT(problem("a,b\n1,\"2\"3\n"), StartsWith("a.csv:2:6: expected a delimiter"));
   EXPECT_THAT(problem("a,b\n1,2\"\n"), StartsWith("a.csv:2:4: a quote inside a field"));
-  EXPECT_THAT(problem("a,b,a\n1,2,3\n"), StartsWith("a.csv:1:5: the column name \"a\" stands"));
+  EXPECT_THAT(problem("a,b,a\n1,2,3\n"),
+              StartsWith("a.csv:1:5: the column name \"a\" is repeated"));
 }
 
 TEST(Csv, RefusesARowThatTakesAllMemory) {
@@ -216,7 +217,7 @@ TEST(Csv, WritesTimesWithTheirOffsets) {
       << "not all say theirs";
 }
 
-/// Unless the dates are of another one.
+/// Unless the dates have another format.
 TEST(Csv, ReadsDatesInTheFormatThatWasLearned) {
   CsvOptions options{.learned_time = "when", .learned_format = "%d/%m/%Y"};
   options.named_columns = {"x"};
@@ -240,7 +241,7 @@ TEST(Csv, ReadsFiles) {
   EXPECT_THAT(message, HasSubstr("bad.csv:3:1: "));
 }
 
-/// The region North America among others; nothing but an empty field is missing there.
+/// NA is the region North America among others; only an empty field is missing.
 TEST(Csv, NaAmongNamesIsOne) {
   const CsvOptions names{.texts = {"region"}, .labels = {"region"}, .missing = "nan"};
   const auto texts = [&](const std::string& rows) {

@@ -45,7 +45,7 @@ TEST(Idx, RefusesWhatDoesNotHoldWhatItClaims) {
   EXPECT_THAT(problem(idx_file(std::vector<std::size_t>(8, 0xffffffff), "")),
               HasSubstr("more than 2^60 elements"));
   EXPECT_THAT(problem(idx_file(std::vector<std::size_t>(33, 1), "x")), HasSubstr("32 axes"));
-  EXPECT_THAT(problem(std::string("\0\0\x07\1", 4)), HasSubstr("is no IDX file"));
+  EXPECT_THAT(problem(std::string("\0\0\x07\1", 4)), HasSubstr("is not an IDX file"));
 }
 
 class ImageFiles : public testing::Test {
@@ -97,7 +97,7 @@ TEST_F(ImageFiles, RefusesSetsThatDoNotFit) {
   EXPECT_THAT(problem_of({images, file("labels", idx_file({3}, "abc"))}),
               HasSubstr("2 images and 3 labels"));
   EXPECT_THAT(problem_of({images, file("other", idx_file({1, 3, 1}, "abc"))}),
-              HasSubstr("another size"));
+              HasSubstr("differ in size"));
   EXPECT_THAT(problem_of({file("matrix", idx_file({1, 3}, "abc"))}), HasSubstr("holds (1, 3)"));
   EXPECT_THAT(problem_of({file("text", "hello")}), HasSubstr("is neither an IDX file nor CIFAR"));
   EXPECT_THAT(problem_of({file("c", cifar_record_of("\x0a"))}), HasSubstr("is neither"));

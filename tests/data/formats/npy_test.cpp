@@ -60,7 +60,7 @@ TEST_F(Npy, ReadsBothPrecisionsBothOrdersAndAllVersions) {
 
 TEST_F(Npy, RefusesWhatIsNoMatrixOfNumbers) {
   const std::string data = data_of<float>({1, 2, 3, 4});
-  EXPECT_THAT(problem("PK\x03\x04 something else"), HasSubstr("is no .npy file"));
+  EXPECT_THAT(problem("PK\x03\x04 something else"), HasSubstr("is not a .npy file"));
   EXPECT_THAT(problem(""), HasSubstr("ends within its header"));
   EXPECT_THAT(problem(npy(header("(2, 2)"), data, 4)), HasSubstr("version"));
   for (const char* type : {"|O", "<c8", "<U4", "<f2", "<i3", "f4", ""})
@@ -114,7 +114,7 @@ TEST_F(Npy, SurvivesEveryChangedByte) {
 
 TEST_F(Npy, SaysWhichFileIsMissing) { EXPECT_THROW(read_npy(folder.path() / "none.npy"), IoError); }
 
-/// Element i of the arrays in tests/golden/arrays.
+/// Returns element i of the arrays in tests/golden/arrays.
 double golden(const std::string& type, std::size_t i) {
   const int number = int(i * 37 % 101);
   return type == "b1" ? number % 2 : type[0] == 'u' ? number : number - 50;

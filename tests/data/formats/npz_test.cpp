@@ -22,7 +22,7 @@ std::string written(const NamedArrays& arrays, const NpzOptions& options = {}) {
   return file;
 }
 
-/// All arrays of the file, one after the other.
+/// Concatenates all arrays of the file.
 std::vector<double> numbers(const std::string& file) {
   const Npz npz(bytes_of(file), "a.npz");
   std::vector<double> all;
@@ -37,7 +37,7 @@ std::string problem(const std::string& file) {
 
 const NamedArrays two = {{"x", xt::xarray<double>{1, 2, 3}}, {"y", xt::xarray<double>{{4, 5}}}};
 
-/// The file with `bytes` instead of those at `at` bytes behind the last place where `mark` stands.
+/// Returns the file with `bytes` at `at` bytes after the last `mark`.
 std::string changed(std::string file, std::string_view mark, std::size_t at,
                     std::string_view bytes) {
   return file.replace(file.rfind(mark) + at, bytes.size(), bytes);
@@ -107,8 +107,8 @@ TEST(Npz, RefusesMembersThatOverlap) {
               HasSubstr("members that overlap"));
 }
 
-/// Nothing in it contradicts anything: the bytes of one member are another member. libzip 1.7 opens
-/// such files with ZIP_CHECKCONS too, and does not say where members lie.
+/// The file is consistent, but the bytes of one member are another member. libzip 1.7 opens such
+/// files with ZIP_CHECKCONS too, and does not report where members are.
 TEST(Npz, RefusesAMemberWithinAnother) {
   const std::string text(100, 'y');
   const ZipMember inner{"y.npy", false, crc32_of(bytes_of(text)), text.size(), bytes_of(text)};
@@ -121,7 +121,7 @@ TEST(Npz, RefusesAMemberWithinAnother) {
   };
   EXPECT_THAT(problem(closed({outer, inner}, {0, header.size()})),
               HasSubstr("members that overlap"));
-  EXPECT_THAT(problem(closed({inner}, {header.size()})), HasSubstr("is no .npy file"));
+  EXPECT_THAT(problem(closed({inner}, {header.size()})), HasSubstr("is not a .npy file"));
 }
 
 TEST(Npz, RefusesABombBeforeItIsUnpacked) {

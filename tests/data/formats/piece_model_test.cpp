@@ -25,7 +25,7 @@ std::string piece(const std::string& text, Piece::Kind kind, float score = -1) {
 constexpr float infinity = std::numeric_limits<float>::infinity();
 const std::string unknown = piece("<unk>", Piece::Kind::unknown);
 
-/// As the library compiles them: table, texts.
+/// Returns table and texts as the library compiles them.
 std::string replacements(const std::vector<std::uint32_t>& units, const std::string& texts) {
   const auto size = std::uint32_t(units.size() * sizeof(units[0]));
   std::string bytes(reinterpret_cast<const char*>(&size), sizeof(size));
@@ -51,26 +51,26 @@ TEST(PieceModel, OfTheLibraryIsRead) {
 }
 
 TEST(PieceModel, IsRefusedInOneLine) {
-  EXPECT_THAT(problem("no model at all"), HasSubstr("a.model: is no model of SentencePiece"));
-  EXPECT_THAT(problem(""), HasSubstr("has 0 pieces for what is unknown"));
+  EXPECT_THAT(problem("no model at all"), HasSubstr("a.model: is not a SentencePiece model"));
+  EXPECT_THAT(problem(""), HasSubstr("has 0 unknown pieces"));
   EXPECT_THAT(problem(unknown.substr(0, 5)), HasSubstr("or damaged"));
-  EXPECT_THAT(problem(unknown + unknown), HasSubstr("has 2 pieces for what is unknown"));
+  EXPECT_THAT(problem(unknown + unknown), HasSubstr("has 2 unknown pieces"));
   EXPECT_THAT(problem(unknown + piece("", Piece::Kind::normal)), HasSubstr("piece 1 is empty"));
   EXPECT_THAT(problem(unknown + piece("\xff", Piece::Kind::normal)),
-              HasSubstr("piece 1 is no UTF-8"));
+              HasSubstr("piece 1 is not UTF-8"));
   EXPECT_THAT(problem(unknown + piece(std::string(1, '\0'), Piece::Kind::normal)),
               HasSubstr("piece 1 holds a zero byte"));
   EXPECT_THAT(problem(unknown + piece("a", Piece::Kind::normal, infinity)),
               HasSubstr("piece 1 has no finite score"));
-  EXPECT_THAT(problem(unknown + piece("a", Piece::Kind(9))), HasSubstr("is of kind 9"));
+  EXPECT_THAT(problem(unknown + piece("a", Piece::Kind(9))), HasSubstr("has the unknown kind 9"));
   EXPECT_THAT(problem(unknown + piece("<0x0G>", Piece::Kind::byte)),
-              HasSubstr("is the name of no byte"));
+              HasSubstr("is not the name of a byte"));
   EXPECT_THAT(problem(unknown + piece("<0x0A>", Piece::Kind::byte)),
               HasSubstr("has 1 pieces of single bytes"));
-  EXPECT_THAT(problem(unknown + field(2, field(3, '\3'))), HasSubstr("unigram and bpe are read"));
+  EXPECT_THAT(problem(unknown + field(2, field(3, '\3'))), HasSubstr("only unigram and bpe"));
 }
 
-/// The library would follow its table out of memory.
+/// The library would leave its table.
 TEST(PieceModel, HasATableThatStaysInside) {
   const auto with = [&](const std::string& table) { return unknown + field(3, field(2, table)); };
   const std::vector<std::uint32_t> sound(256, 0);
@@ -83,7 +83,7 @@ TEST(PieceModel, HasATableThatStaysInside) {
   outside[0] = 300u << 10;  // begins its search at 300 of 256
   EXPECT_THAT(problem(with(replacements(outside, std::string("a\0", 2)))), HasSubstr("is damaged"));
   std::vector<std::uint32_t> beyond = sound;
-  beyond[5] = 1u << 8 | 2u << 10;  // says that unit 7 is a place in the texts
+  beyond[5] = 1u << 8 | 2u << 10;  // makes unit 7 an offset in the texts
   beyond[7] = 1u << 31 | 2;
   EXPECT_THAT(problem(with(replacements(beyond, std::string("a\0", 2)))), HasSubstr("is damaged"));
   std::string size = replacements(sound, std::string("a\0", 2));

@@ -60,7 +60,7 @@ TEST(ReadArray, VectorsOfEqualLengthAreATable) {
   EXPECT_THAT(message_of<DataError>([] { parse(npz({})); }), HasSubstr("no arrays"));
 }
 
-/// As of a table of text.
+/// Behaves like a table of text.
 TEST(ReadArray, TablesOfNumbersAreReadAsTold) {
   const double none = std::numeric_limits<double>::quiet_NaN();
   const std::string file = npz({{"v", {1, none, 4}}, {"w", {none, 5, 6}}, {"t", {7, 8, 9}}});

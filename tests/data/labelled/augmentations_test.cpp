@@ -62,7 +62,7 @@ TEST(Views, KeepShapesAndRanges) {
   }
 }
 
-/// Of a series that only rises, a crop at any pace rises: time does not turn back.
+/// A crop of a rising series rises at any pace: time does not run backwards.
 TEST(Views, OfSeriesGoForward) {
   ViewsSpec spec = nothing;
   spec.crop = 0.7;
@@ -97,7 +97,7 @@ TEST(Views, OfEventsKeepTheirOrder) {
   EXPECT_THAT(event_view({{3}, 0, {7}}, spec, draws()).tokens, ElementsAre(3));
 }
 
-/// Events are left out as often as their key says; one of each sequence never is.
+/// Events are dropped with the configured probability; at least one of each sequence remains.
 TEST(Views, OfEventsLeaveOutTheirShare) {
   ViewsSpec spec = nothing;
   spec.drop = 0.3;
@@ -127,7 +127,7 @@ TEST(Views, DependOnIntegersOnly) {
   EXPECT_NE(view({.seed = 1, .step = 7, .view = 1}, 3), first);
 }
 
-/// A quarter turn would be exact: the angle is drawn, so a disc, which looks the same, is turned.
+/// A quarter turn would be exact, but the angle is random, so a symmetric disc is rotated.
 TEST(Views, TurnAroundTheMiddle) {
   ViewsSpec spec = nothing;
   spec.rotate = 180;
@@ -143,7 +143,7 @@ TEST(Views, TurnAroundTheMiddle) {
   }
 }
 
-/// By parts of the side along which it is moved.
+/// Shifts are in fractions of the side along which it moves.
 TEST(Views, ShiftImagesByPartsOfTheirOwnSides) {
   ViewsSpec spec = nothing;
   spec.shift = 0.5;

@@ -33,7 +33,7 @@ TEST(LengthBuckets, AreOffAtFirst) {
   EXPECT_EQ(numbers(expressions(0).training(0, 300)), numbers(plain.training(0, 300)));
 }
 
-/// Also where a batch lies in two epochs.
+/// Includes batches that span two epochs.
 TEST(LengthBuckets, VisitEachExampleOnceInEveryEpoch) {
   for (const std::size_t window : {1, 3, 100}) {
     const auto all = numbers(expressions(window).training(0, 5 * train));
@@ -43,7 +43,7 @@ TEST(LengthBuckets, VisitEachExampleOnceInEveryEpoch) {
   EXPECT_EQ(numbers(expressions(4, 5).training(0, 25)), numbers(expressions(0, 5).training(0, 25)));
 }
 
-/// Batches of a window do not interleave in length, and are not in their order.
+/// Batches of a window do not overlap in length, and are shuffled.
 TEST(LengthBuckets, PutLikeLengthsTogether) {
   const ListOps data = expressions(100);
   for (const std::uint64_t epoch : {0, 1, 2}) {
@@ -59,7 +59,7 @@ TEST(LengthBuckets, PutLikeLengthsTogether) {
   }
 }
 
-/// From any place, in any pieces, whatever was asked before.
+/// Holds from any position, in any pieces, after any other requests.
 TEST(LengthBuckets, AreAFunctionOfThePlace) {
   const ListOps data = expressions(3);
   const auto all = numbers(data.training(0, 4 * train));
@@ -68,8 +68,8 @@ TEST(LengthBuckets, AreAFunctionOfThePlace) {
   EXPECT_EQ(numbers(data.training(57, 100)), (std::vector(all.begin() + 57, all.begin() + 157)));
 }
 
-/// Also where windows of all epochs begin at the same place: in one that was there before, batches
-/// are not those that the epoch before had.
+/// Holds even if windows of all epochs begin at the same position: batches differ from those of the
+/// previous epoch.
 TEST(LengthBuckets, OfWholeEpochsAreThoseOfTheirOwn) {
   const ListOps data = expressions(100, 96);
   for (const std::uint64_t epoch : {0, 1, 2})

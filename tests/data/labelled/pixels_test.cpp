@@ -54,7 +54,7 @@ TEST(ImageSequences, FingerprintsDifferWhereverTheExamplesDo) {
   EXPECT_EQ(all.size(), 6u);
 }
 
-/// The mean image of each label over many examples. (4, side * side)
+/// Returns the mean image of each label over many examples. (4, side * side)
 std::vector<std::vector<double>> mean_images(const Shapes& shapes, std::size_t count) {
   std::vector<std::vector<double>> means(4, std::vector<double>(shapes.length()));
   std::vector<double> counts(4);

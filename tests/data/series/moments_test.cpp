@@ -21,7 +21,7 @@ TEST(Moments, AreThoseOfAllNumbers) {
   EXPECT_DOUBLE_EQ(deviation, std::sqrt(35.0 / 12));
 }
 
-/// The sum of so many is not 600 times 19.99.
+/// Summing 600 times 19.99 is not exact.
 TEST(Moments, EqualNumbersDoNotDeviateByARounding) {
   const auto [mean, deviation] = of(std::vector<double>(600, 19.99));
   EXPECT_EQ(mean, 19.99);
@@ -34,7 +34,7 @@ TEST(Moments, RoundingErrorsAreNoChange) {
   EXPECT_EQ(resolved(of({-1, 1}), "x").deviation, 1);
 }
 
-/// Whose squares are no numbers.
+/// Squares of these numbers underflow.
 TEST(Moments, OfDenormalNumbersAreThoseOfAllOthers) {
   for (const double unit : {1e-170, 1e-310}) {
     const auto [mean, deviation] = of({-unit, unit, 3 * unit, 5 * unit});
@@ -48,10 +48,10 @@ TEST(Moments, LargeCountsAreNoConstants) {
     EXPECT_THAT(message_of<DataError>([&] {
                   resolved(of({size, size + 2, size}), "x");
                 }),
-                testing::HasSubstr("too little for a model to tell them apart"));
+                testing::HasSubstr("too little for a model to distinguish them"));
   const std::vector<double> counts{1e15, 1e15 + 2, 1e15 + 4, 1e15 + 6};
   EXPECT_THAT(message_of<DataError>([&] { coarse_steps(counts.data(), 4, "x"); }),
-              testing::HasSubstr("of which a model sees nothing"));
+              testing::HasSubstr("and a model sees none of it"));
   EXPECT_EQ(resolved(of({1e20, std::nextafter(1e20, 0)}), "x").deviation, 0);
 }
 
@@ -65,7 +65,7 @@ TEST(Moments, RefusesWhatAModelCannotTellApart) {
                              testing::HasSubstr(" around 1e+08, too little for a model")));
 }
 
-/// A meter: its readings deviate much, from row to row they change by little.
+/// A meter's readings vary much but change little from row to row.
 TEST(Moments, StepsOfAMeterAreHeldAgainstItsReadings) {
   const double step = double(std::numeric_limits<real>::epsilon());
   const auto meter = [](double from, double by) {
@@ -77,14 +77,14 @@ TEST(Moments, StepsOfAMeterAreHeldAgainstItsReadings) {
   EXPECT_EQ(meter(1, 40 * step), "");
   EXPECT_THAT(meter(1, 5 * step),
               testing::AllOf(testing::StartsWith("column \"kwh\" changes by some "),
-                             testing::HasSubstr("a model sees a few steps only; take a number")));
+                             testing::HasSubstr("a model sees only a few steps of it; subtract")));
   EXPECT_THAT(message_of<DataError>([&] { meter(1e9, 1e8 * step); }),
-              testing::AllOf(testing::HasSubstr(" from row to row around 1e+09, of which"),
-                             testing::HasSubstr("a model sees nothing; take a number off")));
+              testing::AllOf(testing::HasSubstr(" from row to row around 1e+09, and"),
+                             testing::HasSubstr("a model sees none of it; subtract a number")));
   EXPECT_EQ(meter(1e9, 0), "") << "a constant";
 }
 
-/// One jump to a large offset, and a tail that hardly changes, are no meters.
+/// One jump to a large offset with a nearly constant tail is not a meter.
 TEST(Moments, AFewSmallStepsDoNotMatter) {
   std::vector<double> x;
   for (int row = 0; row < 1000; ++row) x.push_back(1 - std::exp(-0.02 * row));

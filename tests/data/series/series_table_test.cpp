@@ -86,13 +86,13 @@ TEST(SeriesTable, CalendarsAreASineAndACosine) {
 TEST(SeriesTable, RowsWithoutTargetsAreAskedFor) {
   const NamedArray table = table_of(std::string(shops) + "south,1,2024-01-03,,4,\n");
   const auto parts = rows_of_series(table, {"shop"});
-  EXPECT_EQ(rows_asked_for(table, shop_columns(), parts[0].rows), 0u);
-  EXPECT_EQ(rows_asked_for(table, shop_columns(), parts[1].rows), 1u);
+  EXPECT_EQ(rows_to_forecast(table, shop_columns(), parts[0].rows), 0u);
+  EXPECT_EQ(rows_to_forecast(table, shop_columns(), parts[1].rows), 1u);
   const auto known = covariates_of(table, shop_columns(), parts[1].rows, {}, 5);
   EXPECT_EQ(known, (xt::xarray<double>{{3, 3, 4, 4, 4}, {90, 90, 90, 90, 90}}));
 }
 
-/// Of the row before of the same series, wherever that stands.
+/// Fills from the previous row of the same series, wherever it is.
 TEST(SeriesTable, CarriesForwardWithinASeries) {
   NamedArray table = table_of(std::string(shops) + "north,1,2024-01-04,,,\n");
   carry_forward(table, shop_columns(), rows_of_series(table, {"shop"})[0].rows);
@@ -104,7 +104,7 @@ TEST(SeriesTable, CarriesForwardWithinASeries) {
             "carried forward");
 }
 
-/// A column of zeros and ones for each text; none of them without one.
+/// Adds a column of zeros and ones for each text; a missing text sets none.
 TEST(SeriesTable, TextsAmongCovariatesBecomeIndicators) {
   CsvOptions options;
   options.texts = {"feast", "price"};
@@ -129,7 +129,7 @@ TEST(SeriesTable, TextsAmongCovariatesBecomeIndicators) {
   EXPECT_EQ(error("2024-01-01,5,may,1\n"),
             "row 1, column feast: the model knows no \"may\"; it learned \"new year\" and 1 more");
   EXPECT_EQ(error("2024-01-01,5,,cheap\n"),
-            "column price: holds texts, where the model learned numbers");
+            "column price: holds texts, but the model learned numbers");
   EXPECT_EQ(message_of<DataError>(
                 [&] { text_levels(read("2024-01-01,5,a,1\n2024-01-02,5,a,1x\n"), columns); }),
             "column price: holds numbers and texts such as \"1x\"; write all as numbers, or all as "
@@ -145,23 +145,24 @@ TEST(SeriesTable, SaysWhatIsWrong) {
     });
   };
   EXPECT_EQ(error(",1,2024-01-09,5,2,70\n", shop_columns()),
-            "row 6, column shop: is missing, so nothing says whose row it is");
+            "row 6, column shop: is missing, so the row belongs to no series");
   EXPECT_EQ(error("north,1,2024-01-09,5,2,71\n", shop_columns()),
             "row 6, column area: changes within its series, so it is not static; name it in "
             "data.known");
   EXPECT_EQ(error("north,1,2024-01-09,5,,70\n", shop_columns()),
-            "row 6, column price: is missing; data.known says that it is known, of rows to come "
-            "too");
+            "row 6, column price: is missing; columns of data.known need values in future "
+            "rows too");
   EXPECT_EQ(error("north,1,2024-01-02,5,2,70\n", shop_columns()),
-            "row 6, column day: 2024-01-02 00:00:00 stands twice; remove a row, or name the column "
-            "that tells several series apart as data.series");
+            "row 6, column day: 2024-01-02 00:00:00 is repeated; remove a row, or name the column "
+            "of series ids as data.series");
   SeriesColumns columns = shop_columns();
   columns.series = {"store"};
   EXPECT_EQ(error("", columns),
-            "no column is called \"store\"; there are: shop, item, day, sales, price, area");
+            "no column \"store\"; there are: \"shop\", \"item\", \"day\", \"sales\", \"price\", "
+            "\"area\"");
 }
 
-/// Rows 0, 1, ... plus 1000 times the number of the series; one covariate of minus that.
+/// Returns rows 0, 1, ... plus 1000 times the number of the series; one covariate of minus that.
 std::vector<TimeSeries> counting_series(const std::vector<std::size_t>& rows) {
   std::vector<TimeSeries> all;
   for (std::size_t number = 0; number < rows.size(); ++number) {

@@ -12,7 +12,7 @@
 namespace bochner {
 namespace series_windows_test {
 
-/// Variate v has 1000 v + row in each row: a number tells where it comes from.
+/// Returns a series with 1000 v + row in variate v: a number identifies its origin.
 TimeSeries counting(std::size_t variates, std::size_t rows) {
   TimeSeries series;
   series.values.resize({variates, rows});
@@ -63,7 +63,7 @@ TEST(SeriesWindows, ThePastReachesBackIntoTheSplitBefore) {
   EXPECT_EQ(training.future(0, 0, 1), 19);
 }
 
-/// Days 0, 1, ... with so many left out before each of some rows.
+/// Returns days 0, 1, ... with some left out before some rows.
 TimeSeries with_gaps(std::size_t rows, const std::map<std::size_t, double>& missing) {
   TimeSeries series = counting(1, rows);
   double day = 0;
@@ -175,7 +175,7 @@ TEST(SeriesWindows, SaysWhatDoesNotFit) {
             "[dataset] examples 6 to 8 of 7 in the test split do not exist");
 }
 
-/// A stamp for each row, 10 apart.
+/// Returns a stamp for each row, 10 apart.
 TimeSeries stamped(std::size_t rows) {
   TimeSeries series = counting(1, rows);
   for (std::size_t row = 0; row < rows; ++row) series.times.push_back(10.0 * double(row));
@@ -193,7 +193,7 @@ TEST(SeriesWindows, TellTheTimesOfTheirRows) {
             "data.stamps needs a column of times; name it as data.time_column");
 }
 
-/// What is left keeps its time, its values and its split, and depends on the seed alone.
+/// Remaining rows keep their time, values and split, and depend on the seed alone.
 TEST(SeriesWindows, DropsRowsAtRandom) {
   SeriesSpec spec;
   spec.lookback = 4, spec.horizon = 2, spec.splits = {2000, 1000, 900};
@@ -220,7 +220,7 @@ TEST(SeriesWindows, AColumnThatDoesNotChangeDeviatesByNothing) {
   EXPECT_EQ(moments.deviation[0], 0);
 }
 
-/// Series of one length do not lose the same rows.
+/// Series of equal length do not lose the same rows.
 TEST(SeriesWindows, DropsOtherRowsOfEachSeries) {
   SeriesSpec spec;
   spec.lookback = 4, spec.horizon = 2, spec.stamps = true, spec.drop = 0.5;

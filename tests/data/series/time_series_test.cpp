@@ -37,7 +37,7 @@ TEST(TimeSeries, WithoutNamesEveryColumnIsAVariate) {
 
 TEST(TimeSeries, SaysWhatIsWrong) {
   EXPECT_EQ(message_of<DataError>([] { time_series(table(), {"c"}); }),
-            "no column is called \"c\"; there are: time, a, b");
+            "no column \"c\"; there are: \"time\", \"a\", \"b\"");
   NamedArray broken = table();
   broken.values(2, 1) = std::numeric_limits<double>::quiet_NaN();
   EXPECT_EQ(message_of<DataError>([&] { time_series(broken); }),
@@ -47,8 +47,8 @@ TEST(TimeSeries, SaysWhatIsWrong) {
   broken.values(3, 0) = 20;
   EXPECT_EQ(
       message_of<DataError>([&] { time_series(broken); }),
-      "row 4, column time: 1970-01-01 00:00:20 stands twice; remove a row, or name the column that "
-      "tells several series apart as data.series");
+      "row 4, column time: 1970-01-01 00:00:20 is repeated; remove a row, or name the column of "
+      "series ids as data.series");
   EXPECT_EQ(message_of<DataError>([] {
               time_series({xt::xarray<double>{1, 2}, {}});
             }),
@@ -56,7 +56,7 @@ TEST(TimeSeries, SaysWhatIsWrong) {
   EXPECT_EQ(message_of<DataError>([] {
               time_series({xt::zeros<double>({2, 1}), {"time"}, 0});
             }),
-            "there is no column of numbers besides the time");
+            "there is no column of numbers next to the time");
 }
 
 TEST(TimeSeries, OtherNumbersTimesOrNamesAreOtherData) {

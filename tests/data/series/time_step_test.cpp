@@ -95,7 +95,7 @@ TEST(TimeStep, SuggestsASeason) {
   EXPECT_EQ(TimeStep({}).season(), 1u);
 }
 
-/// Midnights in Berlin, in UTC and with their offsets.
+/// Returns midnights in Berlin, in UTC and with their offsets.
 struct Stamps {
   std::vector<double> times, offsets;
   TimeStep step() const { return TimeStep(times, WallClock(times, offsets)); }

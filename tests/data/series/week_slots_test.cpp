@@ -8,7 +8,7 @@ namespace week_slots_test {
 
 constexpr double hour = 3600, day = 24 * hour, monday = 19723 * day;  // 2024-01-01
 
-/// Hours 9 to 17 of so many days, without those of the weekdays from `closed` on.
+/// Returns hours 9 to 17 of some days, without weekdays from `closed` on.
 std::vector<double> opening_hours(std::size_t days, std::size_t closed) {
   std::vector<double> times;
   for (std::size_t i = 0; i < days; ++i)
@@ -17,7 +17,7 @@ std::vector<double> opening_hours(std::size_t days, std::size_t closed) {
   return times;
 }
 
-/// Each day of so many weeks but Sundays.
+/// Returns each day of some weeks except Sundays.
 std::vector<double> six_days(std::size_t weeks) {
   std::vector<double> times;
   for (std::size_t i = 0; i < 7 * weeks; ++i)

@@ -58,7 +58,7 @@ TEST(RegressionTable, RefusesWhatItCannotRead) {
   EXPECT_THAT(error("a,b\n1,2\n", {{"q"}, ""}), HasSubstr("no column \"q\""));
   EXPECT_THAT(error("a,b\n1,2\n", {{"b"}, "b"}), HasSubstr("column b is chosen twice"));
   EXPECT_THAT(error("a,b\n1,2\n", {{"a", "1"}, "b"}), HasSubstr("column a is chosen twice"));
-  EXPECT_THAT(error("b\n1\n"), HasSubstr("no column of inputs besides the target"));
+  EXPECT_THAT(error("b\n1\n"), HasSubstr("no column of inputs next to the target"));
   EXPECT_THAT(
       error("a,b\n1,2\n2,1e300\n"),
       HasSubstr("row 2: column \"b\" holds a number too large to be squared; scale the column"));
@@ -67,7 +67,7 @@ TEST(RegressionTable, RefusesWhatItCannotRead) {
       HasSubstr("row 2: column \"a\" holds a number too large to be squared; scale the column"));
   EXPECT_THAT(message_of<DataError>([] { csv_of("a,b\n1,2\n1,x\n"); }), HasSubstr("t.csv:3:3"));
   EXPECT_THAT(message_of<DataError>([] { TableRows(table_of("a,b\n1,2\n3,NA\n"), {}); }),
-              HasSubstr("column b: needs two known values or more to train on, not 1"));
+              HasSubstr("column b: needs at least two known values to train on, not 1"));
   EXPECT_THAT(message_of<DataError>([] { TableRows(table_of(numbered(9)), {.rows = 9}); }),
               HasSubstr("data.rows = 9: there are 8 rows to train"));
 }
@@ -93,7 +93,7 @@ TEST(RegressionTable, OfSeveralFilesHasTheSameColumns) {
   EXPECT_THAT(error("t,y\n1970-01-02,2\n", "t,y\n1,2\n"), HasSubstr("\"t\" (dates) to \"y\""));
 }
 
-/// Also where the mean of the numbers is not quite what they are.
+/// Holds even if the mean of equal numbers is inexact.
 TEST(ColumnUnit, OfEqualNumbersIsOne) {
   const ColumnUnit unit = unit_of(std::vector<double>(9, 0.1));
   EXPECT_EQ(unit.mean, 0.1);
@@ -103,7 +103,7 @@ TEST(ColumnUnit, OfEqualNumbersIsOne) {
 TEST(TableRows, MeasureInUnitsOfTheTrainingRows) {
   const TableRows rows(table_of(numbered(10)), {.validation = 0.2, .held_out = "last"});
   EXPECT_EQ(rows.units()[0].mean, 3.5);
-  EXPECT_EQ(rows.units(), rows.own_units());
+  EXPECT_EQ(rows.units(), rows.training_units());
   EXPECT_NEAR(rows.units()[0].deviation, std::sqrt(5.25), 1e-15);
   EXPECT_NEAR(rows.held_rows().targets[0], 4.5 / std::sqrt(5.25), 1e-12);
   EXPECT_EQ(rows.words(), "1 input to y, 10 rows  ·  8 rows to train, 2 to validate");
@@ -114,10 +114,10 @@ TEST(TableRows, MeasureInUnitsOfTheTrainingRows) {
 
 TEST(TableRows, MeasureInUnitsThatTheyAreGiven) {
   TableRows rows(table_of(numbered(10)), {.validation = 0.2, .held_out = "last"});
-  const std::vector<ColumnUnit> own = rows.own_units(), given{{1, 2}, {10, 5}};
-  rows.measure_in(given);
+  const std::vector<ColumnUnit> own = rows.training_units(), given{{1, 2}, {10, 5}};
+  rows.set_units(given);
   EXPECT_EQ(rows.units(), given);
-  EXPECT_EQ(rows.own_units(), own);
+  EXPECT_EQ(rows.training_units(), own);
   EXPECT_EQ(rows.training_rows().inputs[0][7], 3);
   EXPECT_EQ(rows.held_rows().targets[1], 16);
   EXPECT_EQ(rows.example(Split::validation, {0, 0}).targets[1], 16);
@@ -130,7 +130,7 @@ TEST(TableRows, PassOverRowsWithoutTarget) {
   EXPECT_EQ(rows.examples(Split::validation), 0u);
 }
 
-/// Each row once: to train or held out, and once an epoch.
+/// Each row occurs once: for training or held out, and once per epoch.
 TEST(TableRows, ArePartedAtRandomAndDrawnAnewInEachEpoch) {
   const TableRows rows(table_of(numbered(100)), {.validation = 0.2, .rows = 20, .seed = 3});
   std::multiset<double> all(rows.held_rows().inputs[0].begin(), rows.held_rows().inputs[0].end());

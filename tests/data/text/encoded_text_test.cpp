@@ -60,10 +60,10 @@ TEST_F(EncodedTexts, AreRefusedWhereTheyAreDamaged) {
   for (std::size_t at = 0; at < bytes.size(); at += at + 64 < bytes.size() ? 97 : 1) {
     std::string other = bytes;
     other[at] = char(other[at] ^ 4);
-    EXPECT_THAT(problem(other), HasSubstr("remove it, it is made again")) << at;
+    EXPECT_THAT(problem(other), HasSubstr("remove it, and it is recreated")) << at;
   }
   for (const std::size_t size : {std::size_t(0), std::size_t(9), bytes.size() - 2})
-    EXPECT_THAT(problem(bytes.substr(0, size)), HasSubstr("remove it, it is made again"));
+    EXPECT_THAT(problem(bytes.substr(0, size)), HasSubstr("remove it, and it is recreated"));
   const auto file = folder.write("tokens", bytes);
   EXPECT_THAT(message_of<DataError>([&] { EncodedText(file, id + 1); }),
               HasSubstr("of another text or tokenizer"));

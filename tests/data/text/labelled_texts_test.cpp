@@ -31,7 +31,7 @@ TEST(LabelledTexts, AreFilesInFolders) {
     for (const char* label : {"spam", "ham"})
       files.push_back(
           folder.write(std::string(label) + "/" + std::to_string(i), label + std::to_string(i)));
-  const TextsWithLabels all = with_numbers(rows_of_folders(files, 100));
+  const TextsWithLabels all = number_labels(rows_of_folders(files, 100));
   EXPECT_THAT(all.classes, ElementsAre("ham", "spam"));
   const LabelledTexts texts(all, {.length = 4, .validation = 0.25});
   EXPECT_EQ(texts.examples().train, 15u);
@@ -70,17 +70,17 @@ TEST(LabelledTexts, AreRowsOfTables) {
   rows = {};
   append_rows(rows, second, "text", "label");
   append_rows(rows, second, "text", "label");
-  const TextsWithLabels all = with_numbers(rows);
+  const TextsWithLabels all = number_labels(rows);
   EXPECT_THAT(all.texts, ElementsAre("a", "", "a", ""));
   EXPECT_THAT(all.classes, ElementsAre("0", "1"));
   EXPECT_THAT(all.labels, ElementsAre(1, 0, 1, 0));
-  const TextsWithLabels known = with_numbers(rows, {"1", "2"});
+  const TextsWithLabels known = number_labels(rows, {"1", "2"});
   EXPECT_THAT(known.classes, ElementsAre("1", "2", "0"));
   EXPECT_THAT(known.labels, ElementsAre(0, 2, 0, 2));
   EXPECT_THAT(message_of<DataError>([&] { texts_of_column(second, "words"); }),
               HasSubstr("no column \"words\""));
   EXPECT_THAT(message_of<DataError>([&] { texts_of_column(second, "label"); }),
-              HasSubstr("holds numbers and no texts"));
+              HasSubstr("holds numbers, not texts"));
 }
 
 TEST(LabelledTexts, HaveTokensEvenWhereTheyAreEmpty) {
@@ -104,7 +104,7 @@ TEST(LabelledTexts, MayBeWords) {
 TEST(LabelledTexts, NeedTwoLabels) {
   TemporaryFolder folder;
   const auto file = folder.write("one/a");
-  EXPECT_THAT(message_of<DataError>([&] { with_numbers(rows_of_folders({file}, 10)); }),
+  EXPECT_THAT(message_of<DataError>([&] { number_labels(rows_of_folders({file}, 10)); }),
               HasSubstr("all texts have the label \"one\""));
 }
 

@@ -14,7 +14,7 @@ namespace list_ops_test {
 
 const ExampleSet examples{3, 10000, 10000};
 
-/// Another evaluation, on a stack and from the definition of each operation; it also measures the
+/// Evaluates independently, on a stack and from the definition of each operation; also measures the
 /// tree.
 struct Evaluator {
   std::size_t depth = 1, most_arguments = 0, operations = 0, nodes = 0;
@@ -94,7 +94,8 @@ TEST(ListOps, ValuesAreThoseOfAnotherEvaluator) {
   }
 }
 
-/// Of 24,000 expressions by tests/golden/list_ops.py, an independent program of the recipe.
+/// Statistics of 24,000 expressions by tests/golden/list_ops.py, an independent program of the
+/// recipe.
 constexpr double published_labels[] = {0.1684, 0.0935, 0.0733, 0.0830, 0.0889,
                                        0.0876, 0.0782, 0.0731, 0.0848, 0.1693};
 constexpr double published_length = 1034, published_deviation = 393;

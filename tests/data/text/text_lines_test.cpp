@@ -22,7 +22,7 @@ TEST(FrontLine, EndsBetweenCharacters) {
   EXPECT_EQ(front_line("\x80\x80\x80\x80\x80\x80", 4).size(), 1u) << "what is no text ends as well";
 }
 
-/// Of a text that is read in blocks, the lines are those of the whole.
+/// Lines of a text that is read in blocks are those of the whole.
 TEST(LineReader, CutsAsFrontLineDoes) {
   std::string text;
   for (unsigned i = 0; text.size() < 9000000; ++i)

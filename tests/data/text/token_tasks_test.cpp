@@ -27,7 +27,7 @@ std::vector<std::size_t> answers(const Questions& questions) {
   return places;
 }
 
-/// Sequences of one spec: of the right length, with tokens of the vocabulary.
+/// Returns sequences of one spec, checked for length and vocabulary.
 std::vector<Questions> sequences(const TokenTaskSpec& spec, std::uint64_t count = 200) {
   std::vector<Questions> all;
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -120,11 +120,11 @@ TEST(TokenTasks, MultiQueryRecallAsksForEachPairOnce) {
       layouts.insert(answers(questions));
     }
   }
-  // Where all slots are questions there is one layout, with noise between them there are many.
+  // If all slots are questions there is one layout; with noise between them there are many.
   EXPECT_GT(layouts.size(), 10u);
 }
 
-/// One pair in five slots: the first token behind it is noise, a question, or the answer's value.
+/// One pair in five slots: the first token after it is noise, a question, or the answer's value.
 TEST(TokenTasks, MultiQueryRecallAsksEarlyByAPowerLaw) {
   const std::uint64_t count = 4000;
   for (const double power : {0.01, 0.5, 2.0}) {

@@ -18,7 +18,7 @@ namespace windows_test {
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// Bytes by their place: places up to 65,535 are found again from two neighbours.
+/// Returns bytes by position: positions up to 65,535 can be recovered from two neighbours.
 std::uint8_t byte_at(std::uint64_t place) {
   return std::uint8_t(place % 2 ? place >> 9 : place / 2);
 }
@@ -42,7 +42,7 @@ struct Windows : testing::Test {
   }
 };
 
-/// Where row `row` of the batch begins in numbered bytes, after checking all of its tokens.
+/// Checks row `row` of the batch and returns where it begins in numbered bytes.
 std::uint64_t place_of(const Batch& batch, std::size_t row) {
   const std::size_t length = batch.inputs.shape[1];
   const auto* inputs = batch.inputs.values.data() + row * length;
@@ -249,7 +249,7 @@ TEST(ByteCorpus, AFileThatBecomesShorterIsAnErrorThatNamesIt) {
   fs::resize_file(second, 3);
   EXPECT_EQ(text(corpus, 2, 5), "cdefg");
   EXPECT_EQ(message_of<DataError>([&] { text(corpus, 3, 6); }),
-            second.string() + ": has become shorter, it ends before byte 5 of 6; restore it");
+            second.string() + ": was truncated: it ends before byte 5 of 6; restore it");
   fs::remove(first);
   folder.write("first", "ABCD");
   EXPECT_EQ(text(corpus, 0, 4), "abcd") << "not the file that was opened";
@@ -319,7 +319,7 @@ TEST(ByteCorpus, FingerprintAndMarksOfLargeFilesSeeOneByte) {
   EXPECT_EQ(ByteCorpus({folder.write("small", "x")}).marks(), 0u);
 }
 
-/// Of a text that is hardly longer than a window too.
+/// Holds for a text that is hardly longer than a window too.
 TEST_F(Windows, EveryByteOfAShortTextButTheFirstIsATargetOfSomeEpoch) {
   const auto data = windows(20, 16, 0);
   std::set<std::uint64_t> targets;

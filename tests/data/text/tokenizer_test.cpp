@@ -51,7 +51,7 @@ TEST_P(PieceTokenizer, MakesFewTokensOfWordsThatItKnows) {
   EXPECT_LT(pieces->encode(text).size(), text.size() * 9 / 10);
 }
 
-/// What decides how texts are cut for the disk.
+/// Decides how texts are encoded for the cache.
 TEST_P(PieceTokenizer, EncodesLineByLine) {
   const auto pieces = small_tokenizer(GetParam());
   const std::string text = text_of_words(20) + marks;
@@ -68,7 +68,7 @@ TEST_P(PieceTokenizer, IsAFunctionOfTheText) {
   EXPECT_EQ(small_model(GetParam()), small_model(GetParam()));
 }
 
-/// SentencePiece's own tool cuts a line into the same pieces.
+/// SentencePiece's own tool encodes a line into the same pieces.
 TEST_P(PieceTokenizer, IsReadByItsOwnTool) {
   if (std::system("command -v spm_encode >/dev/null 2>&1") != 0)
     GTEST_SKIP() << "spm_encode is not installed";
@@ -96,7 +96,7 @@ TEST_P(PieceTokenizer, IsReadByItsOwnTool) {
 INSTANTIATE_TEST_SUITE_P(Kinds, PieceTokenizer, testing::Values("unigram", "bpe"),
                          [](const auto& info) { return std::string(info.param); });
 
-/// Characters come whole, however many tokens they are.
+/// Characters are complete, however many tokens they have.
 TEST(TextDecoder, WritesTokenByToken) {
   const auto pieces = small_tokenizer();
   TextDecoder decoder(*pieces);

@@ -127,7 +127,7 @@ TEST_F(LargeText, WhoseReadingFailsHasNotChanged) {
   const Session session = Session::resume(storage, tiny_run, {}, true, notes);
   std::filesystem::resize_file(text, 1 << 20);
   EXPECT_THAT(message_of<DataError>([&] { session.await_same_data(); }),
-              HasSubstr(": has become shorter, it ends before byte "));
+              HasSubstr(": was truncated: it ends before byte "));
 }
 
 TEST_F(WaryRun, RefusesMetricsThatWereChangedAndNamesTheLine) {

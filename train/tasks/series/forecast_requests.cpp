@@ -49,7 +49,7 @@ struct SeenSeries {
 
 SeenSeries seen_series(NamedArray& table, const RequestRules& rules, const SeriesColumns& columns,
                        const SeriesRows& part, bool asks) {
-  const std::size_t empty = rows_asked_for(table, columns, part.rows);
+  const std::size_t empty = rows_to_forecast(table, columns, part.rows);
   if (!asks && empty > 0 && !rules.carries_forward)
     throw DataError("the input ends with ", format_number_of(empty, "row"), " without values",
                     part.id.empty() ? "" : " of " + words_of(part.id),

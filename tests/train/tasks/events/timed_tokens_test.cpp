@@ -143,10 +143,9 @@ TEST_F(TimedTokens, NoColumnOfTheInputMovesUp) {
   folder_.write("visits.csv", labels_second(false));
   const auto counted = make_task(classifier(numbers));
   EXPECT_EQ(predicted(counted, "9,7,10,0,1\n9,7,40,1,1\n"), wanted);
-  EXPECT_EQ(
-      message_of<DataError>([&] { predicted(counted, "9,10,0,1\n9,40,1,1\n"); }),
-      "the input has 4 columns, the training data 5, where column 3 stands behind that of the "
-      "labels; keep that one, whatever it holds, or name the columns of both");
+  EXPECT_EQ(message_of<DataError>([&] { predicted(counted, "9,10,0,1\n9,40,1,1\n"); }),
+            "the input has 4 columns, the training data 5, where column 3 follows the "
+            "labels; keep the label column with any values, or name the columns of both");
 }
 
 TEST_F(TimedTokens, LanguageModelsSayTheNextType) {

@@ -154,7 +154,7 @@ TEST_F(ForecastShops, AsksForWhatIsKnownOfTheRowsToCome) {
             "last one of \"north\", \"south 1\", with their time and price, and with nothing in "
             "what is forecast");
   EXPECT_EQ(error(days(0, 200, 221, 220) + "2024-08-09,north,,\n"),
-            "row 22, column price: is missing; data.known says that it is known, of rows to come "
+            "row 22, column price: is missing; columns of data.known need values in future rows "
             "too");
   EXPECT_EQ(error("2024-01-01,west,1,2\n2024-01-01,east,1,2\n"),
             "the model knows no series \"west\", \"east\"; it learned \"north\", \"south 1\"");
@@ -278,7 +278,7 @@ TEST_F(ForecastShops, TakesNoNumberBeyondItsOwn) {
   const auto task = make_task(config({"data.known=[]"}));
   EXPECT_EQ(message_of<DataError>(
                 [&] { predict(task, table(days(0, 180, 199) + "2024-07-18,north,1e39,1\n")); }),
-            "row 20, column sales: 1e+39 is more than a model can take");
+            "row 20, column sales: 1e+39 exceeds the range of float32");
 }
 
 /// A model that says nothing says the mean of the series that is asked.
