@@ -37,8 +37,7 @@ inline void describe(Keys& keys, SeriesSpec& spec) {
   keys("pause", spec.pause, between(0, 1 << 20),
        "series: steps from one row to the next in a window at most, where rows have dates at a "
        "regular step (hours, business days, months): no window goes across a longer gap; 0 for "
-       "any. data.stamps and data.drop go across all",
-       {.formerly = 0});
+       "any. data.stamps and data.drop go across all");
 }
 
 /// Pasts and the futures that belong to them, in the unit of the data, and of both the times
@@ -90,9 +89,6 @@ class SeriesWindows : public Dataset {
   /// Whether windows go across irregular steps, or across more than a few that are longer than the
   /// others by no rule.
   bool crosses_pauses() const;
-  /// Whether they go across what opening hours, or other rules, leave out between rows of one step:
-  /// before numerics revision 18 such pauses were gaps.
-  bool crosses_slots() const;
   /// Of the training rows only.
   SeriesMoments moments() const;
   /// Of the covariates over those of all series. (C), (C)

@@ -56,8 +56,4 @@ class TimeStep {
   WallClock clock_;
 };
 
-/// Whether nine of ten gaps are alike within 1 %, in seconds; none are between fewer than two
-/// times.
-bool have_one_step(const std::vector<double>& times);
-
 }  // namespace bochner

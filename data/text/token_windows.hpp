@@ -38,9 +38,6 @@ class ByteCorpus {
   /// fingerprint. All bytes are read, at the speed of the disk; nothing is returned when a stop
   /// was asked for.
   std::optional<std::uint64_t> fingerprint(std::stop_token stop) const;
-  /// That of older runs. Beyond 64 MiB only 64 evenly spaced blocks of 1 MiB are read, the first
-  /// and the last among them; a change between them goes unseen.
-  std::uint64_t sampled_fingerprint() const;
   /// Of what the system says of the files (size, times of the last changes, inode): equal marks,
   /// equal contents, unless somebody sees to the opposite. 0 up to 64 MiB, which are quickly read.
   std::uint64_t marks() const;
