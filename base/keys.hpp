@@ -65,8 +65,6 @@ struct KeyTraits {
   bool resume = false;
   /// Whether the texts are paths, kept absolute so that a run resumes from any folder.
   bool path = false;
-  /// What runs that are older than the key are read with, where that is not the default.
-  std::optional<std::int64_t> formerly = std::nullopt;
 };
 inline constexpr KeyTraits resumable{.resume = true}, resumable_path{.resume = true, .path = true};
 

@@ -3,10 +3,8 @@
 #include <bochner/base/errors.hpp>
 #include <bochner/base/shape.hpp>
 #include <bochner/data/dataset.hpp>
-#include <bochner/data/former_split.hpp>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 namespace bochner {
 namespace {
@@ -36,8 +34,6 @@ std::uint64_t rounded_up(double product) {
   return std::uint64_t(is_whole ? whole : std::ceil(product));
 }
 
-thread_local bool split_is_former = false, split_is_in_doubt = false;
-
 }  // namespace
 
 std::uint64_t permuted_index(std::uint64_t seed, std::uint64_t epoch, std::uint64_t i,
@@ -61,17 +57,8 @@ std::uint64_t held_out(std::uint64_t n, double fraction) {
   require(fraction >= 0 && fraction < 1, "split", "data.validation = ", fraction,
           ": must be at least 0 and less than 1");
   if (n < 2 || fraction == 0) return 0;
-  const auto within = [&](std::uint64_t held) { return std::clamp<std::uint64_t>(held, 1, n - 1); };
-  const std::uint64_t now = within(rounded_up(double(n) * fraction)),
-                      former = within(n - std::uint64_t(double(n) * (1 - fraction)));
-  split_is_in_doubt |= former != now;
-  return split_is_former ? former : now;
+  return std::clamp<std::uint64_t>(rounded_up(double(n) * fraction), 1, n - 1);
 }
-
-FormerSplit::FormerSplit() { split_is_former = true; }
-FormerSplit::~FormerSplit() { split_is_former = false; }
-
-bool take_doubt_of_split() { return std::exchange(split_is_in_doubt, false); }
 
 std::vector<std::size_t> held_out_from(const std::vector<std::size_t>& lengths, double fraction) {
   if (lengths.size() == 1) return {lengths[0] - std::size_t(held_out(lengths[0], fraction))};

@@ -200,14 +200,6 @@ bool SeriesWindows::crosses_pauses() const {
   });
 }
 
-bool SeriesWindows::crosses_slots() const {
-  if (spec_.pause == 0 || spec_.stamps || spec_.drop > 0) return false;
-  return std::ranges::any_of(parts_, [](const Part& part) {
-    const TimeStep step = part.series.time_step();
-    return step.has_pauses() && !step.counts_dates() && have_one_step(part.series.times);
-  });
-}
-
 std::vector<std::size_t> SeriesWindows::find_windows(const Part& part, Split split) const {
   std::vector<std::size_t> borders = part.gaps, windows;
   borders.push_back(part.series.rows());

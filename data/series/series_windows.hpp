@@ -37,8 +37,7 @@ inline void describe(Keys& keys, SeriesSpec& spec) {
   keys("pause", spec.pause, between(0, 1 << 20),
        "series: steps from one row to the next in a window at most, where rows have dates at a "
        "regular step (hours, business days, months): no window goes across a longer gap; 0 for "
-       "any. data.stamps and data.drop go across all",
-       {.formerly = 0});
+       "any. data.stamps and data.drop go across all");
 }
 
 /// Windows in the unit of the data: pasts and their futures, the times (stamps, or 0, 1, 2, ...)
@@ -87,9 +86,7 @@ class SeriesWindows : public Dataset {
   /// Returns whether windows cross irregular steps, or more than a few that are longer than the
   /// others without a rule.
   bool crosses_pauses() const;
-  /// Returns whether windows cross what opening hours or other rules leave out between rows of
-  /// equal steps; before numerics revision 18 such pauses were gaps.
-  bool crosses_slots() const;
+  /// Returns the moments of the training rows.
   SeriesMoments moments() const;
   /// Returns the moments of the covariates over the training rows of all series. (C), (C)
   SeriesMoments covariate_moments() const;

@@ -206,9 +206,4 @@ std::string TimeStep::words() const {
   return format_number(step_) + " s";
 }
 
-bool have_one_step(const std::vector<double>& times) {
-  const std::vector<double> steps = differences(times);
-  return !steps.empty() && are_mostly(steps, median(steps));
-}
-
 }  // namespace bochner

@@ -53,8 +53,4 @@ class TimeStep {
   WallClock clock_;
 };
 
-/// Returns whether nine of ten gaps in seconds are equal within 1 %; false for fewer than two
-/// times.
-bool have_one_step(const std::vector<double>& times);
-
 }  // namespace bochner

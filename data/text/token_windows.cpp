@@ -23,24 +23,6 @@ void require_one_window(const char* part, std::uint64_t size, const char* called
 constexpr std::uint64_t block_size = 1 << 20;
 constexpr std::uint64_t quickly_read = 64;
 
-/// Hashes the blocks that begin there; returns nothing after a stop request.
-std::optional<std::uint64_t> digest_blocks(const ByteCorpus& corpus,
-                                           const std::vector<std::uint64_t>& starts,
-                                           std::uint64_t count,
-                                           const std::function<std::uint64_t(std::uint64_t)>& begin,
-                                           const std::stop_token& stop = {}) {
-  Digest digest;
-  digest.update(starts.data(), starts.size() * sizeof(starts[0]));
-  std::vector<std::uint8_t> block(block_size);
-  for (std::uint64_t i = 0; i < count; ++i) {
-    if (stop.stop_requested()) return std::nullopt;
-    const std::span bytes(block.data(), std::min(block_size, corpus.size() - begin(i)));
-    corpus.read(begin(i), bytes);
-    digest.update(bytes.data(), bytes.size());
-  }
-  return digest.value();
-}
-
 }  // namespace
 
 ByteCorpus::ByteCorpus(const std::vector<std::filesystem::path>& files)
@@ -66,17 +48,16 @@ void ByteCorpus::read(std::uint64_t begin, std::span<std::uint8_t> out) const {
 }
 
 std::optional<std::uint64_t> ByteCorpus::fingerprint(std::stop_token stop) const {
-  return digest_blocks(
-      *this, starts_, ceil_div(size(), block_size),
-      [](std::uint64_t index) { return index * block_size; }, stop);
-}
-
-std::uint64_t ByteCorpus::sampled_fingerprint() const {
-  if (size() <= block_size * quickly_read) return *fingerprint({});
-  const std::uint64_t gaps = quickly_read - 1, rest = size() - block_size;
-  return *digest_blocks(*this, starts_, quickly_read, [&](std::uint64_t index) {
-    return rest / gaps * index + rest % gaps * index / gaps;  // rest * index may overflow
-  });
+  Digest digest;
+  digest.update(starts_.data(), starts_.size() * sizeof(starts_[0]));
+  std::vector<std::uint8_t> block(block_size);
+  for (std::uint64_t begin = 0; begin < size(); begin += block_size) {
+    if (stop.stop_requested()) return std::nullopt;
+    const std::span bytes(block.data(), std::min(block_size, size() - begin));
+    read(begin, bytes);
+    digest.update(bytes.data(), bytes.size());
+  }
+  return digest.value();
 }
 
 std::uint64_t ByteCorpus::marks() const {

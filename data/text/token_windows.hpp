@@ -35,9 +35,6 @@ class ByteCorpus {
   /// Returns the XXH64 of file borders and contents, for any names of files. Reads all bytes, at
   /// the speed of the disk; returns nothing after a stop request.
   std::optional<std::uint64_t> fingerprint(std::stop_token stop) const;
-  /// Returns the fingerprint of older runs. Above 64 MiB it reads only 64 evenly spaced blocks of 1
-  /// MiB, with the first and the last, and misses a change between them.
-  std::uint64_t sampled_fingerprint() const;
   /// Hashes the files' metadata (size, modification times, inode): equal marks mean equal contents,
   /// unless someone forges them. 0 up to 64 MiB, which are read quickly.
   std::uint64_t marks() const;

@@ -81,8 +81,7 @@ inline void describe(Keys& keys, FeatureSpec& spec) {
        "optimal (wpff_fixed, weights = \"fixed\")");
   keys("refit", spec.refit, at_least(0),
        "steps after which fixed weights are optimised again, for the frequencies as they are then, "
-       "0 for never (wpff_fixed, weights = \"fixed\")",
-       {.formerly = 0});
+       "0 for never (wpff_fixed, weights = \"fixed\")");
   keys("rolls", spec.rolls, between(1, 1 << 12), "rolled copies (dpfp)");
   keys("length", spec.length, at_least(0),
        "positions that can be told apart (cosformer), 0 for the tokens of the longest sequence of "

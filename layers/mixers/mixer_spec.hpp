@@ -159,8 +159,7 @@ inline void describe(Keys& keys, MixerSpec& spec) {
       "batches that set the feature maps and densities before the first step, 0 for none; -1 for 4 "
       "where data are needed (hybrid_cluster, hybrid with clusters, sderf, aderf or one of these "
       "as an "
-      "estimator, density.start), else none",
-      {.formerly = 0});
+      "estimator, density.start), else none");
   keys("warm", spec.warm, one_of({"none", "exact"}),
        "how training of linear attention begins: exact computes with softmax's kernel itself for "
        "warm_steps steps (quadratic in the length), while the feature map learns to give the same "

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <bochner/data/dataset.hpp>
-#include <bochner/data/former_split.hpp>
 #include <cmath>
 #include <map>
 #include <set>
@@ -88,23 +87,6 @@ TEST(HeldOut, StaysWhatItWas) {
       EXPECT_EQ(n - held_out(n, fraction),
                 std::clamp<std::uint64_t>(std::uint64_t(double(n) * (1 - fraction)), 1, n - 1))
           << n << ", " << fraction;
-}
-
-TEST(HeldOut, IsOneMoreForRunsThatBeganSo) {
-  take_doubt_of_split();
-  EXPECT_EQ(held_out(180, 0.1), 18u);
-  EXPECT_FALSE(take_doubt_of_split());
-  EXPECT_EQ(held_out(180, 0.3), 54u);
-  EXPECT_TRUE(take_doubt_of_split());
-  {
-    const FormerSplit former;
-    EXPECT_EQ(held_out(180, 0.3), 55u);
-    EXPECT_EQ(held_out(1000, 0.07), 71u);
-    EXPECT_EQ(held_out(2, 0.9), 1u);
-  }
-  EXPECT_EQ(held_out(180, 0.3), 54u);
-  EXPECT_TRUE(take_doubt_of_split());
-  EXPECT_FALSE(take_doubt_of_split());
 }
 
 TEST(HeldOut, AreTheLastSequencesOrTheLastOfOne) {

@@ -60,8 +60,10 @@ inline bool is_sample(const CheckpointReader& reader) {
 
 inline const Path run_path = "runs/sample";
 
+inline constexpr const char* sample_meta = "{\"format\": 1}";
+
 inline RunDirectory create_sample_run(FileStorage& storage) {
-  return RunDirectory::create(storage, run_path, Sample(0).content.config, "{}");
+  return RunDirectory::create(storage, run_path, Sample(0).content.config, sample_meta);
 }
 
 }  // namespace bochner::faults

@@ -8,12 +8,10 @@
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/export/torch_module.hpp>
 #include <bochner/train/run/checkpoint/safetensors.hpp>
-#include <bochner/train/run/recognised_task.hpp>
 #include <bochner/train/run/session.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/storage/output.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
-#include <bochner/train/tasks/tables/learned_process.hpp>
 #include <bochner/train/tasks/text/tokenizers.hpp>
 #include <cctype>
 #include <cstring>
@@ -38,8 +36,7 @@ void require_safetensors(const std::string& output) {
 
 /// Returns how many tensors there are.
 std::size_t write_weights(const CheckpointReader& checkpoint, bool live_weights,
-                          const SafetensorsTexts& texts, const std::string& file,
-                          const Tensor* units = nullptr) {
+                          const SafetensorsTexts& texts, const std::string& file) {
   const std::string weights = prefix_of_weights(checkpoint, !live_weights);
   std::deque<Tensor> tensors;
   std::vector<TensorRecord> records;
@@ -49,43 +46,16 @@ std::size_t write_weights(const CheckpointReader& checkpoint, bool live_weights,
     records.push_back(
         {tensor.name.substr(tensor.name.find('/') + 1), tensor.shape, tensors.back().data()});
   }
-  if (units) records.push_back({units_name, units->shape(), units->data()});
   const std::size_t count = records.size();
   write_output(file, [&](const Sink& sink) { write_safetensors(sink, std::move(records), texts); });
   return count;
 }
 
-/// Those that an older run has not kept are of its data; null where it has, or these are not there.
-const Tensor* missing_units(const CheckpointReader& checkpoint, Task& task) {
-  if (!lacks_units(checkpoint, task.model()) || !has_data_of(checkpoint, task)) return nullptr;
-  for (const NamedTensor& named : buffers_of(task.model()))
-    if (named.name == units_name) return named.tensor;
-  return nullptr;
-}
-
-/// The task of a run whose model has units that its checkpoint lacks; null for others.
-std::unique_ptr<Task> task_with_units(const CheckpointReader& checkpoint) {
-  const Config config = stored_config(checkpoint.config(), checkpoint.path().string());
-  if (config.text("model.kind") != "gp" || checkpoint.find(std::string(buffer_prefix) + units_name))
-    return nullptr;
-  try {
-    auto task = make_task_like(config, checkpoint.state().data_fingerprint);
-    if (has_data_of(checkpoint, *task)) return task;
-  } catch (const std::runtime_error&) {  // its files are away
-  }
-  fmt::print(stderr,
-             "note     the run has kept no units of columns, and the data that it learned have "
-             "changed or are away: they are left out\n");
-  return nullptr;
-}
-
 void export_weights(const ExportOptions& options) {
   require_safetensors(options.output);
   const CheckpointReader checkpoint = open_run_or_file(options.run);
-  const auto task = task_with_units(checkpoint);
   const std::size_t count =
-      write_weights(checkpoint, options.live_weights, texts_of(checkpoint), options.output,
-                    task ? missing_units(checkpoint, *task) : nullptr);
+      write_weights(checkpoint, options.live_weights, texts_of(checkpoint), options.output);
   if (options.output != "-")
     fmt::print("{}   {} of step {}\n", printable(options.output), format_number_of(count, "tensor"),
                checkpoint.state().step);
@@ -115,8 +85,7 @@ void export_torch(const ExportOptions& options) {
   texts.emplace_back("sizes", task->sizes().line());
   PosixStorage storage;
   make_directories(storage, folder);
-  write_weights(checkpoint, options.live_weights, texts, (folder / torch_weights).string(),
-                missing_units(checkpoint, *task));
+  write_weights(checkpoint, options.live_weights, texts, (folder / torch_weights).string());
   for (const TorchSource& source : sources)
     commit_file(storage, folder / fmt::format("{}.py", source.name), std::string(source.text));
   if (has_words(config)) commit_file(storage, folder / tokenizer_name, tokenizer_file(config));
@@ -166,14 +135,7 @@ void take_weights(const Safetensors& weights, const std::string& file, Session& 
   Module& model = session.task().model();
   for (const NamedParameter& named : parameters_of(model))
     take(named.name, named.parameter->value());
-  for (const NamedTensor& named : buffers_of(model))
-    if (named.name == units_name && !weights.has(named.name))
-      fmt::print(stderr,
-                 "note     {}: is of a program that kept no units of columns; they are taken from "
-                 "the data, which must be those that it was trained on\n",
-                 file);
-    else
-      take(named.name, *named.tensor);
+  for (const NamedTensor& named : buffers_of(model)) take(named.name, *named.tensor);
   if (problems.empty() && taken < weights.size())
     problems.push_back(fmt::format("{} of it are none of the model's",
                                    format_number_of(weights.size() - taken, "tensor")));

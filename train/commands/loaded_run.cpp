@@ -7,7 +7,6 @@
 #include <bochner/train/run/checkpoint/model_weights.hpp>
 #include <bochner/train/run/checkpoint/trainer_state.hpp>
 #include <bochner/train/run/instruments/drawn_posteriors.hpp>
-#include <bochner/train/run/recognised_task.hpp>
 #include <bochner/train/run/run_directory.hpp>
 #include <bochner/train/run/version.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
@@ -36,39 +35,11 @@ bool sets_data(const Config& config) {
   });
 }
 
-/// Of data in memory, unless the user names others.
+/// Of data in memory, unless the user names others. Large texts have marks in place of a
+/// fingerprint that is quickly made.
 bool are_other_data(const CheckpointReader& checkpoint, const Config& config, const Task& task) {
-  return !task.data().corpus() && !sets_data(config) && !has_data_of(checkpoint, task);
-}
-
-/// The units of the data are those of the model only where nothing has changed.
-void require_units(const CheckpointReader& checkpoint, Task& task) {
-  if (!lacks_units(checkpoint, task.model()) || has_data_of(checkpoint, task)) return;
-  const std::string revisions = other_revision(checkpoint.state().numerics);
-  throw DataError(
-      checkpoint.path().string(),
-      ": is of a program that kept no units of columns, and the data or data.validation "
-      "are not those that it was trained on",
-      revisions.empty() ? "" : ", or this program reads them otherwise (" + revisions + ")",
-      "; restore them, or train anew");
-}
-
-/// Names that an older run lacks, from its own data. Where other ones were numbered without them,
-/// they are read again.
-void find_names(const CheckpointReader& checkpoint, Config& config, std::unique_ptr<Task>& task,
-                std::vector<std::string>& notes) {
-  const std::vector<std::string> missing = unnamed(config, task->names());
-  if (missing.empty()) return;
-  // Other data may be the same numbers under other names.
-  const auto own = sets_data(config) ? names_in_data_of(checkpoint) : std::nullopt;
-  if (own && *own != task->names()) {
-    restore_vocabularies(config, *own);
-    task = make_task_like(config, checkpoint.state().data_fingerprint);
-  } else if (own || has_data_of(checkpoint, *task)) {
-    restore_vocabularies(config, task->names());
-  } else {
-    notes.push_back(note_on_names(missing));
-  }
+  return !task.data().corpus() && !sets_data(config) &&
+         task.data().fingerprint() != checkpoint.state().data_fingerprint;
 }
 
 }  // namespace
@@ -102,19 +73,17 @@ std::unique_ptr<LanguageModel> load_language_model(const LoadedRun& run, bool li
   return model;
 }
 
-std::unique_ptr<Task> make_task_of(const CheckpointReader& checkpoint, Config& config,
+std::unique_ptr<Task> make_task_of(const CheckpointReader& checkpoint, const Config& config,
                                    bool tells_changes) {
-  std::vector<std::string> notes;
-  if (const std::string note = note_on_revision(checkpoint); !note.empty()) notes.push_back(note);
-  auto task = make_task_like(config, checkpoint.state().data_fingerprint);
-  find_names(checkpoint, config, task, notes);
+  auto task = make_task(config);
   require_known(config, task->names());
-  require_units(checkpoint, *task);
-  if (are_other_data(checkpoint, config, *task))
-    notes.push_back("the data are not those that the run was trained on: " +
-                    assignment(config, "data.files"));
   if (!tells_changes) return task;
-  for (const std::string& note : notes) fmt::print(stderr, "note     {}\n", note);
+  const std::string difference = numerics_difference(checkpoint.state().numerics);
+  if (!difference.empty())
+    fmt::print(stderr, "note     {}; results may differ in the last bits\n", printable(difference));
+  if (are_other_data(checkpoint, config, *task))
+    fmt::print(stderr, "note     the data are not those that the run was trained on: {}\n",
+               assignment(config, "data.files"));
   return task;
 }
 

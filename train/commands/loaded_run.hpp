@@ -35,9 +35,8 @@ inline void add_model_changes(const Command& command, ModelOptions& options) {
 
 /// The task of a config on its data. Throws DataError where these hold types, labels, series or
 /// texts of covariates that the run has not learned; data that have changed, and what else differs,
-/// are named on stderr where it `tells_changes`, as one of the processes of a command does. The
-/// config gets the names that a run of an older program has not kept.
-std::unique_ptr<Task> make_task_of(const CheckpointReader& checkpoint, Config& config,
+/// are named on stderr where it `tells_changes`, as one of the processes of a command does.
+std::unique_ptr<Task> make_task_of(const CheckpointReader& checkpoint, const Config& config,
                                    bool tells_changes = true);
 
 /// Copies the weights of a run into the model of its config. Throws ConfigError, as resume does,

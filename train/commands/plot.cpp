@@ -5,7 +5,6 @@
 #include <bochner/train/charts/page.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/run/log/metrics.hpp>
-#include <bochner/train/run/recognised_task.hpp>
 #include <bochner/train/run/run_directory.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/storage/storage.hpp>
@@ -66,8 +65,7 @@ void plot_command(const PlotOptions& options) {
   const Path metrics = directory / metrics_name;
   const MetricsLog log =
       read_metrics(storage.exists(metrics) ? read_file(storage, metrics) : "", metrics.string());
-  Specimen now(make_task_of(checkpoint, config)),
-      start(make_task_like(config, checkpoint.state().data_fingerprint));
+  Specimen now(make_task_of(checkpoint, config)), start(make_task(config));
   load_weights(checkpoint, config, now.task->model(), options);
   start.examine();
   now.examine();

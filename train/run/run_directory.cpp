@@ -6,6 +6,7 @@
 #include <bochner/base/text.hpp>
 #include <bochner/train/run/log/live_log.hpp>
 #include <bochner/train/run/run_directory.hpp>
+#include <bochner/train/run/run_metadata.hpp>
 #include <charconv>
 #include <stdexcept>
 
@@ -38,9 +39,11 @@ bool may_be_in_a_fresh_directory(const std::string& name) {
 }
 
 void require_run(FileStorage& storage, const Path& path) {
-  if (storage.exists(path / config_name)) return;
-  throw std::invalid_argument(in_words(path.string(), ": no run (", config_name,
-                                       " is missing); give the directory of a run"));
+  if (!storage.exists(path / config_name))
+    throw std::invalid_argument(in_words(path.string(), ": no run (", config_name,
+                                         " is missing); give the directory of a run"));
+  if (storage.exists(path / meta_name))
+    require_format(read_file(storage, path / meta_name), path.string());
 }
 
 }  // namespace

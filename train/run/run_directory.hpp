@@ -37,7 +37,8 @@ class RunDirectory {
   /// Throws std::invalid_argument where create() would find something in the directory: before work
   /// that would be in vain.
   static void require_fresh(FileStorage& storage, const Path& path);
-  /// An existing run, locked, to go on with; removes what an interrupted save left behind.
+  /// Opens an existing run, locked, to train on; removes what an interrupted save left. Throws
+  /// DataError for one of another format version, as read() does.
   static RunDirectory open(FileStorage& storage, const Path& path);
   /// "runs/a: another process (pid 17) is using this run; ..." while one trains there, else "".
   static std::string in_use(FileStorage& storage, const Path& path);

@@ -2,7 +2,9 @@
 #include <gnu/libc-version.h>
 #include <tbb/version.h>
 
+#include <bochner/base/errors.hpp>
 #include <bochner/base/numeric/parallel.hpp>
+#include <bochner/train/run/format_version.hpp>
 #include <bochner/train/run/run_metadata.hpp>
 #include <bochner/train/run/version.hpp>
 #include <bochner/train/storage/json.hpp>
@@ -11,7 +13,8 @@
 namespace bochner {
 std::string run_metadata(const Config& config, const std::string& command,
                          const std::string& parent, const std::vector<std::string>& hosts) {
-  Json meta = {{"command", command},
+  Json meta = {{"format", format_version},
+               {"command", command},
                {"version", BOCHNER_VERSION},
                {"precision", precision_name},
                {"build", BOCHNER_BUILD_FLAGS},
@@ -31,6 +34,16 @@ std::string run_metadata(const Config& config, const std::string& command,
   if (!parent.empty()) meta.set("parent", parent);
   if (hosts.size() > 1) meta.set("processes", hosts);
   return meta.lines();
+}
+
+void require_format(const std::string& meta, const std::string& run) {
+  const Json json = Json::parse(meta);
+  if (!json.is_object()) return;
+  const std::uint64_t version = json["format"].count().value_or(0);
+  if (version > format_version)
+    throw DataError(run, ": format version ", version, ", this program reads ", format_version,
+                    "; use a newer bochner");
+  if (version < format_version) throw DataError(run, ": ", pre_release_error);
 }
 
 std::string parent_in(const std::string& meta) {

@@ -5,16 +5,13 @@
 #include <bit>
 #include <bochner/base/format.hpp>
 #include <bochner/base/text.hpp>
-#include <bochner/data/series/series_windows.hpp>
 #include <bochner/train/run/background_digest.hpp>
 #include <bochner/train/run/checkpoint/model_weights.hpp>
-#include <bochner/train/run/recognised_task.hpp>
 #include <bochner/train/run/run_metadata.hpp>
 #include <bochner/train/run/session.hpp>
 #include <bochner/train/run/signals.hpp>
 #include <bochner/train/run/version.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
-#include <bochner/train/tasks/tables/learned_process.hpp>
 #include <bochner/train/tasks/text/tokenizers.hpp>
 #include <bochner/train/tasks/vocabularies.hpp>
 #include <cmath>
@@ -31,11 +28,6 @@ void require_not_forked(const RunDirectory& run) {
                   " and ended before its first checkpoint; fork or import them again");
 }
 
-/// Names that a resume has found, which the next checkpoint has too.
-bool is_recalled(const Config& saved, const std::string& key) {
-  return key.starts_with("data.names.") && saved.text_list(key).empty();
-}
-
 /// What config.toml says and no resume has changed must be what the weights were trained with.
 void require_own_config(const CheckpointReader& checkpoint, const Config& file) {
   const Config saved = stored_config(checkpoint.config(), checkpoint.path().string());
@@ -43,7 +35,7 @@ void require_own_config(const CheckpointReader& checkpoint, const Config& file) 
   std::vector<std::string> edited;
   for (const ParameterRow& row : saved.table().rows())
     if (!row.traits.resume && file.table().find(row.name) &&
-        file.value(row.name) != saved.value(row.name) && !is_recalled(saved, row.name))
+        file.value(row.name) != saved.value(row.name))
       edited.push_back(fmt::format("{}, which was {}", assignment(file, row.name),
                                    format_value(saved.value(row.name))));
   if (edited.empty()) return;
@@ -53,63 +45,21 @@ void require_own_config(const CheckpointReader& checkpoint, const Config& file) 
       run, fmt::join(edited, ", "), shell_word(run), shell_word(run + "/config.toml")));
 }
 
-void require_shards(const Config& config, const Processes& processes) {
-  if (processes.size() > config.count("train.shards"))
-    fail(config, "train.shards",
-         fmt::format("has no shard for each of {} processes; a new run may have {}",
-                     processes.size(), std::bit_ceil(processes.size())));
-}
-
 /// Another build or machine is an error with `strict`, else a note.
-void compare_numerics(const Path& run, const TrainerState& saved, const TrainerState& now,
-                      bool strict, std::vector<std::string>& notes) {
-  if (saved.numerics == now.numerics) return;
-  const std::string difference =
-      in_words("another build or machine than the checkpoint's: ", now.numerics, " now, ",
-               saved.numerics, " then");
+void compare_numerics(const Path& run, const TrainerState& saved, bool strict,
+                      std::vector<std::string>& notes) {
+  const std::string difference = numerics_difference(saved.numerics);
+  if (difference.empty()) return;
   if (strict)
     throw DataError(run.string(), ": ", difference, "; leave out --strict to go on all the same");
   notes.push_back(difference + "; bits may differ from the uninterrupted run");
 }
 
-/// Losses of an older program are of other windows where opening hours, or others, leave times out:
-/// there is nothing that new ones could be better than.
-void begin_best_anew(const Dataset& data, TrainerState& state, std::vector<std::string>& notes) {
-  constexpr int windows_across_pauses = 18;  // since this revision
-  const auto* windows = dynamic_cast<const SeriesWindows*>(&data);
-  if (revision_in(state.numerics) >= windows_across_pauses || state.best.empty() || !windows ||
-      !windows->crosses_slots())
-    return;
-  notes.push_back(fmt::format(
-      "windows go across the pauses between opening hours, which they did not then: validations "
-      "are of others, the best, {:.4f} at step {}, and train.stop.patience begin anew",
-      state.best.front().metric, state.best.front().step));
-  const TrainerState fresh;
-  state.best.clear();
-  state.improved_metric = fresh.improved_metric;
-  state.improved_step = fresh.improved_step;
-  state.validations_since_improvement = fresh.validations_since_improvement;
-}
-
-/// Older programs left out the steps that do not fill an epoch; what they have ended goes no
-/// further.
-bool was_done(const TrainerState& saved, const Period& steps, double steps_per_epoch) {
-  constexpr int whole_epochs = 18;  // since this revision at the latest
-  const double formerly = std::max(1.0, std::floor(steps_per_epoch));
-  return revision_in(saved.numerics) < whole_epochs && steps.unit == Period::Unit::epochs &&
-         saved.step == std::uint64_t(std::ceil(steps.count * formerly));
-}
-
 /// All that a trainer has; without its moments where the checkpoint holds none, as that of a
-/// compressed model. Units of an older one are those of its data.
-std::vector<NamedTensor> resumed_tensors(Trainer& trainer, Module& model,
-                                         const CheckpointReader& checkpoint,
+/// compressed model.
+std::vector<NamedTensor> resumed_tensors(Trainer& trainer, const CheckpointReader& checkpoint,
                                          std::vector<std::string>& notes) {
   std::vector<NamedTensor> wanted = trainer.tensors();
-  if (lacks_units(checkpoint, model))
-    std::erase_if(wanted, [](const NamedTensor& named) {
-      return named.name == std::string(buffer_prefix) + units_name;
-    });
   if (std::ranges::any_of(checkpoint.tensors(), is_moment)) return wanted;
   if (std::erase_if(wanted, is_moment) > 0)
     notes.push_back("the checkpoint holds no moments: the optimizer starts anew");
@@ -132,15 +82,14 @@ class WholeMoments {
 };
 
 /// Signals are heeded while a large text is encoded.
-std::unique_ptr<Task> task_of(const Config& config, const DataReading& reading,
-                              std::optional<std::uint64_t> fingerprint) {
+std::unique_ptr<Task> task_of(const Config& config, const DataReading& reading) {
   const auto look = [&] {
     if (reading.stopped && reading.stopped())
       throw StoppedError(
           "stopped while the text was encoded; nothing was trained, give the same command again");
   };
   prepare_encoded_text(config, {reading.tell, look});
-  return fingerprint ? make_task_like(config, *fingerprint) : make_task(config);
+  return make_task(config);
 }
 
 }  // namespace
@@ -149,9 +98,9 @@ Session::Session(Session&&) noexcept = default;
 Session::~Session() = default;
 
 Session::Session(const Config& config, Processes& processes, const DataReading& reading,
-                 const Config& words, std::optional<std::uint64_t> fingerprint)
+                 const Config& words)
     : config_(config),
-      task_(task_of(words, reading, fingerprint)),
+      task_(task_of(words, reading)),
       spec_(read_spec<TrainSpec>(config_, "train")),
       tokens_per_step_(spec_.examples_per_step() * task_->data().tokens_per_example()),
       steps_per_epoch_(double(task_->data().examples(Split::train)) /
@@ -159,6 +108,13 @@ Session::Session(const Config& config, Processes& processes, const DataReading& 
       total_steps_(steps(spec_.steps)),
       trainer_(std::make_unique<Trainer>(config_, *task_, total_steps_, processes)),
       processes_(processes) {}
+
+void Session::require_shards(const Config& config, const Processes& processes) {
+  if (processes.size() > config.count("train.shards"))
+    fail(config, "train.shards",
+         fmt::format("has no shard for each of {} processes; a new run may have {}",
+                     processes.size(), std::bit_ceil(processes.size())));
+}
 
 std::uint64_t Session::steps(const Period& period) const {
   return std::uint64_t(steps_of(period, std::int64_t(tokens_per_step_), steps_per_epoch_));
@@ -204,9 +160,7 @@ Session Session::resume(FileStorage& storage, const Path& directory,
   require_resumable(before, config, directory.string());
   if (!checkpoint) require_not_forked(run);
   require_shards(config, processes);
-  std::optional<std::uint64_t> fingerprint;
-  if (checkpoint) fingerprint = checkpoint->state().data_fingerprint;
-  Session session(config, processes, reading, with_own_tokenizer(config, directory), fingerprint);
+  Session session(config, processes, reading, with_own_tokenizer(config, directory));
   session.run_ = std::move(run);
   session.path_ = directory;
   session.require_space();
@@ -221,8 +175,6 @@ Session Session::resume(FileStorage& storage, const Path& directory,
   const std::string damage = session.run_->metrics().rewind(
       state.metrics_bytes, {state.metrics_digests, state.metrics_lines}, state.metrics_waiting);
   if (!damage.empty()) notes.push_back(damage);
-  // Of an older run, whose data are known to be the same.
-  restore_vocabularies(session.config_, session.task_->names());
   if (session.config_ != before) session.run_->replace_config(print_config(session.config_));
   session.share(reading);
   return session;
@@ -231,16 +183,12 @@ Session Session::resume(FileStorage& storage, const Path& directory,
 void Session::restore(const CheckpointReader& checkpoint, bool strict,
                       std::vector<std::string>& notes, const DataReading& reading) {
   recognise_data(checkpoint.state(), reading);
-  compare_numerics(run_->path(), checkpoint.state(), state(), strict, notes);
-  require_complete(checkpoint, load_tensors(checkpoint, resumed_tensors(*trainer_, task_->model(),
-                                                                        checkpoint, notes)));
+  compare_numerics(run_->path(), checkpoint.state(), strict, notes);
+  require_complete(checkpoint,
+                   load_tensors(checkpoint, resumed_tensors(*trainer_, checkpoint, notes)));
   const TrainerState now = state();
   state() = checkpoint.state();
-  if (was_done(state(), spec_.steps, steps_per_epoch_)) total_steps_ = state().step;
-  if (state().step < total_steps_ && !has_stopped_improving()) {
-    begin_best_anew(task_->data(), state(), notes);
-    state().numerics = now.numerics;
-  }
+  if (state().step < total_steps_ && !has_stopped_improving()) state().numerics = now.numerics;
   state().data_fingerprint = now.data_fingerprint;
   state().data_marks = now.data_marks;
 }

@@ -100,12 +100,12 @@ class Session {
  private:
   /// Not bound to a directory yet. Large texts of words are encoded; `words` is the config that
   /// says where their model is.
-  /// Data are read so that they have the fingerprint, if a rule of older programs makes them so.
   Session(const Config& config, Processes& processes, const DataReading& reading,
-          const Config& words, std::optional<std::uint64_t> fingerprint = {});
-  Session(const Config& config, Processes& processes, const DataReading& reading,
-          std::optional<std::uint64_t> fingerprint = {})
-      : Session(config, processes, reading, config, fingerprint) {}
+          const Config& words);
+  Session(const Config& config, Processes& processes, const DataReading& reading)
+      : Session(config, processes, reading, config) {}
+  /// Throws ConfigError if there are more processes than shards.
+  static void require_shards(const Config& config, const Processes& processes);
   /// Tells the other processes what the first one has, which they join.
   void share(const DataReading& reading);
   void share_all();

@@ -6,20 +6,13 @@
 #include <bochner/train/run/background_digest.hpp>
 #include <bochner/train/run/session.hpp>
 #include <bochner/train/run/signals.hpp>
-#include <bochner/train/run/version.hpp>
 
 /// Whether the data of a session are those that its run began with.
 namespace bochner {
 namespace {
 
-/// Files that are the same may be read otherwise by another revision than that of a checkpoint.
-[[noreturn]] void refuse_data(const Path& run, const std::string& numerics = "") {
-  const std::string revisions = numerics.empty() ? "" : other_revision(numerics);
+[[noreturn]] void refuse_data(const Path& run) {
   throw DataError(run.string(), ": the files of data.files have changed since the run began",
-                  revisions.empty() ? ""
-                                    : ", or this program reads them otherwise than that of the "
-                                      "run (" +
-                                          revisions + ")",
                   "; restore them, or start a new run from its weights: bochner fork ",
                   shell_word(run.string()), " ... --reset data");
 }
@@ -60,13 +53,8 @@ void Session::recognise_data(const TrainerState& saved, const DataReading& readi
     verification_ = std::make_unique<BackgroundDigest>(*corpus);
     return;
   }
-  // Before version 2, the fingerprint of large files was one of samples.
-  const bool sampled = corpus && saved.version < 2;
-  if (sampled && corpus->sampled_fingerprint() != saved.data_fingerprint)
-    refuse_data(run_->path(), saved.numerics);
   note_data(reading);
-  if (!sampled && state().data_fingerprint != saved.data_fingerprint)
-    refuse_data(run_->path(), saved.numerics);
+  if (state().data_fingerprint != saved.data_fingerprint) refuse_data(run_->path());
 }
 
 void Session::recheck_own_data() {

@@ -5,10 +5,9 @@
 #include <bochner/base/text.hpp>
 #include <bochner/optim/ema.hpp>
 #include <bochner/train/run/checkpoint/model_weights.hpp>
-#include <bochner/train/run/recognised_task.hpp>
 #include <bochner/train/run/session.hpp>
+#include <bochner/train/run/version.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
-#include <bochner/train/tasks/tables/learned_process.hpp>
 #include <bochner/train/tasks/vocabularies.hpp>
 #include <functional>
 
@@ -82,36 +81,10 @@ void leave_out_series(std::vector<NamedTensor>& tensors, std::vector<std::string
   });
 }
 
-/// Of an older parent, the names that its own data tell where the fork has others. Returns whether
-/// they are known.
-bool recall_names_of(Config& parent, const CheckpointReader& checkpoint, const Config& heir) {
-  if (stored_vocabularies(parent) != Vocabularies()) return true;
-  const auto is_of_data = [](const ConfigChange& change) {
-    return change.name.starts_with("data.");
-  };
-  if (std::ranges::none_of(changes(parent, heir), is_of_data)) return false;
-  const auto names = names_in_data_of(checkpoint);
-  if (names) restore_vocabularies(parent, *names);
-  return names.has_value();
-}
-
-/// Of names that only data which are away could tell.
-void note_unnamed(const CheckpointReader& checkpoint, const Config& parent, const Config& heir,
-                  Task& task, std::vector<std::string>& notes) {
-  if (parent.text("data.kind") != heir.text("data.kind")) return;
-  const std::vector<std::string> keys = unnamed(parent, task.names());
-  if (!keys.empty() && !has_data_of(checkpoint, task)) notes.push_back(note_on_names(keys));
-}
-
-/// Units that an older parent has not kept are those of its data.
-void note_units(const CheckpointReader& checkpoint, Task& task, std::vector<std::string>& left_out,
-                std::vector<std::string>& notes) {
-  if (!lacks_units(checkpoint, task.model())) return;
-  std::erase(left_out, std::string(buffer_prefix) + units_name + " is missing");
-  if (!has_data_of(checkpoint, task))
-    notes.push_back(
-        "the parent is of a program that kept no units of columns: its weights were learned in "
-        "those of its data and count in those of these, which may be far from them");
+/// A fork is computed by this program, whatever trained its parent.
+void note_numerics(const TrainerState& parent, std::vector<std::string>& notes) {
+  const std::string difference = numerics_difference(parent.numerics);
+  if (!difference.empty()) notes.push_back(difference + "; results may differ in the last bits");
 }
 
 void note_other_data(const Config& parent, const Config& config, Task& task,
@@ -162,13 +135,11 @@ Session Session::fork(FileStorage& storage, const RunReference& parent, const Co
   const CheckpointReader checkpoint = open_checkpoint(storage, parent, notes);
   require_shards(config, processes);
   Config heir = config;
-  Config of_parent = stored_config(checkpoint.config(), checkpoint.path().string());
-  const bool has_names = recall_names_of(of_parent, checkpoint, heir);
+  const Config of_parent = stored_config(checkpoint.config(), checkpoint.path().string());
   inherit_vocabularies(heir, of_parent);
-  Session session(heir, processes, reading, checkpoint.state().data_fingerprint);
-  if (const std::string note = note_on_revision(checkpoint); !note.empty()) notes.push_back(note);
+  Session session(heir, processes, reading);
+  note_numerics(checkpoint.state(), notes);
   session.fork_from(checkpoint, of_parent, resets, notes);
-  if (!has_names) note_unnamed(checkpoint, of_parent, heir, *session.task_, notes);
   session.make_directory(storage, directory, command, checkpoint.path().string(), reading);
   // Otherwise a resume before the first regular save would begin with new weights.
   session.save();
@@ -202,7 +173,6 @@ void Session::fork_from(const CheckpointReader& checkpoint, const Config& parent
   const auto moments = std::size_t(std::ranges::count_if(rest, is_moment));
   if (other_series) leave_out_series(rest, left_out);
   std::ranges::move(load_tensors(checkpoint, rest), std::back_inserter(left_out));
-  note_units(checkpoint, *task_, left_out, notes);
   note_fresh(std::move(left_out), moments, notes);
   note_other_data(parent, config_, *task_, notes);
   count_on(state(), saved, resets, config_.number("optim.ema") > 0);

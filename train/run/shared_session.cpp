@@ -20,13 +20,11 @@ Config with_nearest_tokenizer(const Config& config, const Path& run) {
 }  // namespace
 
 Session Session::join(Processes& processes, const DataReading& reading) {
-  std::string text, path, fingerprint, steps;
-  for (std::string* word : {&text, &path, &fingerprint, &steps}) processes.share(*word);
+  std::string text, path;
+  for (std::string* word : {&text, &path}) processes.share(*word);
   const Config config = stored_config(text, "the config of the run");
-  Session session(config, processes, reading, with_nearest_tokenizer(config, path),
-                  std::stoull(fingerprint));
+  Session session(config, processes, reading, with_nearest_tokenizer(config, path));
   session.path_ = path;
-  session.total_steps_ = std::stoull(steps);
   session.share_all();
   session.require_shared_data(reading);
   return session;
@@ -34,10 +32,8 @@ Session Session::join(Processes& processes, const DataReading& reading) {
 
 void Session::share(const DataReading& reading) {
   if (processes_.size() == 1) return;
-  std::string text = print_config(config_), path = path_.string(),
-              fingerprint = std::to_string(state().data_fingerprint),
-              steps = std::to_string(total_steps_);
-  for (std::string* word : {&text, &path, &fingerprint, &steps}) processes_.share(*word);
+  std::string text = print_config(config_), path = path_.string();
+  for (std::string* word : {&text, &path}) processes_.share(*word);
   share_all();
   require_shared_data(reading);
 }

@@ -6,19 +6,9 @@
 #include <bochner/base/format.hpp>
 #include <bochner/base/numeric/parallel.hpp>
 #include <bochner/train/run/version.hpp>
-#include <charconv>
 #include <fstream>
-#include <string_view>
 
 namespace bochner {
-namespace {
-
-/// Raised where a change to the code changes bits of runs that there are already, so that resume
-/// says so; no checkpoint before 2 has one.
-constexpr int numerics_revision = 19;
-
-}  // namespace
-
 std::string processor_name() {
   std::ifstream info("/proc/cpuinfo");
   for (std::string line; std::getline(info, line);)
@@ -38,25 +28,14 @@ std::string version_line() {
 }
 
 std::string numerics_fingerprint() {
-  return fmt::format("bochner {} {}, numerics {}, {}, {}, {}, glibc {}", BOCHNER_VERSION,
-                     precision_name, numerics_revision, BOCHNER_BUILD_FLAGS, compiler_name(),
-                     backend_name(), gnu_get_libc_version());
+  return fmt::format("bochner {} {}, {}, {}, {}, glibc {}", BOCHNER_VERSION, precision_name,
+                     BOCHNER_BUILD_FLAGS, compiler_name(), backend_name(), gnu_get_libc_version());
 }
 
-int revision_in(const std::string& numerics) {
-  constexpr std::string_view word = ", numerics ";
-  const std::size_t found = numerics.find(word);
-  int revision = 1;
-  if (found != numerics.npos)
-    std::from_chars(numerics.data() + found + word.size(), numerics.data() + numerics.size(),
-                    revision);
-  return revision;
-}
-
-std::string other_revision(const std::string& numerics) {
-  const int then = revision_in(numerics);
-  if (then == numerics_revision) return "";
-  return fmt::format("numerics {} then, {} now", then, numerics_revision);
+std::string numerics_difference(const std::string& then) {
+  const std::string now = numerics_fingerprint();
+  if (then == now) return "";
+  return "another build or machine than the checkpoint's: " + now + " now, " + then + " then";
 }
 
 std::string version_text() {

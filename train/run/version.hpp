@@ -16,10 +16,8 @@ std::string backend_name();
 std::string version_line();
 /// What the bits of a run depend on besides its config: build, instruction set, libraries.
 std::string numerics_fingerprint();
-/// The revision of numerics that a fingerprint names; 1 of those that are older than such.
-int revision_in(const std::string& numerics);
-/// "numerics 14 then, 18 now"; "" where that is the revision of this program.
-std::string other_revision(const std::string& numerics);
+/// Names the fingerprint of a checkpoint and that of this program; "" if they are equal.
+std::string numerics_difference(const std::string& then);
 /// Several lines for --version.
 std::string version_text();
 }  // namespace bochner

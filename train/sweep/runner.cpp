@@ -46,7 +46,7 @@ Config trial_config(const SweepPlan& plan, const std::string& name,
 
 bool has_run(FileStorage& storage, const Path& path, const Config& config) {
   if (!storage.exists(path / config_name)) return false;
-  // Keys that are younger than the run are no difference: it goes on as it was.
+  // What a run has learned of its data is not a difference.
   const Config found = parse_config(RunDirectory::read(storage, path).config(),
                                     (path / config_name).string(), registered_parameters());
   Config wanted = config;

@@ -194,32 +194,6 @@ Config with_sets(Config config, const std::vector<std::string>& sets) {
   return config;
 }
 
-/// Keys that runs have written though they never meant anything, and rows that are like them.
-constexpr std::pair<const char*, const char*> retired[] = {
-    {"model.mixer.time_kernel.density.proposal", "model.mixer.density.proposal"},
-    {"model.mixer.time_kernel.density.proposal_scale", "model.mixer.density.proposal_scale"}};
-
-/// KeyTraits::formerly of texts: how tables were read.
-constexpr std::pair<const char*, const char*> formerly[] = {
-    {"data.delimiter", ","}, {"data.decimal", "."}, {"data.quote", "double"}};
-
-/// Adds those, below their section, for a text that has them.
-void add_retired(std::vector<ParameterRow>& rows, std::string_view text) {
-  constexpr std::string_view section = "[model.mixer.time_kernel.density]";
-  const std::size_t begin = text.find(section);
-  if (begin == text.npos) return;
-  const std::string_view own = text.substr(begin, text.find("\n[", begin) - begin);
-  if (own.find("\nproposal") == own.npos) return;
-  for (const auto& [name, like] : retired) {
-    ParameterRow row = *std::ranges::find(rows, like, &ParameterRow::name);
-    row.name = name;
-    const auto place = std::ranges::find_if(rows, [](const ParameterRow& one) {
-      return one.name.starts_with("model.mixer.time_kernel.density.");
-    });
-    rows.insert(std::next(place), std::move(row));
-  }
-}
-
 }  // namespace
 
 ParameterTable registered_parameters() {
@@ -227,14 +201,7 @@ ParameterTable registered_parameters() {
 }
 
 Config stored_config(std::string_view text, const std::string& source) {
-  std::vector<ParameterRow> rows = registered_rows();
-  for (ParameterRow& row : rows) {
-    if (row.traits.formerly) row.initial = *row.traits.formerly;
-    for (const auto& [name, text] : formerly)
-      if (row.name == name) row.initial = std::string(text);
-  }
-  add_retired(rows, text);
-  return parse_config(text, source, table_of(std::move(rows), {check_unused_sets}));
+  return parse_config(text, source, table_of(registered_rows(), {check_unused_sets}));
 }
 
 Config read_config(const std::string& file, const std::vector<std::string>& sets) {

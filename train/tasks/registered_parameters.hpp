@@ -5,8 +5,8 @@ namespace bochner {
 
 /// The parameter table with all kinds that are registered now.
 ParameterTable registered_parameters();
-/// A config as a run has stored it: keys that are younger than the run mean what it did. Throws
-/// ConfigError.
+/// Parses the config that a run has stored. Unused keys are errors only where --set names them.
+/// Throws ConfigError.
 Config stored_config(std::string_view text, const std::string& source);
 /// A config file with the changes of --set, checked. Throws ConfigError.
 Config read_config(const std::string& file, const std::vector<std::string>& sets);

@@ -42,12 +42,6 @@ bool are_alike(const char* key, const Config& config, const Config& parent) {
          config.text_list("data.series") == parent.text_list("data.series");
 }
 
-/// Has names, and is neither chosen nor given.
-bool lacks_list(const Config& config, const KeptNames& kept, const Vocabularies& names) {
-  return !(names.*kept.list).empty() && config.text_list(kept.key).empty() &&
-         !are_chosen(config, kept.key);
-}
-
 }  // namespace
 
 Vocabularies stored_vocabularies(const Config& config) {
@@ -63,19 +57,6 @@ void store_vocabularies(Config& config, const Vocabularies& names) {
                       " is not UTF-8 and could not be read from the run again; convert the file");
     config.set(key, names.*list, config.location("data.files"));
   }
-}
-
-std::vector<std::string> unnamed(const Config& config, const Vocabularies& names) {
-  std::vector<std::string> keys;
-  for (const KeptNames& kept : kept_names)
-    if (lacks_list(config, kept, names)) keys.push_back(kept.key);
-  return keys;
-}
-
-void restore_vocabularies(Config& config, const Vocabularies& names) {
-  for (const KeptNames& kept : kept_names)
-    if (lacks_list(config, kept, names) && std::ranges::all_of(names.*kept.list, is_utf8))
-      config.set(kept.key, names.*kept.list, config.location("data.files"));
 }
 
 void inherit_vocabularies(Config& config, const Config& parent) {

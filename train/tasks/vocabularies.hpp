@@ -10,11 +10,6 @@ Vocabularies stored_vocabularies(const Config& config);
 /// Writes them into the config of a run that begins. Throws DataError for names that are no UTF-8,
 /// which no config holds.
 void store_vocabularies(Config& config, const Vocabularies& names);
-/// The keys of names that a config lacks.
-std::vector<std::string> unnamed(const Config& config, const Vocabularies& names);
-/// Writes those into the config of a run of an older program, which kept none; what is no UTF-8
-/// stays away.
-void restore_vocabularies(Config& config, const Vocabularies& names);
 /// Those of a parent, where the config of its fork has none; of series which other columns tell
 /// apart none.
 void inherit_vocabularies(Config& config, const Config& parent);

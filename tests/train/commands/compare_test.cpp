@@ -89,20 +89,6 @@ TEST_F(Compare, NamesGroupsApart) {
   EXPECT_EQ(*groups[2]["name"].text(), "s1 … s4");
 }
 
-/// A run of an older program kept none.
-TEST_F(Compare, TakesAbsentNamesForNoOthers) {
-  const std::string kind = "data.kind=texts", labels = "data.names.labels=";
-  trained("seed=1", {kind, "train.seed=1"}, 1.0);
-  trained("seed=2", {kind, "train.seed=2", labels + "['a', 'b']"}, 1.2);
-  EXPECT_EQ(lines().size(), 1u);
-  trained("lr", {kind, "optim.lr=1", labels + "['a', 'b']"}, 1.1);
-  EXPECT_EQ(lines().size(), 2u);
-  EXPECT_THAT(notes(), Not(HasSubstr("do not learn the same")));
-  trained("others", {kind, "optim.lr=1", labels + "['a', 'c']"}, 1.1);
-  EXPECT_EQ(lines().size(), 3u);
-  EXPECT_THAT(notes(), HasSubstr("do not learn the same (data.names.labels)"));
-}
-
 TEST_F(Compare, MeasuresTimeAndBits) {
   trained("a", {"optim.lr=1"}, 1.0);
   trained("b", {"optim.lr=2"}, 1.5);
@@ -278,7 +264,7 @@ TEST_F(Compare, KeepsForksOfDifferentRunsApart) {
     const std::string name = std::string("seed=") + seed;
     trained(name, {std::string("train.seed=") + seed}, 1.0);
     commit_file(storage, folder.path() / name / "meta.json",
-                std::string("{\"parent\":\"runs/") + seed + "\"}");
+                std::string("{\"format\":1,\"parent\":\"runs/") + seed + "\"}");
   }
   const std::vector<Json> groups = lines();
   ASSERT_EQ(groups.size(), 2u);

@@ -37,33 +37,6 @@ TEST(Config, SampleLoadsWithTheKindsItNames) {
   EXPECT_EQ(config.location("model.mixer.chunk"), "");
 }
 
-/// Runs have written a proposal of the time kernel, which never meant anything.
-TEST(Config, RunsKeepKeysThatHaveBeenRetired) {
-  const std::string text =
-      "[model.mixer.time_kernel]\nkind = \"decay\"\n\n[model.mixer.time_kernel.density]\n"
-      "kind = \"gaussian\"\nproposal = \"cauchy\"\nproposal_scale = 2.0\n\n[optim]\nlr = 0.5\n";
-  const Config stored = stored_config(text, "config.toml");
-  EXPECT_EQ(stored.text("model.mixer.time_kernel.kind"), "decay");
-  EXPECT_EQ(stored.number("optim.lr"), 0.5);
-  const Config again = stored_config(print_config(stored), "config.toml");
-  EXPECT_EQ(print_config(again), print_config(stored));
-  EXPECT_THROW(parse_config(text, "config.toml", registered_parameters()), ConfigError);
-}
-
-/// What runs did that are older than the keys.
-TEST(Config, OfARunWithoutYoungerKeysIsWhatItWas) {
-  const Config stored = stored_config("", "config.toml"),
-               fresh = parse_config("", "config.toml", registered_parameters());
-  EXPECT_EQ(stored.integer("model.mixer.features.refit"), 0);
-  EXPECT_EQ(stored.integer("model.mixer.calibrate"), 0);
-  EXPECT_EQ(stored.text("data.delimiter"), ",");
-  EXPECT_EQ(stored.text("data.decimal"), ".");
-  EXPECT_EQ(stored.text("data.quote"), "double");
-  EXPECT_EQ(fresh.text("data.delimiter"), "auto");
-  EXPECT_EQ(fresh.integer("model.mixer.features.refit"), 100);
-  EXPECT_EQ(fresh.integer("model.mixer.calibrate"), -1);
-}
-
 TEST(Config, SampleNamesTheKindsThatAreMissing) {
   using Names = std::vector<std::string>;
   const ParameterTable few =

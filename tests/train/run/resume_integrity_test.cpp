@@ -6,7 +6,6 @@
 #include <fstream>
 
 #include "faults/crashing_storage.hpp"
-#include "faults/older_checkpoint.hpp"
 #include "faults/rewritten_checkpoint.hpp"
 #include "faults/sample_run.hpp"
 #include "train/training_run.hpp"
@@ -74,7 +73,7 @@ TEST_F(LargeText, IsComparedToTheLastByte) {
   start();
   {
     std::fstream file(text, std::ios::in | std::ios::out | std::ios::binary);
-    file.seekp((1 << 20) + 10000);  // between the samples of older versions
+    file.seekp((1 << 20) + 10000);
     file.put('x');
   }
   EXPECT_THAT(message_of<DataError>([&] { Session::resume(storage, tiny_run, {}, true, notes); }),
@@ -129,24 +128,6 @@ TEST_F(LargeText, WhoseReadingFailsHasNotChanged) {
   std::filesystem::resize_file(text, 1 << 20);
   EXPECT_THAT(message_of<DataError>([&] { session.await_same_data(); }),
               HasSubstr(": was truncated: it ends before byte "));
-}
-
-TEST_F(LargeText, OfAnOlderRunIsComparedAsItWas) {
-  start();
-  const ByteCorpus corpus({text});
-  const auto resume_older = [&](std::uint64_t fingerprint) {
-    change_state([&](TrainerState& state) {
-      state.data_fingerprint = fingerprint;
-      state.metrics_digests.clear();
-    });
-    std::string& file = storage.bytes_of(tiny_run / "checkpoints/step-000000000005.ckpt");
-    file = faults::as_version(1, file);
-    return Session::resume(storage, tiny_run, {}, true, notes);
-  };
-  EXPECT_THROW(resume_older(corpus.sampled_fingerprint() + 1), DataError);
-  Session session = resume_older(corpus.sampled_fingerprint());
-  EXPECT_EQ(session.state().data_fingerprint, *corpus.fingerprint({}));
-  EXPECT_NE(session.state().data_fingerprint, corpus.sampled_fingerprint());
 }
 
 TEST_F(WaryRun, RefusesMetricsThatWereChangedAndNamesTheLine) {
@@ -256,24 +237,6 @@ TEST_F(WaryRun, IsSavedWhereAnOldCheckpointCannotBeRemoved) {
             "the permissions or choose another directory; the old checkpoint stays, training goes "
             "on\n");
   EXPECT_EQ(RunDirectory::read(stubborn, tiny_run).list_checkpoints().size(), 4u);
-}
-
-TEST(OlderCheckpoint, HasAStateOfAnEarlierVersion) {
-  for (const std::uint32_t version : {1, 2})
-    for (std::size_t length = 0; length < 64; ++length) {
-      faults::Sample sample(30);
-      TrainerState& state = sample.content.state;
-      state.numerics = std::string(length, 'n');
-      if (version == 2) state.metrics_digests = {1, 2, 3};
-      CrashingStorage storage;
-      const auto file = storage.create_exclusive("new");
-      write_checkpoint(*file, sample.content);
-      storage.bytes_of("new") = faults::as_version(version, storage.bytes_of("new"));
-      const CheckpointReader reader(storage, "new");
-      state.version = version;
-      EXPECT_EQ(reader.state(), state) << length;
-      EXPECT_TRUE(faults::same(reader.load("model/weight"), sample.weight));
-    }
 }
 
 }  // namespace wary_resume_test

@@ -71,7 +71,7 @@ TEST(RunDirectory, WorksOnARealFileSystem) {
   const Path directory = mkdtemp(pattern.data());
   PosixStorage storage;
   {
-    RunDirectory run = RunDirectory::create(storage, directory / "a/run", "text", "{}");
+    RunDirectory run = RunDirectory::create(storage, directory / "a/run", "text", "meta");
     save_until(run, 20);
     EXPECT_THAT(error_of<IoError>([&] { RunDirectory::open(storage, directory / "a/run"); }),
                 StartsWith((directory / "a/run").string() + ": another process (pid "));
@@ -96,7 +96,7 @@ TEST(RunDirectory, MayBeNamedWithASlashAtTheEnd) {
   const Path directory = mkdtemp(pattern.data());
   PosixStorage storage;
   {
-    RunDirectory run = RunDirectory::create(storage, directory / "a/run/", "text", "{}");
+    RunDirectory run = RunDirectory::create(storage, directory / "a/run/", "text", "meta");
     EXPECT_EQ(run.path(), directory / "a/run");
     save_until(run, 10);
   }
@@ -170,7 +170,7 @@ TEST(RunDirectory, IsNeverHalfOfTheOneItReplaces) {
       if (disk.exists(run_path / "config.toml")) {
         RunDirectory run = RunDirectory::open(disk, run_path);
         const bool is_new = run.config() == "new config";
-        EXPECT_EQ(run.meta(), is_new ? "new meta" : "{}") << crash_at;
+        EXPECT_EQ(run.meta(), is_new ? "new meta" : faults::sample_meta) << crash_at;
         EXPECT_EQ(run.metrics().bytes() == 0, is_new) << crash_at;
         replaced += is_new;
       }

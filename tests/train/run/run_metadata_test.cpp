@@ -18,11 +18,13 @@ TEST(RunMetadata, SaysWhatARunWasMadeOf) {
       run_metadata(Config(registered_parameters()), "bochner train a.toml", "runs/parent");
   const Json meta = Json::parse(text);
   EXPECT_THAT(meta["command"].text(), Pointee(std::string("bochner train a.toml")));
+  EXPECT_EQ(meta["format"].count(), 1u);
   EXPECT_EQ(meta["seed"].number(), 1);
   for (const char* library : {"xtensor", "TBB", "glibc"})
     EXPECT_THAT(meta["libraries"][library].text(), Pointee(MatchesRegex("[0-9]+\\.[0-9.]+")))
         << library;
   EXPECT_EQ(parent_in(text), "runs/parent");
+  EXPECT_NO_THROW(require_format(text, "run"));
 }
 
 /// A tree without history has none, nor a machine without git.

@@ -13,34 +13,12 @@ namespace {
 constexpr const char* seed_key = "train.seed";
 constexpr const char* parent_key = "forked from";
 
-/// Names of what a run has learned, of which a run of an older program has none.
-bool is_of_names(const std::string& key) { return key.starts_with("data.names."); }
-bool is_absent(const std::string& key, const std::string& value) {
-  return is_of_names(key) && (value == "[]" || value.empty());
-}
-
-/// A digest of all that makes a run but its seed and what is left out.
-std::uint64_t identity_of(const RunView& run, const std::function<bool(const std::string&)>& out) {
+/// Digests all that makes a run except its seed.
+std::uint64_t identity_of(const RunView& run) {
   std::string text = run.parent() + "\n";
   for (const auto& [key, value] : run.settings())
-    if (key != seed_key && !out(key)) text += key + "=" + value + "\n";
+    if (key != seed_key) text += key + "=" + value + "\n";
   return digest_of_elements(text);
-}
-
-/// Of each run; names that a run lacks do not tell it from those which are like it but for them.
-std::vector<std::uint64_t> identities_of(const std::deque<RunView>& runs) {
-  std::map<std::uint64_t, std::set<std::string>> absent;
-  std::vector<std::uint64_t> identities;
-  for (const RunView& run : runs) {
-    identities.push_back(identity_of(run, is_of_names));
-    for (const auto& [key, value] : run.settings())
-      if (is_absent(key, value)) absent[identities.back()].insert(key);
-  }
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    const std::set<std::string>& keys = absent[identities[i]];
-    identities[i] = identity_of(runs[i], [&](const auto& key) { return keys.contains(key); });
-  }
-  return identities;
 }
 
 /// "features=elu" of "features=elu,seed=2", as a sweep names its runs.
@@ -74,9 +52,7 @@ void add_difference(std::vector<Difference>& all, const std::string& key,
                     const std::function<std::string(const RunView&)>& value_in) {
   Difference one{key, {}};
   for (const RunGroup& group : groups) one.values.push_back(value_in(*group.runs[0]));
-  std::set<std::string> different;
-  for (const std::string& value : one.values)
-    if (!is_absent(key, value)) different.insert(value);
+  const std::set<std::string> different(one.values.begin(), one.values.end());
   if (different.size() > 1) all.push_back(std::move(one));
 }
 
@@ -127,9 +103,8 @@ std::vector<RunGroup> groups_of(const std::deque<RunView>& runs) {
   std::vector<std::vector<std::string>> names_of;
   std::map<std::pair<std::uint64_t, std::string>, std::size_t> found;
   std::set<std::pair<std::uint64_t, std::string>> seen;
-  const std::vector<std::uint64_t> identities = identities_of(runs);
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    const std::uint64_t identity = identities[i];
+    const std::uint64_t identity = identity_of(runs[i]);
     const bool is_other = seen.emplace(identity, runs[i].setting(seed_key)).second;
     const auto [entry, is_new] =
         found.emplace(std::pair(identity, is_other ? "" : names[i]), groups.size());

@@ -9,6 +9,7 @@
 #include <bochner/autodiff/tensor.hpp>
 #include <bochner/base/ceil_div.hpp>
 #include <bochner/train/run/checkpoint/trainer_state.hpp>
+#include <bochner/train/run/format_version.hpp>
 #include <bochner/train/storage/storage.hpp>
 #include <cstdint>
 #include <optional>
@@ -34,8 +35,10 @@ inline constexpr auto is_moment = [](const auto& tensor) { return is_of_optimize
 
 namespace checkpoint_format {
 
-inline constexpr char magic[8] = {'b', 'o', 'c', 'h', 'n', 'e', 'r', '\n'};
-inline constexpr std::uint32_t version = 1;
+/// Builds before the first release began files with pre_release_magic, and also version 1.
+inline constexpr char magic[8] = {'b', 'o', 'c', 'h', 'n', 'e', 'r', '1'},
+                      pre_release_magic[8] = {'b', 'o', 'c', 'h', 'n', 'e', 'r', '\n'};
+inline constexpr std::uint32_t version = format_version;
 inline constexpr std::uint64_t alignment = 64;
 inline constexpr std::size_t max_rank = 8;
 
@@ -105,8 +108,8 @@ struct CheckpointContent {
   TrainerState state;
 };
 
-/// The state as a checkpoint holds it, of the version of today.
-std::string encode_state(TrainerState state);
+/// The state as a checkpoint holds it.
+std::string encode_state(const TrainerState& state);
 /// Appends the content; equal content gives equal bytes. Throws std::invalid_argument for a bad
 /// name or rank and IoError from the file.
 void write_checkpoint(StoredFile& file, const CheckpointContent& content);

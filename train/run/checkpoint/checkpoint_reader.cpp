@@ -48,12 +48,16 @@ void CheckpointReader::check_start() const {
   format::FileHeader start;
   if (file_bytes_ < sizeof start) fail(0, "truncated: ", file_bytes_, " bytes in all");
   file_->read_at(0, &start, sizeof start);
+  if (std::memcmp(start.magic, format::pre_release_magic, sizeof start.magic) == 0)
+    fail(0, pre_release_error);
   if (std::memcmp(start.magic, format::magic, sizeof start.magic) != 0)
     fail(0, "no checkpoint of bochner");
-  if (start.version != format::version)
+  if (start.version > format::version)
     fail(offsetof(format::FileHeader, version), "format version ", start.version,
-         ", this program reads ", format::version,
-         start.version > format::version ? "; use a newer bochner" : "");
+         ", this program reads ", format::version, "; use a newer bochner");
+  if (start.version < format::version)
+    fail(offsetof(format::FileHeader, version), "format version ", start.version, ": ",
+         pre_release_error);
   if (start.file_bytes != file_bytes_)
     fail(offsetof(format::FileHeader, file_bytes),
          start.file_bytes > file_bytes_ ? "truncated" : "damaged", ": the header wants ",
@@ -113,21 +117,21 @@ std::string CheckpointReader::section_bytes(std::size_t index) const {
   return bytes;
 }
 
+/// Its digest is right: a state of another layout was written so, not damaged.
 void CheckpointReader::parse_state(const std::string& bytes) {
-  const std::uint64_t offset = sections_[format::state].offset;
-  std::uint32_t version = 0;
-  std::memcpy(&version, bytes.data(), std::min(sizeof version, bytes.size()));
-  if (version < 1 || version > trainer_state_version)
-    fail(offset, "trainer state of version ", version, ", this program reads up to ",
-         trainer_state_version);
   BoundedInputArchive archive(bytes);
-  const auto place = [&] { return offset + bytes.size() - archive.bytes_left(); };
+  const auto refuse = [&](const auto&... problem) {
+    const std::uint64_t place = bytes.size() - archive.bytes_left();
+    fail(sections_[format::state].offset + place, "trainer state ", problem..., ": ",
+         pre_release_error);
+  };
   try {
     archive(state_);
   } catch (const DataError& error) {
-    fail(place(), "trainer state ", error.what());
+    refuse(error.what());
   }
-  if (archive.bytes_left() > 0) fail(place(), "trainer state with bytes after its end");
+  if (state_.version != format_version) refuse("of version ", state_.version);
+  if (archive.bytes_left() > 0) refuse("with bytes after its end");
 }
 
 void CheckpointReader::parse_table(const std::string& bytes) {

@@ -102,8 +102,7 @@ std::string encode_front(const CheckpointContent& content) {
 
 }  // namespace
 
-std::string encode_state(TrainerState state) {
-  state.version = trainer_state_version;
+std::string encode_state(const TrainerState& state) {
   std::ostringstream out;
   cereal::BinaryOutputArchive archive(out);
   archive(state);

@@ -4,8 +4,6 @@
 #include <bochner/base/join.hpp>
 #include <bochner/optim/ema.hpp>
 #include <bochner/train/run/checkpoint/model_weights.hpp>
-#include <bochner/train/run/version.hpp>
-#include <bochner/train/tasks/tables/learned_process.hpp>
 #include <ranges>
 
 namespace bochner {
@@ -29,13 +27,11 @@ void require_complete(const CheckpointReader& checkpoint,
                       const std::vector<std::string>& left_out) {
   if (left_out.empty()) return;
   constexpr std::size_t shown = 4;
-  const std::string revisions = other_revision(checkpoint.state().numerics);
   throw DataError(
       checkpoint.path().string(),
       ": not of this model: ", joined(left_out | std::views::take(shown)),
       left_out.size() > shown ? fmt::format(" and {} more", left_out.size() - shown) : "",
-      "; use the program", revisions.empty() ? "" : " (" + revisions + ")",
-      " and the config that wrote it");
+      "; use the program and the config that wrote it");
 }
 
 std::string prefix_of_weights(const CheckpointReader& checkpoint, bool averaged) {
@@ -45,21 +41,13 @@ std::string prefix_of_weights(const CheckpointReader& checkpoint, bool averaged)
   return averaged && has_average ? WeightAverage::prefix : model_prefix;
 }
 
-bool lacks_units(const CheckpointReader& checkpoint, Module& model) {
-  const bool has = std::ranges::any_of(
-      buffers_of(model), [](const NamedTensor& named) { return named.name == units_name; });
-  return has && !checkpoint.find(std::string(buffer_prefix) + units_name);
-}
-
 void load_model(const CheckpointReader& checkpoint, Module& model, bool averaged) {
   const std::string weights = prefix_of_weights(checkpoint, averaged);
   std::vector<NamedTensor> wanted;
   for (const NamedParameter& named : parameters_of(model))
     wanted.push_back({weights + named.name, &named.parameter->value()});
-  const bool without_units = lacks_units(checkpoint, model);
   for (const NamedTensor& named : buffers_of(model))
-    if (!without_units || named.name != units_name)
-      wanted.push_back({buffer_prefix + named.name, named.tensor});
+    wanted.push_back({buffer_prefix + named.name, named.tensor});
   require_complete(checkpoint, load_tensors(checkpoint, wanted));
 }
 

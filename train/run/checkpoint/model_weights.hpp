@@ -16,12 +16,8 @@ void require_complete(const CheckpointReader& checkpoint, const std::vector<std:
 /// it is wanted.
 std::string prefix_of_weights(const CheckpointReader& checkpoint, bool averaged);
 
-/// Whether a program wrote it that took units of columns from the data anew each time.
-bool lacks_units(const CheckpointReader& checkpoint, Module& model);
-
 /// Copies a checkpoint's weights and buffers into a model, the averaged weights if it has them and
-/// they are wanted; units that it lacks stay those of the data. Throws DataError that lists missing
-/// and mis-shaped tensors.
+/// they are wanted. Throws DataError that lists missing and mis-shaped tensors.
 void load_model(const CheckpointReader& checkpoint, Module& model, bool averaged);
 
 }  // namespace bochner

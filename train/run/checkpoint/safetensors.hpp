@@ -35,7 +35,6 @@ class Safetensors {
   /// Numbers of single or double precision into a tensor of the same shape; what is wrong with them
   /// otherwise, "" when they are there.
   std::string copy_into(const std::string& name, Tensor& tensor) const;
-  bool has(const std::string& name) const { return tensors_.contains(name); }
   std::size_t size() const { return tensors_.size(); }
 
  private:

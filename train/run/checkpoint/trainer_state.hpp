@@ -2,6 +2,7 @@
 /// Everything a run needs to go on bit for bit, besides its tensors and its config.
 
 #include <algorithm>
+#include <bochner/train/run/format_version.hpp>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -22,12 +23,9 @@ struct BestCheckpoint {
   friend bool operator==(const BestCheckpoint&, const BestCheckpoint&) = default;
 };
 
-/// Of what is written; all from 1 on are read.
-inline constexpr std::uint32_t trainer_state_version = 3;
-
 /// Random numbers, data order and learning rate are functions of these integers.
 struct TrainerState {
-  std::uint32_t version = trainer_state_version;
+  std::uint32_t version = format_version;
   std::uint64_t step = 0;      ///< optimizer steps asked for; the clock of schedules and periods
   std::uint64_t examples = 0;  ///< the data position: windows consumed since the start
   std::uint64_t tokens = 0;
@@ -46,21 +44,18 @@ struct TrainerState {
   double wall_seconds = 0;  ///< in training steps, over all legs of the run; for display only
   std::vector<BestCheckpoint> best;  ///< by the lowest loss, best first; retention keeps these
   std::string numerics;              ///< compiler, instruction set, backend; compared on resume
-  /// Since version 2. Digests of the lines of metrics.jsonl, see LineDigests; lines that the disk
-  /// did not take; and what the system says of the files behind the fingerprint, 0 where that is
-  /// quickly made anew.
-  std::vector<std::uint32_t> metrics_digests = {};
-  std::string metrics_waiting = {};
+  std::vector<std::uint32_t> metrics_digests = {};  ///< of metrics.jsonl, see LineDigests
+  std::uint64_t metrics_lines = 1;                  ///< lines of each digest
+  std::string metrics_waiting = {};                 ///< lines that the disk did not take
+  /// What the system says of the files that the fingerprint is of; 0 for small ones.
   std::uint64_t data_marks = 0;
-  std::uint64_t metrics_lines = 1;  ///< since version 3: of each digest
 
   template <class Archive>
   void serialize(Archive& archive) {
     archive(version, step, examples, tokens, optimizer_steps, ema_steps, seed, data_fingerprint,
             improved_metric, improved_step, validated_step, validations_since_improvement, loss_sum,
-            loss_count, metrics_bytes, wall_seconds, best, numerics);
-    if (version >= 2) archive(metrics_digests, metrics_waiting, data_marks);
-    if (version >= 3) archive(metrics_lines);
+            loss_count, metrics_bytes, wall_seconds, best, numerics, metrics_digests, metrics_lines,
+            metrics_waiting, data_marks);
   }
   friend bool operator==(const TrainerState&, const TrainerState&) = default;
 };

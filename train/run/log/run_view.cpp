@@ -55,11 +55,13 @@ bool RunView::read_config() {
   config_text_ = text;
   settings_.clear();
   if (text.empty()) return true;
+  const std::string meta = text_of_file(*storage_, path_ / meta_name);
+  require_format(meta, path_.string());
   const Config config = stored_config(text, (path_ / config_name).string());
   for (const ParameterRow& row : config.table().rows())
     settings_.emplace_back(row.name, format_value(config.value(row.name)));
   steps_ = config.period("train.steps");
-  parent_ = parent_in(text_of_file(*storage_, path_ / meta_name));
+  parent_ = parent_in(meta);
   return true;
 }
 

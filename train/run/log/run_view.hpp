@@ -22,12 +22,13 @@ class RunView {
  public:
   /// `storage` must outlive it. The run need not be there yet.
   RunView(FileStorage& storage, const Path& path);
-  /// Reads what is new and says whether anything is. Throws ConfigError and IoError.
+  /// Reads what is new and says whether anything is. Throws ConfigError, IoError, and DataError
+  /// for a run of another format version.
   bool refresh();
 
   const Path& path() const { return path_; }
   RunPhase phase() const { return phase_; }
-  /// Every key of the config; younger ones with what they mean to this run.
+  /// Every key of the config.
   const Settings& settings() const { return settings_; }
   /// "" where there is no such key.
   std::string setting(std::string_view key) const;

@@ -64,21 +64,6 @@ class ProcessRuns : public testing::Test {
     const LoadedTask now = loaded(run);
     return dynamic_cast<LearnedProcess&>(now.task->model()).units();
   }
-  /// As programs wrote it that did not keep units.
-  void forget_units() {
-    RunDirectory run = RunDirectory::open(storage_, run_);
-    const std::uint64_t step = run.list_checkpoints().back();
-    const CheckpointReader before = run.load_step(step);
-    CheckpointContent content{before.config(), {}, before.state()};
-    std::vector<Tensor> tensors;
-    for (const StoredTensor& stored : before.tensors()) tensors.push_back(before.load(stored.name));
-    for (std::size_t i = 0; i < tensors.size(); ++i)
-      if (before.tensors()[i].name != "buffer/units")
-        content.tensors.push_back(
-            {before.tensors()[i].name, tensors[i].shape(), tensors[i].data()});
-    commit_file(storage_, run.checkpoint_path(step),
-                [&](StoredFile& file) { write_checkpoint(file, content); });
-  }
   TemporaryFolder folder_;
   PosixStorage storage_;
   Path run_ = folder_.path() / "run";
@@ -114,27 +99,6 @@ TEST_F(ProcessRuns, GiveTheirUnitsToForks) {
   EXPECT_THAT(notes, testing::ElementsAre(HasSubstr("units stay the parent's, far from those")));
   EXPECT_EQ(units(fork), units(run_));
   EXPECT_NEAR(said(fork).values(0, 1), wave_at(2), 0.5);
-}
-
-TEST_F(ProcessRuns, OfOlderProgramsHaveTheUnitsOfTheirData) {
-  begin();
-  const std::vector<ColumnUnit> learned = units(run_);
-  const NamedArray before = said(run_);
-  forget_units();
-  EXPECT_EQ(said(run_).values, before.values);
-  std::vector<std::string> notes;
-  {
-    Session session = Session::resume(storage_, run_, {"train.steps=62"}, true, notes);
-    run_leg(session, 1);
-  }
-  EXPECT_THAT(notes, IsEmpty());
-  EXPECT_EQ(units(run_), learned);
-  forget_units();
-  append_far_rows();
-  EXPECT_THAT(message_of<DataError>([&] {
-                load_task({run_.string(), {}, false});
-              }),
-              HasSubstr("is of a program that kept no units of columns"));
 }
 
 /// What suits a choice, besides it.
