@@ -44,13 +44,6 @@ void require_own_config(const CheckpointReader& checkpoint, const Config& file) 
       run, fmt::join(edited, ", "), shell_word(run), shell_word(run + "/config.toml")));
 }
 
-void require_shards(const Config& config, const Processes& processes) {
-  if (processes.size() > config.count("train.shards"))
-    fail(config, "train.shards",
-         fmt::format("has no shard for each of {} processes; a new run may have {}",
-                     processes.size(), std::bit_ceil(processes.size())));
-}
-
 /// Another build or machine is an error with `strict`, else a note.
 void compare_numerics(const Path& run, const TrainerState& saved, bool strict,
                       std::vector<std::string>& notes) {
@@ -124,6 +117,13 @@ Session::Session(const Config& config, Processes& processes, const DataReading& 
       total_steps_(steps(spec_.steps)),
       trainer_(std::make_unique<Trainer>(config_, *task_, total_steps_, processes)),
       processes_(processes) {}
+
+void Session::require_shards(const Config& config, const Processes& processes) {
+  if (processes.size() > config.count("train.shards"))
+    fail(config, "train.shards",
+         fmt::format("has no shard for each of {} processes; a new run may have {}",
+                     processes.size(), std::bit_ceil(processes.size())));
+}
 
 std::uint64_t Session::steps(const Period& period) const {
   return std::uint64_t(steps_of(period, std::int64_t(tokens_per_step_), steps_per_epoch_));

@@ -95,6 +95,8 @@ class Session {
   /// says where their model is.
   Session(const Config& config, Processes& processes, const DataReading& reading,
           const Config& words, const KnownFacts& known = {});
+  /// Throws ConfigError unless there is a shard for each process.
+  static void require_shards(const Config& config, const Processes& processes);
   /// Tells the other processes what the first one has, which they join.
   void share(const DataReading& reading);
   void share_all();

@@ -20,13 +20,12 @@ Config with_nearest_tokenizer(const Config& config, const Path& run) {
 }  // namespace
 
 Session Session::join(Processes& processes, const DataReading& reading) {
-  std::string text, path, steps;
+  std::string text, path;
   KnownFacts known{.extends = true};  // other data are refused below, by all processes
-  for (std::string* word : {&text, &path, &steps, &known.bytes}) processes.share(*word);
+  for (std::string* word : {&text, &path, &known.bytes}) processes.share(*word);
   const Config config = stored_config(text, "the config of the run");
   Session session(config, processes, reading, with_nearest_tokenizer(config, path), known);
   session.path_ = path;
-  session.total_steps_ = std::stoull(steps);
   session.share_all();
   session.require_shared_data(reading);
   return session;
@@ -34,9 +33,8 @@ Session Session::join(Processes& processes, const DataReading& reading) {
 
 void Session::share(const DataReading& reading) {
   if (processes_.size() == 1) return;
-  std::string text = print_config(config_), path = path_.string(),
-              steps = std::to_string(total_steps_), facts = task_->learner().facts();
-  for (std::string* word : {&text, &path, &steps, &facts}) processes_.share(*word);
+  std::string text = print_config(config_), path = path_.string(), facts = task_->learner().facts();
+  for (std::string* word : {&text, &path, &facts}) processes_.share(*word);
   share_all();
   require_shared_data(reading);
 }

@@ -71,8 +71,7 @@ TEST(RunDirectory, WorksOnARealFileSystem) {
   const Path directory = mkdtemp(pattern.data());
   PosixStorage storage;
   {
-    RunDirectory run =
-        RunDirectory::create(storage, directory / "a/run", "text", faults::sample_meta);
+    RunDirectory run = RunDirectory::create(storage, directory / "a/run", "text", "meta");
     save_until(run, 20);
     EXPECT_THAT(error_of<IoError>([&] { RunDirectory::open(storage, directory / "a/run"); }),
                 StartsWith((directory / "a/run").string() + ": another process (pid "));
@@ -97,8 +96,7 @@ TEST(RunDirectory, MayBeNamedWithASlashAtTheEnd) {
   const Path directory = mkdtemp(pattern.data());
   PosixStorage storage;
   {
-    RunDirectory run =
-        RunDirectory::create(storage, directory / "a/run/", "text", faults::sample_meta);
+    RunDirectory run = RunDirectory::create(storage, directory / "a/run/", "text", "meta");
     EXPECT_EQ(run.path(), directory / "a/run");
     save_until(run, 10);
   }
@@ -187,27 +185,6 @@ TEST(RunDirectory, OpensOnlyRuns) {
   for (const auto& action : {RunDirectory::open, RunDirectory::read}) {
     EXPECT_EQ(error_of<std::invalid_argument>([&] { action(storage, "nowhere"); }),
               "nowhere: no run (config.toml is missing); give the directory of a run");
-  }
-}
-
-TEST(RunDirectory, OpensOnlyItsOwnFormat) {
-  CrashingStorage storage;
-  create_sample_run(storage);
-  for (const auto& action : {RunDirectory::open, RunDirectory::read}) {
-    const auto error_with = [&](const char* meta) {
-      commit_file(storage, run_path / "meta.json", std::string(meta));
-      return error_of<DataError>([&] { action(storage, run_path); });
-    };
-    for (const char* meta : {"{}", "{\"version\": \"0.1.0\"}", "{\"format\": 0}"})
-      EXPECT_EQ(error_with(meta),
-                "runs/sample: written by a pre-release build; train anew, or export its weights "
-                "with the build that wrote it");
-    EXPECT_EQ(error_with("{\"format\": 2}"),
-              "runs/sample: format version 2, this program reads 1; use a newer bochner");
-    for (const char* meta : {"damaged", "", "{\"format\": 1}"}) {
-      commit_file(storage, run_path / "meta.json", std::string(meta));
-      EXPECT_EQ(action(storage, run_path).path(), run_path) << meta;
-    }
   }
 }
 
