@@ -60,7 +60,7 @@ class Pooling : public Module {
   void visit(Visitor&) override {}
 
  private:
-  bool largest_;
+  bool max_;
   PoolOptions options_;
 };
 

@@ -58,37 +58,37 @@ class Embedding : public Module {
   Parameter weight_;
 };
 
-/// A normalisation over the last axis: of each row by itself, which of_rows() tells, or in a
+/// A normalisation over the last axis: of each row by itself, which row_norm() tells, or in a
 /// forward() of its own. (.., D) -> (.., D)
 class Norm : public Module {
  public:
   /// Tokens of x (B, T, D) behind lengths[b] are padding; without lengths there is none.
   virtual Var forward(Tape& tape, const Var& x, const std::vector<std::size_t>& lengths = {});
   /// What ops may do to rows in passing; nothing where a row depends on others.
-  virtual std::optional<RowNorm> of_rows(Tape& tape) { return (void)tape, std::nullopt; }
+  virtual std::optional<RowNorm> row_norm(Tape& tape) { return (void)tape, std::nullopt; }
 };
 
-/// Rows under a norm, normalised where they are read, or all at once for who needs them whole.
+/// Rows under a norm, normalised where they are read, or all at once for who needs them rows.
 class Normed {
  public:
   /// `lengths` as Norm::forward() has them.
   Normed(const Var& x, Norm& norm, const std::vector<std::size_t>& lengths)
       : x_(x), norm_(&norm), lengths_(lengths) {}
   /// Rows that are normalised already.
-  explicit Normed(const Var& x) : whole_(x) {}
-  std::size_t dim(int axis) const { return (norm_ ? x_ : whole_).dim(axis); }
+  explicit Normed(const Var& x) : normalized_(x) {}
+  std::size_t dim(int axis) const { return (norm_ ? x_ : normalized_).dim(axis); }
   /// (.., D)
-  const Var& whole(Tape& tape);
+  const Var& rows(Tape& tape);
   /// The same, of which nothing is left here: what no gradient needs is freed after its last use.
-  Var taken(Tape& tape) {
-    whole(tape);
-    return std::move(whole_);
+  Var take_rows(Tape& tape) {
+    rows(tape);
+    return std::move(normalized_);
   }
   /// linear(x) of each, of `shape`.
   std::vector<Var> forward(Tape& tape, const std::vector<Linear*>& linear, const Shape& shape);
 
  private:
-  Var x_, whole_;  // the second one where it is there
+  Var x_, normalized_;  // the second one where it is there
   Norm* norm_ = nullptr;
   std::vector<std::size_t> lengths_;
 };
@@ -97,7 +97,7 @@ class Normed {
 class LayerNorm : public Norm {
  public:
   explicit LayerNorm(std::size_t width);
-  std::optional<RowNorm> of_rows(Tape& tape) override;
+  std::optional<RowNorm> row_norm(Tape& tape) override;
   void visit(Visitor& visitor) override;
 
  private:
@@ -108,7 +108,7 @@ class LayerNorm : public Norm {
 class RMSNorm : public Norm {
  public:
   explicit RMSNorm(std::size_t width);
-  std::optional<RowNorm> of_rows(Tape& tape) override;
+  std::optional<RowNorm> row_norm(Tape& tape) override;
   void visit(Visitor& visitor) override;
 
  private:
@@ -125,7 +125,7 @@ class BatchNorm : public Norm {
   void visit(Visitor& visitor) override;
 
  private:
-  void learn(const BatchMoments& moments);
+  void update_running_stats(const BatchMoments& moments);
   double momentum_;
   Parameter gain_, bias_;
   Tensor mean_, variance_;

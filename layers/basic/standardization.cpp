@@ -73,24 +73,25 @@ InstanceNorm::InstanceNorm(const InstanceNormSpec& spec, std::size_t variates)
           "\"; there are: none, last, mean, revin");
 }
 
-InstanceNorm::Unit InstanceNorm::unit_of(const Var& window) const {
-  Unit unit;
-  if (spec_.kind == "last") unit.center = slice(window, -1, window.dim(-1) - 1, window.dim(-1));
-  if (spec_.kind == "mean" || spec_.kind == "revin") unit.center = mean(window, {-1}, keep);
-  if (spec_.kind == "revin") unit.deviation = sqrt(variance(window, {-1}, keep) + epsilon);
-  return unit;
+InstanceNorm::Statistics InstanceNorm::statistics_of(const Var& window) const {
+  Statistics statistics;
+  if (spec_.kind == "last")
+    statistics.center = slice(window, -1, window.dim(-1) - 1, window.dim(-1));
+  if (spec_.kind == "mean" || spec_.kind == "revin") statistics.center = mean(window, {-1}, keep);
+  if (spec_.kind == "revin") statistics.deviation = sqrt(variance(window, {-1}, keep) + epsilon);
+  return statistics;
 }
 
-Var InstanceNorm::apply(Tape& tape, const Var& x, const Unit& unit) {
-  Var y = unit.center.exists() ? x - unit.center : x;
-  if (unit.deviation.exists()) y = y / unit.deviation;
+Var InstanceNorm::apply(Tape& tape, const Var& x, const Statistics& statistics) {
+  Var y = statistics.center.exists() ? x - statistics.center : x;
+  if (statistics.deviation.exists()) y = y / statistics.deviation;
   return spec_.affine ? y * tape(gain_) + tape(bias_) : y;
 }
 
-Var InstanceNorm::undo(Tape& tape, const Var& x, const Unit& unit) {
+Var InstanceNorm::undo(Tape& tape, const Var& x, const Statistics& statistics) {
   Var y = spec_.affine ? (x - tape(bias_)) / tape(gain_) : x;
-  if (unit.deviation.exists()) y = y * unit.deviation;
-  return unit.center.exists() ? y + unit.center : y;
+  if (statistics.deviation.exists()) y = y * statistics.deviation;
+  return statistics.center.exists() ? y + statistics.center : y;
 }
 
 void InstanceNorm::visit(Visitor& visitor) {

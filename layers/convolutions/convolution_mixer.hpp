@@ -17,7 +17,7 @@ FilterSpec filter_of(const MixerSpec& spec, const char* kind, std::size_t copies
 class ManyProjections : public Module {
  public:
   ManyProjections(std::size_t width, std::size_t count, std::size_t taps,
-                  ConvolutionStart start = ConvolutionStart::near_identity);
+                  ConvolutionInit start = ConvolutionInit::near_identity);
   /// One token after the `recent` ones if they are given, see ShortConvolution. (B, T, D) ->
   /// `count` times (B, T, D)
   std::vector<Var> split(Tape& tape, const Var& x, Tensor* recent = nullptr);

@@ -34,7 +34,7 @@ class HyenaMixer : public ConvolutionMixer {
         width_(spec.width),
         filters_(gate_last_ ? own.hyena.order : own.hyena.order - 1),
         projections_(spec.width, own.hyena.order + 1, own.hyena.convolution,
-                     ConvolutionStart::mixing),
+                     ConvolutionInit::mixing),
         filter_(filter_of(spec, "implicit", filters_), spec.causal),
         output_(spec.width, spec.width) {}
 

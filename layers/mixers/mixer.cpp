@@ -5,7 +5,7 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-Layout seen_from_the_end(Layout layout) {
+Layout reversed_layout(Layout layout) {
   const std::size_t B = layout.gaps.shape()[0], T = layout.gaps.shape()[1];
   const Tensor gaps = std::exchange(layout.gaps, filled({B, T}, real(1)));
   for (std::size_t b = 0; b < B; ++b) {
@@ -16,7 +16,7 @@ Layout seen_from_the_end(Layout layout) {
 }
 
 Var Mixer::forward_add(Tape& tape, const Var& residual, Normed& x, const Layout& layout) {
-  const Var mixed = forward(tape, x.whole(tape), layout);
+  const Var mixed = forward(tape, x.rows(tape), layout);
   require_mixed(mixed, residual);
   return residual + mixed;
 }

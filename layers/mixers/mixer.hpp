@@ -18,7 +18,7 @@ struct Layout {
 
 /// The same as a reversed sequence meets it: each token's gap is that to the token behind it, 1
 /// where there is none. Of irregular times.
-Layout seen_from_the_end(Layout layout);
+Layout reversed_layout(Layout layout);
 
 /// What a mixer remembers between single tokens of some sequences.
 struct MixerState {
@@ -57,10 +57,10 @@ class Mixer : public Module {
 void require_mixed(const Var& mixed, const Var& x);
 
 /// What attention compares: queries and keys (B, T, H, d) as they enter the softmax or the feature
-/// map, and the time kernel's rate, its mean over channels where each has one, rotation and turns
-/// as TimeKernel has them.
+/// map, and the time kernel's rate, its mean over channels where each has one, rotation and
+/// modulation as TimeKernel has them.
 struct AttentionInputs {
-  Var q, k, rate, rotation, turns;
+  Var q, k, rate, rotation, modulation;
   bool causal;
   std::vector<std::size_t> lengths = {};  ///< as in Layout: what lies behind is padding
   std::size_t window = 0;                 ///< as in MixerSpec: lags below it are weighed exactly

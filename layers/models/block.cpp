@@ -62,9 +62,9 @@ Var Block::forward(Tape& tape, const Var& x, const Layout& layout) {
 Var Block::mix(Tape& tape, const Var& x, const Layout& layout) {
   show_entering(tape, *this, {x, layout, {}});
   Normed normed(x, *mixer_norm_, layout.lengths);
-  if (observer_of(tape)) show_entering(tape, *mixer_, {normed.whole(tape), layout, {}});
+  if (observer_of(tape)) show_entering(tape, *mixer_, {normed.rows(tape), layout, {}});
   if (!gate_ && !dropout_.acts(tape)) return mixer_->forward_add(tape, x, normed, layout);
-  const Var mixed = mixer_->forward(tape, normed.taken(tape), layout);
+  const Var mixed = mixer_->forward(tape, normed.take_rows(tape), layout);
   return add_mixed(tape, x, mixed);
 }
 

@@ -249,16 +249,16 @@ Var Forecaster::forward(Tape& tape, const Var& past, const RowFacts& facts) {
           past.shape());
   const std::size_t B = past.dim(0), V = spec_.variates, L = spec_.lookback, H = spec_.horizon,
                     Q = spec_.outputs();
-  const InstanceNorm::Unit unit = norm_.unit_of(past);
+  const InstanceNorm::Statistics statistics = norm_.statistics_of(past);
   const Var context = context_of(tape, facts, B);
   const Var effects = effects_ ? effects_->forward(tape, context) : Var();
-  Var x = norm_.apply(tape, past, unit);
+  Var x = norm_.apply(tape, past, statistics);
   if (effects_) x = x - slice(effects, -1, 0, L);
   Var y = backbone_->forward(tape, x, facts.times, context);
   if (spec_.says_quantiles()) y = ascending(reshape(y, {B, V, H, Q}), middle_of(spec_.quantiles));
   if (effects_) y = reshape(y, {B, V, H, Q}) + reshape(slice(effects, -1, L, L + H), {B, V, H, 1});
   if (effects_ || spec_.says_quantiles()) y = reshape(y, {B, V, H * Q});
-  y = norm_.undo(tape, y, unit);
+  y = norm_.undo(tape, y, statistics);
   return spec_.says_quantiles() ? reshape(y, {B, V, H, Q}) : y;
 }
 

@@ -68,8 +68,8 @@ class MlstmDirection : public Module {
     Normed rows(x);
     const Read read = read_of(tape, x, projections_.split(tape, rows, layout), none);
     const Var sums = linear_attention({read.q}, {read.k}, read.v, read.gates.rate,
-                                      {true, chunk_, layout.lengths, undivided});
-    return written(tape, x, sums * double(undivided), read.gates.least);
+                                      {true, chunk_, layout.lengths, unnormalized});
+    return written(tape, x, sums * double(unnormalized), read.gates.least);
   }
 
   Var step(Tape& tape, const Var& x, MlstmState& past) {
@@ -78,8 +78,9 @@ class MlstmDirection : public Module {
     const Read read = read_of(tape, x, heads, past.largest);
     if (!past.sums) past.sums.emplace(x.dim(0) * heads_, read.k.dim(3), read.v.dim(3));
     Tensor sums = linear_attention_step(*past.sums, {read.q}, {read.k}, read.v,
-                                        &read.gates.rate.value(), undivided);
-    return written(tape, x, tape.constant(std::move(sums)) * double(undivided), read.gates.least);
+                                        &read.gates.rate.value(), unnormalized);
+    return written(tape, x, tape.constant(std::move(sums)) * double(unnormalized),
+                   read.gates.least);
   }
 
   void visit(Visitor& visitor) override {

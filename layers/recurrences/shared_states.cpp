@@ -42,7 +42,7 @@ class SharedStates : public DiagonalSystem {
     const Driven forth = in_gaps(tape, x, with_a_first_gap(layout.gaps));
     const Var y = read(tape, output_, complex_scan(forth.a, forth.x, {}, past));
     if (causal_) return y;
-    const Driven back = in_gaps(tape, x, seen_from_the_end(layout).gaps);
+    const Driven back = in_gaps(tape, x, reversed_layout(layout).gaps);
     return y + read(tape, reverse_output_, complex_scan(back.a, back.x, {}, future));
   }
 

@@ -13,7 +13,7 @@ const char* const kinds[] = {"none", "last", "mean", "revin"};
 /// What a backbone sees of the windows.
 Tensor seen(InstanceNorm& norm, const Tensor& x) {
   Tape tape;
-  return norm.apply(tape, Var(x), norm.unit_of(Var(x))).value();
+  return norm.apply(tape, Var(x), norm.statistics_of(Var(x))).value();
 }
 
 /// Each window of each variate in another unit.
@@ -38,8 +38,8 @@ TEST(InstanceNorm, IsUndoneExactlyUpToRounding) {
       for (const NamedParameter& named : parameters_of(norm))
         for (std::size_t i = 0; i < 3; ++i) named.parameter->value().data()[i] += real(0.3 * i);
       Tape tape;
-      const InstanceNorm::Unit unit = norm.unit_of(Var(x));
-      const Tensor back = norm.undo(tape, norm.apply(tape, Var(x), unit), unit).value();
+      const InstanceNorm::Statistics statistics = norm.statistics_of(Var(x));
+      const Tensor back = norm.undo(tape, norm.apply(tape, Var(x), statistics), statistics).value();
       expect_near(back, x, is_double ? 1e-14 : 1e-5);
     }
   }
@@ -78,8 +78,8 @@ TEST(InstanceNorm, IsDifferentiable) {
     InstanceNorm norm({kind, true}, 3);
     randomize(norm);
     check_layer(norm, random_tensor({2, 3, 4}, 3), [&](Tape& tape, const Var& x) {
-      const InstanceNorm::Unit unit = norm.unit_of(x);
-      return norm.undo(tape, square(norm.apply(tape, x, unit)), unit);
+      const InstanceNorm::Statistics statistics = norm.statistics_of(x);
+      return norm.undo(tape, square(norm.apply(tape, x, statistics)), statistics);
     });
   }
 }

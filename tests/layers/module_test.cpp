@@ -51,7 +51,7 @@ TEST(Module, IsRefusedWithANameThatNoFileTakes) {
         std::string("a."), std::string(".a"), std::string("a\n"), std::string(201, 'a')}) {
     Named module({name});
     EXPECT_EQ(error_of([&] { initialize(module, 1); }),
-              "[visit] no name for a tensor: '" + name +
+              "[visit] invalid tensor name: '" + name +
                   "'; use letters, digits and ._/-, not empty between dots, at most 200");
   }
   Named longest({std::string(200, 'a')});

@@ -110,7 +110,7 @@ TEST(Registry, RefusesNamesThatConfigsCannotHave) {
   auto registry = sums();
   for (const std::string name : {"", "init scale", "\u03c4", "a\"b", "a.b", "a\nb"})
     EXPECT_EQ(op_check::error_of([&] { registry.add(name, make<Sum>); }),
-              "[sum] no name for a sum: \"" + name + "\"; use letters, digits, _ and -");
+              "[sum] invalid name for a sum: \"" + name + "\"; use letters, digits, _ and -");
   registry.add("My_sum-2", make<Sum>);
   EXPECT_EQ(registry.names().size(), 3u);
 }

@@ -327,11 +327,11 @@ TEST(ChannelRates, AreRefusedWhereTheyMeanNothing) {
     return error_of([&] { mixers().make(spec.kind, spec); });
   };
   EXPECT_EQ(error([](MixerSpec& spec) { spec.window = 4; }),
-            "[linear_attention] a window is for rates per head; choose time_kernel.per = \"head\"");
+            "[linear_attention] window requires rates per head; set time_kernel.per = \"head\"");
   EXPECT_EQ(error([](MixerSpec& spec) { spec.time_kernel.kind = "rotation"; }),
             "[time_kernel] per = \"channel\" needs kind = \"decay\" or \"gate\", not \"rotation\"");
   EXPECT_EQ(error([](MixerSpec& spec) { spec.kind = "softmax"; }),
-            "[softmax] exact attention has rates per head; choose time_kernel.per = \"head\"");
+            "[softmax] exact attention has rates per head; set time_kernel.per = \"head\"");
   EXPECT_THAT(error([](MixerSpec& spec) { spec.warm = "exact", spec.warm_steps = 3; }),
               testing::HasSubstr("choose warm = \"none\" or time_kernel.per = \"head\""));
 }

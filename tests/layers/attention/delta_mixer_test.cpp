@@ -79,7 +79,7 @@ TEST(DeltaMixer, HasNeitherWindowNorWarmStart) {
   MixerSpec spec;
   spec.kind = "linear", spec.update = "delta", spec.window = 4;
   EXPECT_THAT(op_check::error_of([&] { mixers().make("linear", spec); }),
-              testing::HasSubstr("neither a window nor a warm start"));
+              testing::HasSubstr("supports neither a window nor a warm start"));
   spec.window = 0, spec.update = "product";
   EXPECT_EQ(op_check::error_of([&] { mixers().make("linear", spec); }),
             "[mixer] update = \"product\"; there are: sum, delta");

@@ -35,7 +35,7 @@ TEST(ShortConvolution, StepByStepEqualsTheBatchToTheBit) {
 /// As published of Hyena: uniform taps and bias, where what is added to the token takes it away.
 TEST(ShortConvolution, StartsAsAMixtureIfWanted) {
   const std::size_t taps = 4, D = 50;
-  ShortConvolution layer(taps, D, ConvolutionStart::mixing);
+  ShortConvolution layer(taps, D, ConvolutionInit::mixing);
   initialize(layer, 3);
   Tensor impulse = zeros({1, taps, D});
   std::fill_n(impulse.data(), D, real(1));

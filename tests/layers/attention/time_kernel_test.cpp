@@ -82,7 +82,7 @@ void expect_function_of_the_lag(const TimeKernelSpec& spec) {
     const bool logarithmic = scale == FeatureScale::logarithmic;
     const Tensor phi = random_tensor({1, 5, 2, 3}, 2);
     const Tensor with_turns =
-        turned(Features(Var(phi), scale), kernel.turns(tape, {.gaps = gaps}, 5, 0))
+        modulated(Features(Var(phi), scale), kernel.modulation(tape, {.gaps = gaps}, 5, 0))
             .values()
             .value();
     ASSERT_EQ(with_turns.shape(), (Shape{1, 5, 2, 3 * n * (2 * N + 1)}));
@@ -119,11 +119,11 @@ TEST(TimeKernel, TurnsArePositiveAndDifferentiable) {
     TimeKernel kernel(spec, 2, 4);
     randomize(kernel, 0.4);
     Tape tape;
-    const Tensor turns = kernel.turns(tape, {}, 50, 0).value();
-    for (const real feature : turns) ASSERT_GT(feature, 0);
+    const Tensor modulation = kernel.modulation(tape, {}, 50, 0).value();
+    for (const real feature : modulation) ASSERT_GT(feature, 0);
     check_layer(kernel, random_tensor({1, 6, 4}, 1), [&](Tape& tape, const Var& x) {
       const Var phi = reshape(x, {1, 6, 2, 2});
-      return turned(Features(phi), kernel.turns(tape, {}, 6, 2)).values() *
+      return modulated(Features(phi), kernel.modulation(tape, {}, 6, 2)).values() *
              reshape(kernel.rate(tape, x), {1, 1, 2, 1});
     });
   }
@@ -176,11 +176,11 @@ TEST(TimeKernel, EqualsTheQuadraticFormWithTheKernelOfTheLag) {
       for (const std::size_t chunk : {1, 8, 64}) {
         SCOPED_TRACE(name_of(spec) + ", chunk " + std::to_string(chunk));
         Tape tape;
-        const Var turns = kernel.turns(tape, layout, T, 0);
+        const Var modulation = kernel.modulation(tape, layout, T, 0);
         const Var rate = kernel.rate(tape, zeros({1, T, 4}), layout);
-        const Tensor y =
-            linear_attention(turned(Var(q), turns), turned(Var(k), turns), v, rate, {true, chunk})
-                .value();
+        const Tensor y = linear_attention(modulated(Var(q), modulation),
+                                          modulated(Var(k), modulation), v, rate, {true, chunk})
+                             .value();
         for (std::size_t h = 0; h < H; ++h) {
           const auto expected =
               quadratic_form(q, k, v, h, closed_weights(kernel, h, times_of(layout, T, 0)));
@@ -245,7 +245,7 @@ TEST(TimeKernel, RotationIsExactFarFromTheStart) {
     const std::vector<double> c = harmonic_coefficients(spec.harmonics);
     const std::size_t phases = 2 * c.size() + 1;
     const double first = 1 << 20;
-    const Tensor turns = kernel.turns(tape, {}, 8, first).value();
+    const Tensor modulation = kernel.modulation(tape, {}, 8, first).value();
     for (std::size_t h = 0; h < 2; ++h) {
       const double depth = std::sqrt(double(n) * double(rotation(h, 0, 1)) / 2) / c[0];
       for (std::size_t t = 0; t < 8; ++t)
@@ -254,7 +254,7 @@ TEST(TimeKernel, RotationIsExactFarFromTheStart) {
           for (std::size_t k = 1; k <= c.size(); ++k)
             wave += 2 * std::pow(depth, double(k)) * c[k - 1] *
                     std::cos(double(rotation(h, (k - 1) * n + r, 0)) * (first + double(t)));
-          EXPECT_NEAR(double(turns(0, t, h, phases * r)), wave / std::sqrt(double(phases * n)),
+          EXPECT_NEAR(double(modulation(0, t, h, phases * r)), wave / std::sqrt(double(phases * n)),
                       is_double ? 1e-9 : 1e-5);
         }
     }
@@ -336,9 +336,9 @@ TEST(TimeKernel, TurnsOfLogarithmsStayFiniteWhereWavesCancel) {
   initialize(kernel, 1);
   Tape tape;
   const Var logarithms(zeros({1, 8192, 1, 1}));
-  const Var y =
-      turned(Features(logarithms, FeatureScale::logarithmic), kernel.turns(tape, {}, 8192, 0))
-          .values();
+  const Var y = modulated(Features(logarithms, FeatureScale::logarithmic),
+                          kernel.modulation(tape, {}, 8192, 0))
+                    .values();
   tape.backward(sum(y));
   EXPECT_TRUE(all_finite(y.data(), y.value().size()));
   for (const NamedParameter& named : parameters_of(kernel)) {

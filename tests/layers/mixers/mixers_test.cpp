@@ -235,7 +235,7 @@ TEST(SoftmaxMixer, RefusesTimeKernelsThatMakeFeatures) {
     EXPECT_EQ(
         op_check::error_of([&] { mixers().make("softmax", spec_of("softmax", false, time)); }),
         "[softmax] time kernel " + time +
-            " is for linear attention; exact attention has: none, decay");
+            " requires linear attention; set it to none or decay");
 }
 
 }  // namespace mixers_test

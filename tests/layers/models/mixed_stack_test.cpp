@@ -57,7 +57,7 @@ TEST(BlockStack, WithoutAPatternIsOfOneKind) {
   spec.block.mixer.kind = "softmax";
   EXPECT_EQ(block_spec(spec, 1).mixer.kind, "softmax");
   EXPECT_EQ(op_check::error_of([&] { BlockStack stack(spec); }),
-            "[softmax] time kernel gate is for linear attention; exact attention has: none, decay");
+            "[softmax] time kernel gate requires linear attention; set it to none or decay");
   spec.pattern = {"softmax", "lineal"};
   EXPECT_THAT(op_check::error_of([&] { BlockStack stack(spec); }),
               testing::HasSubstr("no mixer is called \"lineal\""));
