@@ -62,7 +62,7 @@ Var GatedOutput::forward(Tape& tape, const Var& x) { return glu(linear_.forward(
 
 Var Norm::forward(Tape& tape, const Var& x, const std::vector<std::size_t>&) {
   const auto norm = row_norm(tape);
-  require(norm.has_value(), "norm", "a norm has row_norm() or a forward() of its own");
+  require(norm.has_value(), "norm", "override row_norm() or forward()");
   return norm->apply(x);
 }
 

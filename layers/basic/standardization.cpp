@@ -7,7 +7,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Added to the variance of a window, in the unit of the training data.
+/// Added to the variance of a window, in units of the training data.
 constexpr double epsilon = 1e-5;
 
 }  // namespace
@@ -19,8 +19,8 @@ Standardize::Standardize(std::size_t variates, std::size_t series) : variates_(v
 }
 
 void Standardize::set(const std::vector<double>& mean, const std::vector<double>& deviation) {
-  require(mean.size() == mean_.size() && deviation.size() == mean_.size(), "standardize",
-          mean.size(), " means and ", deviation.size(), " deviations of ", mean_.size(),
+  require(mean.size() == mean_.size() && deviation.size() == mean_.size(), "standardize", "got ",
+          mean.size(), " means and ", deviation.size(), " deviations for ", mean_.size(),
           " variates");
   for (std::size_t v = 0; v < mean.size(); ++v) {
     mean_.data()[v] = real(mean[v]);

@@ -236,11 +236,13 @@ void GaussianProcess::start_density(const ProcessRows& rows) {
   std::vector<std::size_t> inputs;  // of the heads
   for (const auto& term : terms_) inputs.insert(inputs.end(), term.begin(), term.end());
   const std::uint64_t seed = spec_.density.seed;
-  if (spec_.density.start == "periodogram") return start_at_waves(*density_, inputs, rows, seed);
-  if (spec_.density.start == "em") return start_at(start_by_em(*density_, inputs, rows, seed));
+  if (spec_.density.start == "periodogram")
+    return init_from_periodogram(*density_, inputs, rows, seed);
+  if (spec_.density.start == "em")
+    return init_variances(start_by_em(*density_, inputs, rows, seed));
   const std::vector<double> log_scales = distance_log_scales(rows.inputs, inputs, seed);
   if (spec_.density.start == "search") return start_where_likely(rows, log_scales);
-  density_->start_at(log_scales);
+  density_->init_log_scale(log_scales);
 }
 
 /// Of a likelihood with several maxima, gradients find the one beside their start: where rows are
@@ -252,7 +254,7 @@ void GaussianProcess::start_where_likely(const ProcessRows& rows,
   std::vector<double> chosen = log_scales;
   double noise = at_start, best = -std::numeric_limits<double>::infinity();
   const auto begin = [&](const std::vector<double>& scales, double log_noise) {
-    density_->start_at(scales);
+    density_->init_log_scale(scales);
     log_noise_.value().fill(real(log_noise));
   };
   for (const double finer : {1.0, 3.0, 10.0, 30.0})
@@ -267,7 +269,7 @@ void GaussianProcess::start_where_likely(const ProcessRows& rows,
   begin(chosen, noise);
 }
 
-void GaussianProcess::start_at(const ProcessVariances& variances) {
+void GaussianProcess::init_variances(const ProcessVariances& variances) {
   constexpr double least = 1e-6;  // of the targets' variance
   const double signal = std::max(variances.signal, least) / double(terms_.size());
   log_variance_.value().fill(real(std::log(signal)));

@@ -103,7 +103,7 @@ class GaussianProcess : public Module {
   void start_where_likely(const ProcessRows& rows, const std::vector<double>& log_scales);
   void centre_prior();
   Parameter* log_scale();
-  void start_at(const ProcessVariances& variances);
+  void init_variances(const ProcessVariances& variances);
   std::shared_ptr<const ProcessKernel> kernel(const ProcessRows& rows);
   std::shared_ptr<const ProcessFeatures> features(const ProcessRows& rows, const Var& draws);
   std::vector<Parameter*> parameters();

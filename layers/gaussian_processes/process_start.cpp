@@ -232,8 +232,8 @@ std::vector<double> distance_log_scales(const std::vector<std::vector<double>>& 
   return scales;
 }
 
-void start_at_waves(SpectralDensity& density, const std::vector<std::size_t>& heads,
-                    const ProcessRows& rows, std::uint64_t seed) {
+void init_from_periodogram(SpectralDensity& density, const std::vector<std::size_t>& heads,
+                           const ProcessRows& rows, std::uint64_t seed) {
   set_heads(density, heads, rows, seed, strongest_waves);
 }
 

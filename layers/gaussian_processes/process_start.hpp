@@ -15,8 +15,8 @@ std::vector<double> distance_log_scales(const std::vector<std::vector<double>>& 
 /// Lomb-Scargle periodogram; VanderPlas, "Understanding the Lomb-Scargle periodogram", 2018).
 /// Throws std::invalid_argument for other densities. Time n times frequencies times components, of
 /// at most 4,096 rows, for each input.
-void start_at_waves(SpectralDensity& density, const std::vector<std::size_t>& heads,
-                    const ProcessRows& rows, std::uint64_t seed);
+void init_from_periodogram(SpectralDensity& density, const std::vector<std::size_t>& heads,
+                           const ProcessRows& rows, std::uint64_t seed);
 
 /// Of the targets less a line: what spectra explain, and what they leave.
 struct ProcessVariances {
@@ -30,7 +30,8 @@ ProcessVariances start_by_em(SpectralDensity& density, const std::vector<std::si
 
 /// How many components the spectra of the targets need, 2 to `most`, of the input that needs most:
 /// a slow one, and those that a Dirichlet process finds among 512 draws of the periodogram above
-/// four times its floor. A function of rows and seed. Time as start_at_waves() for one component.
+/// four times its floor. A function of rows and seed. Time as init_from_periodogram() for one
+/// component.
 std::size_t count_waves(const ProcessRows& rows, std::size_t most, std::uint64_t seed);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

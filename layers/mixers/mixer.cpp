@@ -34,7 +34,7 @@ void require_mixed(const Var& mixed, const Var& x) {
           "; the shape must stay");
 }
 
-Var of_each(std::size_t B, const Var& x) {
+Var tiled(std::size_t B, const Var& x) {
   if (B == 1) return x;
   Shape one(x.shape().begin(), x.shape().end() - 1), each = one, all = x.shape();
   one.push_back(1), each.push_back(B);

@@ -30,7 +30,7 @@ struct MixerState {
 };
 
 /// What channels have, for the channels of B sequences side by side. (.., D) -> (.., B D)
-Var of_each(std::size_t B, const Var& x);
+Var tiled(std::size_t B, const Var& x);
 
 /// Of a mixer that cannot be computed token by token.
 struct NoSteps : std::invalid_argument {

@@ -40,7 +40,7 @@ class ChannelStates : public DiagonalSystem {
   Var step(Tape& tape, const Var& u, Tensor& states, double gap) override {
     require_steps(gap == 1);
     const ChannelWeights of = weights(tape, false);
-    const Tensor a = of_each(u.dim(0), of.a).value(), w = of_each(u.dim(0), of.w).value();
+    const Tensor a = tiled(u.dim(0), of.a).value(), w = tiled(u.dim(0), of.w).value();
     Tensor y = state_space_step(states, u.value(), a, w);
     return tape.constant(Tensor(y.reshape(u.shape())));
   }

@@ -44,7 +44,7 @@ Var SpectralDensity::noise_of(Tape& tape) {
   return Var(redrawn_, nullptr, &tape);
 }
 
-void SpectralDensity::start_at(const std::vector<double>& log_scale) {
+void SpectralDensity::init_log_scale(const std::vector<double>& log_scale) {
   const std::size_t all = spec_.heads * spec_.dim;
   require(log_scale.size() == spec_.dim || log_scale.size() == all, "density",
           "needs one log scale for each coordinate: ", log_scale.size(), " for ", spec_.dim);
@@ -60,7 +60,7 @@ void SpectralDensity::start_heads_at(const std::vector<double>& log_scale) {
 }
 
 void SpectralDensity::initialized() {
-  if (spec_.spread > 0) start_at(std::vector<double>(spec_.dim, spec_.log_scale));
+  if (spec_.spread > 0) init_log_scale(std::vector<double>(spec_.dim, spec_.log_scale));
   if (posterior_) posterior_->centre();
 }
 

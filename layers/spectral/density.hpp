@@ -94,7 +94,7 @@ class SpectralDensity : public Module {
   virtual Var sample(Tape& tape, const Var& noise) = 0;
   /// Starts with these log scales, one for each coordinate of every head (H d), or of all heads
   /// (d): median_log_scale() of data; with a spread, heads stand apart around them.
-  void start_at(const std::vector<double>& log_scale);
+  void init_log_scale(const std::vector<double>& log_scale);
   /// Starts every head exactly there (H d): no spread is added.
   void start_heads_at(const std::vector<double>& log_scale);
   /// Heads stand apart from the start, with a spread.

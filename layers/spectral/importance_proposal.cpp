@@ -59,9 +59,9 @@ Var Proposal::log_ratio(Tape& tape, SpectralDensity& target) {
   return target.log_densities(tape, tape.constant(w)) - tape.constant(std::move(log_q));
 }
 
-void Proposal::start_at(std::vector<double> log_scale) {
+void Proposal::init_log_scale(std::vector<double> log_scale) {
   for (double& each : log_scale) each += log_widening_;
-  density_->start_at(log_scale);
+  density_->init_log_scale(log_scale);
 }
 
 void Proposal::visit(Visitor& visitor) {

@@ -15,8 +15,8 @@ class Proposal : public Module {
   Tensor draws(const Tape& tape);
   /// ln p(w) - ln q(w) of them. -> (H, m)
   Var log_ratio(Tape& tape, SpectralDensity& target);
-  /// Starts it as p is started, wider by spec.proposal_scale: SpectralDensity::start_at().
-  void start_at(std::vector<double> log_scale);
+  /// Starts it as p is started, wider by spec.proposal_scale: SpectralDensity::init_log_scale().
+  void init_log_scale(std::vector<double> log_scale);
   void visit(Visitor& visitor) override;
 
   SpectralDensity& density() const { return *density_; }  ///< q

@@ -10,7 +10,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 /// The median heuristic for each column: log of 1 / (sqrt(d') median |x_ij - x_kj|) over sampled
 /// pairs of rows that differ there, d' the number of columns that vary at all. A constant column
 /// gets the mean of the others, and 0 if there are none. x (n, d) -> (d), for
-/// SpectralDensity::start_at. Garreau, Jitkrittum, Kanagawa, 2017.
+/// SpectralDensity::init_log_scale. Garreau, Jitkrittum, Kanagawa, 2017.
 std::vector<double> median_log_scale(const Tensor& x, const RandomFunction& random);
 
 /// m angular frequencies per column, drawn from the normalised periodogram of a signal sampled

@@ -198,8 +198,9 @@ TEST(Filter, RefusesSizesOfNothing) {
             "[filter] piece = 0: must be between 1 and 4096");
   FilterSpec features{.kind = "implicit", .length = 33};
   features.features = 4;
-  EXPECT_EQ(op_check::error_of([&] { filter_by(features); }),
-            "[implicit_filter] features = 4 must be odd: time, as many cosines as sines");
+  EXPECT_EQ(
+      op_check::error_of([&] { filter_by(features); }),
+      "[implicit_filter] features = 4 must be odd: time, then cosines and sines in equal number");
 }
 
 TEST(ExplicitFilter, SquashesSmallNumbers) {

@@ -91,7 +91,7 @@ TEST(H3Mixer, RemembersAllProductsOfAHead) {
   EXPECT_THAT(op_check::error_of([] {
                 make({"h3", {{"h3.channels", "4"}}});
               }),
-              testing::HasSubstr("[h3] channels = 4 of a head must divide the width 6"));
+              testing::HasSubstr("[h3] channels = 4 must divide the width 6"));
 }
 
 }  // namespace h3_test

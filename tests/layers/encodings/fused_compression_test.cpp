@@ -8,7 +8,7 @@ namespace fused_compression_test {
 
 using namespace layer_check;
 
-/// As x: W itself is judged.
+/// As x: W itself is measured.
 Tensor identity(std::size_t size) {
   Tensor one = zeros({size, size});
   for (std::size_t i = 0; i < size; ++i) one(i, i) = 1;
@@ -129,7 +129,7 @@ TEST(FusedCompression, AFitForFewBitsStandsTheirRounding) {
       x(p, i) = real(std::cos(0.3 * double(i) * double(p) / 64 + double(i % 2)));
   const Tensor w = random_tensor({24, 8}, 1);
   const auto rounded_error = [&](const CompressedMatrix& half) {
-    return judged(w, quantized(half.weight, x, 8).weight, x, 0).error;
+    return measured(w, quantized(half.weight, x, 8).weight, x, 0).error;
   };
   const CompressedMatrix free = pruned(w, x, 0.5, mask), bounded = pruned(w, x, 0.5, mask, 8);
   EXPECT_GT(rounded_error(free), 3 * rounded_error(bounded));
@@ -142,11 +142,11 @@ TEST(FusedCompression, SaysWhatItCannotDo) {
   EXPECT_EQ(op_check::error_of([&] {
               pruned(zeros({2, 2}), identity(2), 1.5, mask);
             }),
-            "[pruned] the fraction that is kept must be in [0, 1], not 1.5");
+            "[pruned] keep = 1.5 must be in [0, 1]");
   EXPECT_EQ(op_check::error_of([] {
               quantized(zeros({2, 2}), identity(2), 1);
             }),
-            "[quantized] 2 to 16 bits are offered, not 1");
+            "[quantized] bits = 1 must be from 2 to 16");
   EXPECT_EQ(op_check::error_of([] {
               low_rank(zeros({4, 2}), identity(3), 1);
             }),

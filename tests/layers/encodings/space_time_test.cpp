@@ -203,11 +203,10 @@ TEST(SpaceTime, SaysWhatItCannotDo) {
             "[space_time_encoding] no space_time_encoding is called \"both\"; there are: fused, "
             "space, time, additive, concatenated, multiplicative");
   EXPECT_EQ(op_check::error_of([] { make_space_time(spec_of("additive", 10)); }),
-            "[space_time_encoding] an additive kernel fills the channels, whose number 4 must "
-            "divide, not 10");
+            "[space_time_encoding] an additive kernel requires a multiple of 4 channels, not 10");
   EXPECT_EQ(op_check::error_of([] { make_space_time(spec_of("concatenated", 10)); }),
-            "[space_time_encoding] an encoding of 10 channels beside the content leaves none of "
-            "10 to it");
+            "[space_time_encoding] an encoding of 10 concatenated channels leaves none of 10 for "
+            "the content");
 }
 
 }  // namespace space_time_test

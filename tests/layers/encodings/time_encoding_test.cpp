@@ -215,7 +215,7 @@ TEST(TimeEncoding, RefusesWhatIsNone) {
   TimeEncodingSpec spec = spec_of("free");
   spec.longest = 0.5;
   EXPECT_EQ(op_check::error_of([&] { make_time_encoding(spec); }),
-            "[time_encoding] needs a frequency, and periods 0 < shortest <= longest: m = 6, "
+            "[time_encoding] requires m >= 1 and 0 < shortest <= longest: m = 6, "
             "shortest = 1, longest = 0.5");
 }
 

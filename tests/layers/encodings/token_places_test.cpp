@@ -51,7 +51,7 @@ TEST(TokenPlaces, DependOnThePastAlone) {
 
 TEST(TokenPlaces, SayWhatTheyNeed) {
   EXPECT_EQ(op_check::error_of([] { TokenPlaces({.separator = {}}); }),
-            "[token_places] needs an image of pixels, or a separator and the length of a text");
+            "[token_places] requires an image, or a text's separator and length");
 }
 
 TEST(TokenPlaces, OfAnImageThatIsNoSquareAreInUnitsOfBothSides) {

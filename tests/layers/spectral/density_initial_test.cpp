@@ -94,7 +94,7 @@ TEST(StartAt, SetsTheScaleOfEveryCoordinate) {
     DensitySpec spec{.kind = kind, .draws = "sobol_owen", .heads = 2, .m = 4096, .dim = 3};
     spec.degrees = 1e6;
     const auto density = make_density(spec);
-    density->start_at(log_scale);
+    density->init_log_scale(log_scale);
     const std::vector<double> w = draws_of(*density, 1);
     for (std::size_t j = 0; j < 3; ++j) {
       double square = 0;
@@ -102,7 +102,7 @@ TEST(StartAt, SetsTheScaleOfEveryCoordinate) {
       EXPECT_NEAR(std::log(square) / 2, log_scale[j], 0.05) << kind << j;
     }
   }
-  EXPECT_EQ(op_check::error_of([&] { make_density({.dim = 4})->start_at(log_scale); }),
+  EXPECT_EQ(op_check::error_of([&] { make_density({.dim = 4})->init_log_scale(log_scale); }),
             "[density] needs one log scale for each coordinate: 3 for 4");
 }
 
@@ -117,7 +117,7 @@ TEST(StartAt, SaysWhatADensityOfOnesOwnLacks) {
   Unscaled together({.kind = "mine", .heads = 2, .dim = 3});
   together.initialized();
   const char* error = "[density] \"mine\" needs set_log_scale() for a spread or a start from data";
-  EXPECT_EQ(op_check::error_of([&] { together.start_at({0, 0, 0}); }), error);
+  EXPECT_EQ(op_check::error_of([&] { together.init_log_scale({0, 0, 0}); }), error);
   Unscaled apart({.kind = "mine", .heads = 2, .dim = 3, .spread = 1});
   EXPECT_EQ(op_check::error_of([&] { apart.initialized(); }), error);
 }

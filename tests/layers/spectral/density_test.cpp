@@ -55,7 +55,7 @@ TEST_P(EveryDensity, StartsItsHeadsApart) {
     other.spread = spread, other.log_scale = from_data ? 0 : log_scale;
     const auto density = make_density(other);
     initialize(*density, 7);
-    if (from_data) density->start_at(std::vector<double>(3, log_scale));
+    if (from_data) density->init_log_scale(std::vector<double>(3, log_scale));
     return draws_of(*density, head);
   };
   for (const bool from_data : {false, true})

@@ -201,14 +201,14 @@ TEST(ParameterPosterior, BelongsToADensity) {
   spec.heads = 2, spec.dim = 3, spec.m = 8, spec.posterior = "mean_field";
   const auto density = make_density(spec);
   initialize(*density, 1);
-  density->start_at({0.5, 0.25, -1});
+  density->init_log_scale({0.5, 0.25, -1});
   ASSERT_NE(density->posterior(), nullptr);
   EXPECT_EQ(parameters_of(*density).back().name, "posterior.factor");
   EXPECT_EQ(parameters_of(*density).back().parameter->shape(), (Shape{12}));
   density->posterior()->draw({1, Purpose::posterior, 1});
   density->posterior()->restore();
   const double at_start = density->posterior()->divergence();
-  density->start_at({0, 0, 0});
+  density->init_log_scale({0, 0, 0});
   EXPECT_NEAR(density->posterior()->divergence(), at_start, rounding);
   spec.posterior = "none";
   EXPECT_EQ(make_density(spec)->posterior(), nullptr);
