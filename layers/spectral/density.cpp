@@ -51,10 +51,10 @@ void SpectralDensity::init_log_scale(const std::vector<double>& log_scale) {
   std::vector<double> of_heads(all);
   for (std::size_t i = 0; i < all; ++i)
     of_heads[i] = log_scale[i % log_scale.size()] + head_offset(spec_, i / spec_.dim);
-  start_heads_at(of_heads);
+  init_head_log_scales(of_heads);
 }
 
-void SpectralDensity::start_heads_at(const std::vector<double>& log_scale) {
+void SpectralDensity::init_head_log_scales(const std::vector<double>& log_scale) {
   set_log_scale(log_scale);
   if (posterior_) posterior_->centre();
 }

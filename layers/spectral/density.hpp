@@ -96,7 +96,7 @@ class SpectralDensity : public Module {
   /// (d): median_log_scale() of data; with a spread, heads stand apart around them.
   void init_log_scale(const std::vector<double>& log_scale);
   /// Starts every head exactly there (H d): no spread is added.
-  void start_heads_at(const std::vector<double>& log_scale);
+  void init_head_log_scales(const std::vector<double>& log_scale);
   /// Heads stand apart from the start, with a spread.
   void initialized() override;
   /// Prior and posterior of the parameters, which make_density() adds; null without.
@@ -124,7 +124,7 @@ class SpectralDensity : public Module {
  protected:
   /// The saved base draws.
   const Tensor& noise() const { return noise_; }
-  /// What start_heads_at() does, (H d); throws unless overridden.
+  /// What init_head_log_scales() does, (H d); throws unless overridden.
   virtual void set_log_scale(const std::vector<double>& log_scale);
 
  private:

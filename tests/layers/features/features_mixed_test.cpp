@@ -146,7 +146,7 @@ TEST(MixedHybrid, TakesAnyNumberOfAnyMaps) {
   const auto error_of = [&](std::vector<std::string> estimators, const char* lambdas) {
     return op_check::error_of([&] { shape_of(std::move(estimators), lambdas); });
   };
-  EXPECT_EQ(error_of({}, "learned"), "[hybrid] needs an estimator");
+  EXPECT_EQ(error_of({}, "learned"), "[hybrid] estimators must not be empty");
   EXPECT_EQ(error_of({"hybrid"}, "learned"), "[hybrid] cannot be an estimator of itself");
   EXPECT_EQ(error_of({"relu"}, "dice"),
             "[features] lambdas = \"dice\"; there are: learned, gaussian, angular, clusters");

@@ -260,9 +260,8 @@ TEST(FixedWeightFeatures, HaveTheWeightsOfTheFrequenciesAtTheStart) {
     EXPECT_GT(xt::amax(xt::abs(values() - first))(), 1e-3);
   }
   spec.density.redraw = 5;
-  EXPECT_EQ(
-      op_check::error_of([&] { make_feature_map(spec); }),
-      "[wpff_fixed] its weights are those of one set of frequencies: redraw must be 0, not 5");
+  EXPECT_EQ(op_check::error_of([&] { make_feature_map(spec); }),
+            "[wpff_fixed] fixed weights belong to one set of frequencies: redraw must be 0, not 5");
 }
 
 /// In the pass where they are due, in training only, and once they have moved.

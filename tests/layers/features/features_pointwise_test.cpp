@@ -47,7 +47,7 @@ TEST(CosformerFeatures, WeighByTheCosineOfTheLag) {
     }
   }
   EXPECT_EQ(op_check::error_of([&] { map->queries(tape, for_all_heads(q, 1), 20); }),
-            "[cosformer] position 20 is beyond its length = 20; raise "
+            "[cosformer] position 20 is beyond length = 20; raise "
             "model.mixer.features.length");
 }
 
@@ -108,7 +108,7 @@ TEST(DpfpFeatures, MultiplyRolledCopies) {
   for (std::size_t f = 0; f < 8; ++f) EXPECT_EQ(phi.data()[f], expected[f]) << f;
   spec.rolls = 4;
   EXPECT_EQ(op_check::error_of([&] { make_feature_map(spec); }),
-            "[dpfp] rolls = 4: must be at least 1 and below 4");
+            "[dpfp] rolls = 4 must be at least 1 and below 4");
 }
 
 /// Projected maps against loops: f(w_i . x + b_i).

@@ -187,7 +187,7 @@ TEST(TrigonometricFeatures, StayInTheRangeOfNumbers) {
 TEST(TrigonometricFeatures, HaveTheirLengthUpToTheLargestExponent) {
   constexpr std::size_t d = 4;
   const auto map = make_feature_map(spec_of("trigonometric", 1, d, 8));
-  const double largest = largest_trigonometric_exponent();
+  const double largest = max_trigonometric_exponent();
   for (const double exponent : {0.5, 10.0, largest - 0.01, largest + 20}) {
     const std::vector<double> x(d, std::sqrt(2 * exponent / std::sqrt(d)));
     EXPECT_NEAR(std::log(estimates_of(*map, 1, x, x)[0]) / 2, std::min(exponent, largest), 1e-4);

@@ -202,9 +202,8 @@ TEST(NormalizedWeights, EstimateTheKernelOfTheirMap) {
 }
 
 TEST(NormalizedWeights, RefuseSignedFeatures) {
-  EXPECT_EQ(
-      op_check::error_of([] { make_feature_map(small("fourier", "normalized")); }),
-      "[fourier] weights = \"normalized\" divide by a sum of features, which must be positive");
+  EXPECT_EQ(op_check::error_of([] { make_feature_map(small("fourier", "normalized")); }),
+            "[fourier] weights = \"normalized\" requires positive features");
 }
 
 /// cos^2 + sin^2 of a frequency is its weight.
@@ -284,25 +283,24 @@ TEST(WeightedMaps, SayWhatTheyNeed) {
     return op_check::error_of([&] { make_feature_map(spec); });
   };
   EXPECT_EQ(error_of(small("t2r", "fixed")),
-            "[t2r] weights = \"fixed\" are those of frequencies, and it has none");
+            "[t2r] weights = \"fixed\" requires a map with frequencies");
   EXPECT_EQ(error_of(small("t2r", "importance")),
-            "[t2r] weights = \"importance\" are those of frequencies, and it has none");
+            "[t2r] weights = \"importance\" requires a map with frequencies");
   EXPECT_EQ(error_of(small("wpff", "learned")),
-            "[wpff] it has weights already: weights must be \"none\", not \"learned\"");
+            "[wpff] the map has weights already: weights must be \"none\", not \"learned\"");
   EXPECT_EQ(error_of(small("pff", "lerned")),
             "[features] weights = \"lerned\"; there are: none, learned, normalized, fixed, "
             "importance");
   EXPECT_EQ(error_of(small("hybrid", "importance")),
-            "[hybrid] weights = \"importance\" are those of frequencies, and it has none");
+            "[hybrid] weights = \"importance\" requires a map with frequencies");
   FeatureSpec spec = small("fourier", "fixed");
   spec.density.redraw = 5;
   EXPECT_EQ(error_of(spec),
-            "[fourier] its weights are those of one set of frequencies: redraw must be 0, not 5");
+            "[fourier] fixed weights belong to one set of frequencies: redraw must be 0, not 5");
   spec = small("fourier", "importance");
   spec.projection = "sorf";
   EXPECT_EQ(error_of(spec),
-            "[fourier] weights = \"importance\" are those of a density: projection must be "
-            "\"density\", not \"sorf\"");
+            "[fourier] weights = \"importance\" requires projection = \"density\", not \"sorf\"");
 }
 
 }  // namespace features_weights_test
