@@ -28,7 +28,7 @@ class ExponentialFilter : public Filter {
         frequency_({spec.channels(), spec.states}),
         output_re_({spec.channels(), spec.states}, Initial::normal(std::sqrt(0.5))),
         output_im_({spec.channels(), spec.states}, Initial::normal(std::sqrt(0.5))) {
-    const Eigenvalues start = start_eigenvalues(spec.eigenvalues, spec.states);
+    const Eigenvalues start = initial_eigenvalues(spec.eigenvalues, spec.states);
     for (std::size_t i = 0; i < frequency_.value().size(); ++i) {
       log_decay_.value().data()[i] = real(std::log(-start.re[i % spec.states]));
       frequency_.value().data()[i] = real(start.im[i % spec.states]);
@@ -38,7 +38,7 @@ class ExponentialFilter : public Filter {
   Var at(Tape& tape, const Lags& lags) override {
     const Steps steps = steps_of(tape(log_decay_), tape(frequency_), tape(log_step_));
     const ComplexPair output = {tape(output_re_), tape(output_im_)};
-    const ComplexPair weight = output * steps.held_gain();
+    const ComplexPair weight = output * steps.zoh_gain();
     return exponential_kernels(-steps.z.re, steps.z.im, 2 * weight.re, -2 * weight.im, lags.count,
                                lags.descending);
   }

@@ -17,21 +17,21 @@ Layout reversed_layout(Layout layout) {
 
 Var Mixer::forward_add(Tape& tape, const Var& residual, Normed& x, const Layout& layout) {
   const Var mixed = forward(tape, x.rows(tape), layout);
-  require_mixed(mixed, residual);
+  require_same_shape(mixed, residual);
   return residual + mixed;
 }
 
 NoSteps::NoSteps()
     : std::invalid_argument(
-          "[mixer] has no start() and step(): it is for whole sequences, not token by token") {}
+          "[mixer] start() and step() are not implemented: it processes whole sequences only") {}
 
 std::unique_ptr<MixerState> Mixer::start() const { throw NoSteps(); }
 
 Var Mixer::step(Tape&, const Var&, MixerState&) { throw NoSteps(); }
 
-void require_mixed(const Var& mixed, const Var& x) {
-  require(mixed.shape() == x.shape(), "mixer", "has made ", mixed.shape(), " of ", x.shape(),
-          "; the shape must stay");
+void require_same_shape(const Var& mixed, const Var& x) {
+  require(mixed.shape() == x.shape(), "mixer", "expected output ", x.shape(), ", got ",
+          mixed.shape());
 }
 
 Var tiled(std::size_t B, const Var& x) {
@@ -43,9 +43,9 @@ Var tiled(std::size_t B, const Var& x) {
   return reshape(broadcast_to(reshape(x, one), each), all);
 }
 
-void show_attention(const Tape& tape, const Mixer& mixer, const AttentionInputs& what) {
+void show_attention(const Tape& tape, const Mixer& mixer, const AttentionInputs& inputs) {
   if (auto* observer = dynamic_cast<AttentionObserver*>(tape.observer))
-    observer->attended(mixer, what);
+    observer->attended(mixer, inputs);
 }
 
 Mixers& mixers() {

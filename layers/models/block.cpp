@@ -76,7 +76,7 @@ std::unique_ptr<MixerState> Block::start() const {
 }
 
 Var Block::add_mixed(Tape& tape, const Var& x, const Var& mixed) {
-  require_mixed(mixed, x);
+  require_same_shape(mixed, x);
   return x + dropout_.forward(tape, gate_ ? gate_->forward(tape, mixed) : mixed);
 }
 

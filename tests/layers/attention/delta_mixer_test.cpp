@@ -58,7 +58,7 @@ TEST(DeltaMixer, TreatsBothDirectionsAlike) {
     EXPECT_THAT(op_check::error_of([&] {
                   mixer->step(tape, zeros({1, 1, D}), *state);
                 }),
-                testing::HasSubstr("only a causal mixer can be computed token by token"));
+                testing::HasSubstr("step() requires a causal mixer"));
   }
 }
 

@@ -177,11 +177,11 @@ TEST(ConvolutionMixers, RefuseWhatTheyCannotDo) {
   EXPECT_EQ(op_check::error_of([&] {
               mixer->step(tape, zeros({1, 1, width}), *mixer->start());
             }),
-            "[hyena] only a causal mixer can be computed token by token");
+            "[hyena] step() requires a causal mixer");
   EXPECT_THAT(op_check::error_of([&] {
                 mixer->forward(tape, zeros({1, 2, width}), {.gaps = zeros({1, 2})});
               }),
-              testing::HasSubstr("[hyena] needs tokens at equal distances"));
+              testing::HasSubstr("[hyena] requires tokens at equal distances"));
   EXPECT_THAT(op_check::error_of([&] {
                 make({"hyena", {{"filter.features", "4"}}});
               }),

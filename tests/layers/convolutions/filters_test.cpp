@@ -87,7 +87,7 @@ TEST(ExponentialFilter, StartsWithTheEigenvaluesAskedFor) {
     FilterSpec spec{.kind = "exponential", .states = 4, .eigenvalues = start};
     spec.width = 2;
     const auto filter = filter_by(spec);
-    const Eigenvalues expected = start_eigenvalues(start, 4);
+    const Eigenvalues expected = initial_eigenvalues(start, 4);
     std::map<std::string, const real*> values;
     for (const NamedParameter& named : parameters_of(*filter))
       values[named.name] = named.parameter->value().data();

@@ -347,7 +347,7 @@ TEST(GaussianProcess, SaysWhatItCannotDo) {
   const std::string error =
       op_check::error_of<std::domain_error>([&] { likelihood_of(process, same); });
   EXPECT_NE(error.find("not positive definite: pivot"), std::string::npos) << error;
-  EXPECT_NE(error.find("start with more model.gp.noise"), std::string::npos) << error;
+  EXPECT_NE(error.find("increase model.gp.noise"), std::string::npos) << error;
 }
 
 /// The order of columns is no matter, nor is one that does not change.

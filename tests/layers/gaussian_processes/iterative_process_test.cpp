@@ -62,7 +62,7 @@ TEST(IterativeProcess, RefusesNoiseBelowRounding) {
   for (const double noise : {1e-3, 1e-4, 1e-5}) {
     const std::string error =
         op_check::error_of<std::domain_error>([&] { likelihood_by("cg", wave_of(2), noise); });
-    EXPECT_NE(error.find("start with more model.gp.noise"), std::string::npos) << error;
+    EXPECT_NE(error.find("increase model.gp.noise"), std::string::npos) << error;
     EXPECT_NE(error.find("model.gp.method = \"exact\""), std::string::npos) << error;
   }
 }

@@ -61,8 +61,7 @@ TEST(GaussianProcess, NeedsASlopeForEachParameter) {
   GaussianProcessSpec spec = GaussianProcessSpec{.inputs = 2};
   spec.density.kind = "forgetful";
   EXPECT_EQ(error_of([&] { GaussianProcess{spec}; }),
-            "[gaussian_process] curve() of the density \"forgetful\" has slopes by 6 numbers of "
-            "all heads, its visit() names 2");
+            "[gaussian_process] curve() of the density \"forgetful\" has slopes by 6 numbers, but visit() names 2");
   densities() = others;
 }
 

@@ -128,7 +128,7 @@ TEST(BlockStack, RefusesWhatAMixerMustNotGive) {
     EXPECT_EQ(op_check::error_of([&] {
                 stack.forward(tape, random_tensor({2, 7, 6}, 1));
               }),
-              "[mixer] has made (2, 7, 1) of (2, 7, 6); the shape must stay");
+              "[mixer] expected output (2, 7, 6), got (2, 7, 1)");
     EXPECT_EQ(op_check::error_of([&] { stack.start(); }),
               "[mixer] start() has given no state; without a memory it is a MixerState");
   }

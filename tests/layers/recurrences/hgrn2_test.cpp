@@ -143,13 +143,13 @@ TEST(LowerBounds, RiseFromBlockToBlock) {
   LowerBounds bounds(5, 3);
   Tape tape;
   for (std::size_t l = 0; l < 5; ++l) {
-    const Tensor g = bounds.of(tape, l).value();
+    const Tensor g = bounds.bound(tape, l).value();
     for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(g.data()[i], double(l) / 5, 1e-6);
   }
   randomize(bounds);
   Tensor below = zeros({3});
   for (std::size_t l = 1; l < 5; ++l) {
-    const Tensor g = bounds.of(tape, l).value();
+    const Tensor g = bounds.bound(tape, l).value();
     for (std::size_t i = 0; i < 3; ++i) {
       EXPECT_GT(g.data()[i], below.data()[i]);
       EXPECT_LT(g.data()[i], 1);
@@ -183,11 +183,11 @@ TEST(Hgrn2, RefusesWhatItHasNot) {
   spec.kind = "hgrn2", spec.width = 8, spec.heads = 2;
   spec.convolution = 3;
   EXPECT_EQ(error_of([&] { mixers().make("hgrn2", spec); }),
-            "[hgrn2] has no short convolution: wants convolution = 0");
+            "[hgrn2] does not support convolution; set it to 0");
   spec.convolution = 0;
   spec.place = {1, 3};
   EXPECT_EQ(error_of([&] { mixers().make("hgrn2", spec); }),
-            "[hgrn2] a block of a stack needs what the stack shares: make it by BlockStack");
+            "[hgrn2] blocks share lower bounds: build the stack by BlockStack");
 }
 
 TEST(Stack, RefusesTwoDirectionsWhereTheFutureIsToBePredicted) {

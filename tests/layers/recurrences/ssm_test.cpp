@@ -240,7 +240,7 @@ TEST(Ssm, SaysWhichFormsNeedEqualSteps) {
                 output_of(*mixer, zeros({1, 3, D}), layout);
               }),
               "[ssm] form \"" + form +
-                  "\" needs tokens at equal distances; s5 takes steps of any length");
+                  "\" requires tokens at equal distances; use s5 for irregular times");
   }
 }
 
@@ -249,10 +249,11 @@ TEST(Ssm, HasEigenvaluesBelowOneForAnyParameters) {
   SsmSpec spec;
   for (const char* rule : {"zoh", "bilinear"}) {
     spec.discretisation = rule;
-    SteppedSpectrum stepped(spec, hippo_eigenvalues(100), Shape{100});
-    RingSpectrum ring(spec, 100);
+    ContinuousEigenvalues stepped(spec, hippo_eigenvalues(100), Shape{100});
+    RingEigenvalues ring(spec, 100);
     for (const double deviation : {0.1, 3.0, 30.0, 1000.0}) {
-      for (Spectrum* spectrum : std::initializer_list<Spectrum*>{&stepped, &ring}) {
+      for (EigenvalueParameters* spectrum :
+           std::initializer_list<EigenvalueParameters*>{&stepped, &ring}) {
         randomize(*spectrum, deviation);
         Tape tape;
         for (const real gap : {real(1e-6), real(1e-3), real(1e-2), real(0.1), real(1)}) {
@@ -271,9 +272,9 @@ TEST(Ssm, HasEigenvaluesBelowOneForAnyParameters) {
 TEST(Ssm, StartsWithTheEigenvaluesOfThePapers) {
   const Eigenvalues one = hippo_eigenvalues(1);
   EXPECT_NEAR(one.im[0], std::sqrt(0.75), 1e-12);
-  EXPECT_NEAR(start_eigenvalues("lin", 5).im[3], 3 * 3.14159265358979, 1e-12);
+  EXPECT_NEAR(initial_eigenvalues("lin", 5).im[3], 3 * 3.14159265358979, 1e-12);
   const double size = 10;
-  EXPECT_NEAR(start_eigenvalues("inv", 5).im[1], size / 3.14159265358979 * (size / 3 - 1), 1e-12);
+  EXPECT_NEAR(initial_eigenvalues("inv", 5).im[1], size / 3.14159265358979 * (size / 3 - 1), 1e-12);
   // The sum of squares of the eigenvalues of an antisymmetric matrix is that of its elements.
   const Eigenvalues all = hippo_eigenvalues(32);
   double squares = 0, elements = 0;
@@ -338,7 +339,7 @@ TEST(Ssm, RefusesWhatOnlyAttentionHas) {
   MixerSpec spec = spec_of("s4d");
   spec.time_kernel.kind = "decay";
   EXPECT_EQ(op_check::error_of([&] { mixers().make("ssm", spec); }),
-            "[ssm] has a memory of its own, and no time kernel: wants time_kernel = \"none\"");
+            "[ssm] does not support time_kernel; set it to \"none\"");
   spec = spec_of("s5");
   spec.own.of<SsmSpec>().states = 5;
   EXPECT_EQ(op_check::error_of([&] { mixers().make("ssm", spec); }),
