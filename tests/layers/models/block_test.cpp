@@ -130,7 +130,7 @@ TEST(BlockStack, RefusesWhatAMixerMustNotGive) {
               }),
               "[mixer] expected output (2, 7, 6), got (2, 7, 1)");
     EXPECT_EQ(op_check::error_of([&] { stack.start(); }),
-              "[mixer] start() has given no state; without a memory it is a MixerState");
+              "[mixer] start() returned null; return a MixerState if there is no state");
   }
   mixers() = others;
 }
@@ -147,18 +147,15 @@ TEST(BlockStack, SaysWhichShapesItTakes) {
   };
   EXPECT_EQ(forward({7, 6}), "[blocks] tokens must be (B, T, 6), not (7, 6)");
   EXPECT_EQ(forward({2, 7, 5}), "[blocks] tokens must be (B, T, 6), not (2, 7, 5)");
-  EXPECT_EQ(step({2, 3, 6}, state),
-            "[blocks] one token of each sequence must be (B, 1, 6), not (2, 3, 6)");
-  EXPECT_EQ(step({2, 1, 6}, empty),
-            "[blocks] a state of 0 blocks for 2; begin with that of start()");
+  EXPECT_EQ(step({2, 3, 6}, state), "[blocks] the next tokens must be (B, 1, 6), not (2, 3, 6)");
+  EXPECT_EQ(step({2, 1, 6}, empty), "[blocks] the state has 0 blocks, expected 2; use start()");
 }
 
 TEST(LanguageModel, RefusesBatchNorm) {
   LanguageModelSpec spec;
   spec.block.norm = "batch";
   EXPECT_THAT(op_check::error_of([&] { LanguageModel{spec}; }),
-              HasSubstr("[language_model] batch norm shows tokens of the past those that they are "
-                        "to predict in training"));
+              HasSubstr("[language_model] batch norm leaks future tokens in training"));
 }
 
 }  // namespace block_test

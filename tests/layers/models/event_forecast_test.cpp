@@ -30,7 +30,7 @@ TEST(EventForecast, OfConstantIntensitiesIsKnown) {
   const Indices types{{1, 5}, {0, 1, 2, 1, 0}};
   model.scale().fit(times);
   Tape tape({.recording = false});
-  const Tensor rates = model.outlook(tape, types, times).value();  // (1, 5, 3, 1), per 7
+  const Tensor rates = model.intensity_weights(tape, types, times).value();  // (1, 5, 3, 1), per 7
   const EventForecast forecast = forecast_events(model, types, times);
   for (std::size_t i = 0; i < 5; ++i) {
     double total = 0;
@@ -68,7 +68,7 @@ TEST(EventForecast, HasTheMeanOfWavesToo) {
         value.data()[i] = real(i % 7 == 0 ? std::log(quiet) : 1);  // 1 constant, 3 delays
     }
     Tape tape({.recording = false});
-    const Tensor weights = model.outlook(tape, types, times).value();
+    const Tensor weights = model.intensity_weights(tape, types, times).value();
     const double mean = forecast_events(model, types, times).mean(0, 0);
     EXPECT_NEAR(mean / summed_mean(model.intensity(), weights), 1, 1e-4) << quiet;
   }
@@ -83,7 +83,7 @@ TEST(EventForecast, OfARateThatIsNearlyNothingIsKnown) {
   const Times times(std::vector<std::size_t>{1, 1}, 0.0);
   const Indices types{{1, 1}, {0}};
   Tape tape({.recording = false});
-  const Tensor rates = model.outlook(tape, types, times).value();
+  const Tensor rates = model.intensity_weights(tape, types, times).value();
   const double total =
       double(rates(0, 0, 0, 0)) + double(rates(0, 0, 1, 0)) + double(rates(0, 0, 2, 0));
   const EventForecast forecast = forecast_events(model, types, times);
@@ -99,9 +99,10 @@ TEST(EventForecast, StartsAtRatesOfAllTypesTogether) {
     EventModel model(spec);
     initialize(model, 1);
     Tape tape({.recording = false});
-    const Tensor rates =
-        model.outlook(tape, Indices{{1, 1}, {0}}, Times(std::vector<std::size_t>{1, 1}, 0.0))
-            .value();
+    const Tensor rates = model
+                             .intensity_weights(tape, Indices{{1, 1}, {0}},
+                                                Times(std::vector<std::size_t>{1, 1}, 0.0))
+                             .value();
     double total = 0;
     for (std::size_t i = 0; i < rates.size(); ++i) total += double(rates.data()[i]);
     EXPECT_GT(total, 2) << types;

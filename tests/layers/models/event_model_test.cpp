@@ -54,7 +54,7 @@ EventModelSpec small_spec(const std::string& kind, const std::string& use,
 
 Tensor outlook_of(EventModel& model, const Sample& sample) {
   Tape tape({.recording = false});
-  return model.outlook(tape, sample.types, sample.times).value();
+  return model.intensity_weights(tape, sample.types, sample.times).value();
 }
 
 Times filled_times(double time) {
@@ -148,13 +148,13 @@ TEST(EventModel, SeesPlacesOfThePast) {
     initialize(model, 1);
     PlacedSample sample;
     model.place_scale().set({0, 0}, {2, 2}, 1);
-    const auto outlook = [&] {
+    const auto intensity_weights = [&] {
       Tape tape;
-      return model.outlook(tape, sample.types, sample.times, sample.places).value();
+      return model.intensity_weights(tape, sample.types, sample.times, sample.places).value();
     };
-    const Tensor before = outlook();
+    const Tensor before = intensity_weights();
     sample.places[2 * 3] += 1;
-    const Tensor after = outlook();
+    const Tensor after = intensity_weights();
     const auto token = std::ptrdiff_t(before.size() / sample.times.size());
     EXPECT_TRUE(std::equal(before.begin(), before.begin() + 3 * token, after.begin())) << mixer;
     for (std::ptrdiff_t t = 3; t < 7; ++t)

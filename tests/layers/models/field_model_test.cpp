@@ -74,7 +74,7 @@ TEST(FieldModel, CutsFilmsOfAnyDimensionAndJoinsThem) {
     shape.insert(shape.end(), sides.begin(), sides.end());
     const Tensor frames = random_tensor(shape, 1);
     Tape tape;
-    const Tensor read = model.readings(tape, frames).value();
+    const Tensor read = model.reconstruct(tape, frames).value();
     ASSERT_EQ(to_string(read.shape()), to_string(shape));
     for (std::size_t i = 0; i < frames.size(); ++i)
       EXPECT_EQ(read.data()[i] > 0, frames.data()[i] > 0) << i;
@@ -116,7 +116,7 @@ TEST(FieldModel, PatchesReturnToTheirPlace) {
   }
   const Tensor frames = random_tensor({1, 2, 4, 6}, 1);
   Tape tape;
-  const Tensor read = model.readings(tape, frames).value();
+  const Tensor read = model.reconstruct(tape, frames).value();
   for (std::size_t t = 0; t < 2; ++t) {  // up to the norm of each patch: its signs and ratios
     for (std::size_t y = 0; y < 4; ++y) {
       for (std::size_t x = 0; x < 6; ++x) {
@@ -165,8 +165,9 @@ TEST(FieldModel, SaysWhatItCannotDo) {
   spec = small_spec("concatenated");
   spec.stack.block.width = 12;
   spec.every_block = true;
-  EXPECT_EQ(op_check::error_of([&] { FieldModel model(spec); }),
-            "[placed_tokens] an encoding beside the content is there in every block already");
+  EXPECT_EQ(
+      op_check::error_of([&] { FieldModel model(spec); }),
+      "[placed_tokens] a concatenated encoding is in every block already; set every_block = false");
   FieldModel model(small_spec());
   EXPECT_EQ(op_check::error_of([&] {
               prediction(model, zeros({1, 2, 6, 4}));

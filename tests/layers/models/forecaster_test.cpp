@@ -263,7 +263,7 @@ TEST(Forecaster, OfRowsNeedsTheirTimes) {
   EXPECT_EQ(op_check::error_of([&] {
               forecast_at(model, zeros({1, 2, 9}), {});
             }),
-            "[forecaster] needs the times (1, 12) of all rows, seen and to come");
+            "[forecaster] times must be (1, 12) for past and future rows");
 }
 
 TEST(Forecaster, NamesItsParts) {
@@ -294,7 +294,8 @@ TEST(Forecaster, SaysWhatIsWrong) {
             "[forecaster] no patches of length 10 and stride 2 in 9 rows");
   EXPECT_EQ(
       with([](ForecasterSpec& spec) { spec.loss = "quantile", spec.instance_norm.affine = true; }),
-      "[forecaster] a learned gain that is negative would turn quantiles around");
+      "[forecaster] loss = \"quantile\" requires instance_norm.affine = false: a negative gain "
+      "reverses quantiles");
 }
 
 /// Of an even number of neighbours the later ones are more by one.

@@ -138,8 +138,8 @@ TEST(LanguageModel, WantsATokenOfEachSequence) {
     model.step(std::vector<std::int32_t>(B), state);
     for (const std::size_t wrong : {std::size_t(0), B - 1, B + 1, 2 * B}) {
       EXPECT_EQ(op_check::error_of([&] { model.step(std::vector<std::int32_t>(wrong), state); }),
-                "[language_model] a token of each of " + std::to_string(B) +
-                    " sequences is wanted, not " + std::to_string(wrong));
+                "[language_model] expected a token for each of " + std::to_string(B) +
+                    " sequences, got " + std::to_string(wrong));
     }
   }
 }
@@ -152,7 +152,7 @@ TEST(LanguageModel, MovesNoSequenceOnWhereATokenIsRefused) {
   model.step(tokens, state), model.step(tokens, undisturbed);
   tokens.back() = 7;
   EXPECT_EQ(op_check::error_of([&] { model.step(tokens, state); }),
-            "[language_model] token 7 is not below 7");
+            "[language_model] token 7 must be below 7");
   tokens.back() = 2;
   op_check::expect_equal_bits(model.step(tokens, state), model.step(tokens, undisturbed));
 }
@@ -393,7 +393,7 @@ TEST(LanguageModel, OfTimedTokensNeedsTheirTimes) {
   LanguageModel model(timed_specs().front());
   Tape tape;
   EXPECT_EQ(op_check::error_of([&] { model.logits(tape, tokens(1, 3, 1)); }),
-            "[trunk] timed tokens need times of their shape: tokens (1, 3)");
+            "[trunk] times must have the shape of the tokens (1, 3)");
 }
 
 }  // namespace language_model_test

@@ -101,7 +101,7 @@ TEST(NoiseLoss, SaysWhatDoesNotFit) {
   EXPECT_EQ(error_of([] {
               NoiseLoss("nce", {}, 5).count({1, 2});
             }),
-            "[noise_loss] 2 counts for 5 classes");
+            "[noise_loss] got 2 counts for 5 classes");
 }
 
 }  // namespace noise_loss_test

@@ -115,7 +115,7 @@ TEST(SensorModel, SaysWhatItCannotDo) {
   Window window;
   window.times.pop_back();
   EXPECT_THAT(op_check::error_of([&] { predicted(model, window); }),
-              testing::HasSubstr("[sensor_model] wants values and seen (B, T, 2)"));
+              testing::HasSubstr("[sensor_model] requires values and seen (B, T, 2)"));
 }
 
 }  // namespace sensor_model_test

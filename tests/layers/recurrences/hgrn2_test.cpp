@@ -194,8 +194,7 @@ TEST(Stack, RefusesTwoDirectionsWhereTheFutureIsToBePredicted) {
   StackSpec spec;
   spec.block.mixer.directions = 2;
   EXPECT_EQ(error_of([&] { BlockStack{spec}; }),
-            "[mixer] directions = 2 shows tokens what follows, which this model is to predict; "
-            "choose 1");
+            "[mixer] directions = 2 shows tokens what this model has to predict; set it to 1");
   EXPECT_FALSE(in_both_directions(spec).block.mixer.causal);
   spec.block.mixer.directions = 1;
   EXPECT_TRUE(in_both_directions(spec).block.mixer.causal);
