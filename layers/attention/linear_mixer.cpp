@@ -56,7 +56,7 @@ class LinearMixer : public AttentionMixer {
         time_kernel_(spec.time_kernel, spec.heads, spec.width, key_channels(spec, *features_)) {
     const std::string& kernel = spec.time_kernel.kind;
     require(window_ == 0 || (causal_ && (kernel == "none" || kernel == "decay")),
-            "window requires causal attention with time kernel none or decay");
+            "linear_attention", "window requires causal attention with time kernel none or decay");
     require(window_ == 0 || !per_channel_, "linear_attention",
             "window requires rates per head; set time_kernel.per = \"head\"");
     require(window_ == 0 || features_->positive(), "linear_attention",

@@ -7,8 +7,8 @@ namespace {
 
 /// Sets a frequency per pair of channels for rotations.
 TimeEncodingSpec with_frequencies(TimeEncodingSpec spec, std::size_t dim) {
-if (spec.use == "rotate") spec.m = dim / 2;
-return spec;
+  if (spec.use == "rotate") spec.m = dim / 2;
+  return spec;
 }
 
 /// Rotates pairs of channels (i, i + d/2). x (B, T, H, d), cosine and sine (B, T, 1, d / 2)
@@ -75,7 +75,7 @@ TimeAttention::TimeAttention(const TimeEncodingSpec& spec, std::size_t heads, st
 Heads TimeAttention::forward(Tape& tape, const Heads& x, const Times& times) {
   require(
       times.dimension() == 2 && times.shape()[0] == x.q.dim(0) && times.shape()[1] == x.q.dim(1),
-      "times must be (B, T) for q ", x.q.shape());
+      "time_attention", "times must be (B, T) for q ", x.q.shape());
   const Var phi = time_->forward(tape, times);
   if (query_) {
     return {x.q + query_->forward(tape, phi, x.q.shape()),

@@ -45,6 +45,7 @@ FourierSpec additive_part(const SpaceTimeSpec& spec, const FourierSpec& part) {
   if (spec.kind == "concatenated") return part;
   require(spec.width % 4 == 0, "space_time_encoding",
           "an additive kernel requires a multiple of 4 channels, not ", spec.width);
+  return with_channels(part, spec.width / 2);
 }
 
 FourierSpec joint_spec(const SpaceTimeSpec& spec) {

@@ -6,7 +6,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 TokenPlaces::TokenPlaces(const TokenPlacesSpec& spec) : spec_(spec) {
   require(spec.rows > 0 ? spec.columns > 0 && spec.channels > 0
                         : spec.length > 0 && !spec.separator.empty(),
-          "requires an image, or a text's separator and length");
+          "token_places", "requires an image, or a text's separator and length");
 }
 
 void TokenPlaces::next(TokenCursor& cursor, std::int32_t token, TokenPoints& points) const {

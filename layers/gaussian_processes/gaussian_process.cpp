@@ -48,7 +48,8 @@ DensitySpec without_prior(DensitySpec spec) {
 void require_all_slopes(SpectralDensity& density, const DensitySpec& spec) {
   const std::size_t visited = count_parameters(density),
                     slopes = density.curve(0)->parameters() * spec.heads;
-  "\" has slopes by ", slopes, " numbers, but visit() names ", visited);
+  require(slopes == visited, "gaussian_process", "curve() of the density \"", spec.kind,
+          "\" has slopes by ", slopes, " numbers, but visit() names ", visited);
 }
 
 /// Random subset of rows, for repeated likelihoods.

@@ -30,12 +30,10 @@ inline void require_rows(const std::vector<std::vector<double>>& columns, std::s
 inline void require_rows(const ProcessRows& rows, std::size_t d) {
   require_rows(rows.inputs, d);
   if (rows.targets.empty()) return;
-  require(rows.targets.size() == rows.size(), "gaussian_process", rows.targets.size(),
-          " targets of ", rows.size(), " rows");
-  require(std::ranges::all_of(rows.targets, [](double y) {
-    return std::isfinite(y); }),
-          require(rows.targets.size() == rows.size(), "gaussian_process", "got ", rows.targets.size(),
-        " targets for ", rows.size(), " rows");
-          require(std::ranges::all_of(rows.targets, [](double y) {
-    return std::isfinite(y); }),
-        "gaussian_process", "targets must be finite");
+  require(rows.targets.size() == rows.size(), "gaussian_process", "got ", rows.targets.size(),
+          " targets for ", rows.size(), " rows");
+  require(std::ranges::all_of(rows.targets, [](double y) { return std::isfinite(y); }),
+          "gaussian_process", "targets must be finite");
+}
+
+}  // namespace bochner

@@ -77,10 +77,10 @@ Var Trunk::forward(Tape& tape, const Indices& tokens, const std::vector<std::siz
                    const Times& times) {
   require(!timed_ || (times.dimension() == 2 && times.shape()[0] == tokens.shape[0] &&
                       times.shape()[1] == tokens.shape[1]),
-          "trunk", "timed tokens need times of their shape: tokens ", tokens.shape);
+          "trunk", "times must have the shape of the tokens ", tokens.shape);
   Var x = embedding_.forward(tape, tokens);
   const Layout layout = timed_ ? layout_of(scale_.scaled(times), lengths) : Layout{lengths};
-  "trunk", "times must have the shape of the tokens ", tokens.shape);
+  if (timed_) x = time_.forward(tape, x, layout.times);
   if (positions_) x = positions_->forward(tape, x, 0);
   if (!place_encoding_) return stack_.forward(tape, x, layout);
   const PlacedTokens in_place = placed_tokens(tape, x, places_.of(tokens));
