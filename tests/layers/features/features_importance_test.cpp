@@ -217,9 +217,9 @@ TEST(ImportanceSampling, SaysWhichDensitiesHaveNoLogDensity) {
     });
   };
   EXPECT_EQ(error_of(importance("fourier", 1, 2, 3, "free")),
-            "[density] \"free\" has no log density that could be trained");
+            "[density] \"free\" has no log density on the tape");
   EXPECT_EQ(error_of(importance("fourier", 1, 2, 3, "gaussian", "free")),
-            "[density] \"free\" has no log density: it cannot be a proposal");
+            "[density] \"free\" has no log density and cannot be a proposal");
 }
 
 TEST(ImportanceMoments, AreThoseOfTheNormalWhereTheProposalIsTheDensity) {

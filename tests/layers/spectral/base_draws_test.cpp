@@ -149,7 +149,7 @@ TEST(BaseDraws, DifferBetweenHeadsAndSeedsAndRepeat) {
             "sobol_owen, halton");
   for (const std::string& kind : base_draw_names())
     EXPECT_EQ(op_check::error_of([&] { draws_of(kind, 1, 1, 0, 1); }),
-              "[draws] points need one coordinate or more, not d = 0");
+              "[draws] d must be at least 1");
 }
 
 }  // namespace base_draws_test

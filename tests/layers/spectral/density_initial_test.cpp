@@ -103,7 +103,7 @@ TEST(StartAt, SetsTheScaleOfEveryCoordinate) {
     }
   }
   EXPECT_EQ(op_check::error_of([&] { make_density({.dim = 4})->init_log_scale(log_scale); }),
-            "[density] needs one log scale for each coordinate: 3 for 4");
+            "[density] expected 4 log scales, got 3");
 }
 
 /// A density of one's own that can set no scale.
@@ -116,7 +116,8 @@ class Unscaled : public SpectralDensity {
 TEST(StartAt, SaysWhatADensityOfOnesOwnLacks) {
   Unscaled together({.kind = "mine", .heads = 2, .dim = 3});
   together.initialized();
-  const char* error = "[density] \"mine\" needs set_log_scale() for a spread or a start from data";
+  const char* error =
+      "[density] \"mine\" must override set_log_scale() for a spread or a start from data";
   EXPECT_EQ(op_check::error_of([&] { together.init_log_scale({0, 0, 0}); }), error);
   Unscaled apart({.kind = "mine", .heads = 2, .dim = 3, .spread = 1});
   EXPECT_EQ(op_check::error_of([&] { apart.initialized(); }), error);

@@ -183,11 +183,11 @@ TEST(Density, OfAnotherShapeIsRefused) {
     Tape tape;
     return op_check::error_of([&] { density.draws(tape); });
   };
-  const std::string made = "[density] \"gaussian\": sample() has made ";
-  EXPECT_EQ(error_of_cut(0), made + "(1, 3, 4) where (H, m, d) is (2, 3, 4)");
-  EXPECT_EQ(error_of_cut(1), made + "(2, 1, 4) where (H, m, d) is (2, 3, 4)");
-  EXPECT_EQ(error_of_cut(2), made + "(2, 3, 1) where (H, m, d) is (2, 3, 4)");
-  EXPECT_EQ(error_of_cut(3), made + "(2, 3, 5) where (H, m, d) is (2, 3, 4)");
+  const std::string made = "[density] \"gaussian\": sample() returned ";
+  EXPECT_EQ(error_of_cut(0), made + "(1, 3, 4), expected (H, m, d) = (2, 3, 4)");
+  EXPECT_EQ(error_of_cut(1), made + "(2, 1, 4), expected (H, m, d) = (2, 3, 4)");
+  EXPECT_EQ(error_of_cut(2), made + "(2, 3, 1), expected (H, m, d) = (2, 3, 4)");
+  EXPECT_EQ(error_of_cut(3), made + "(2, 3, 5), expected (H, m, d) = (2, 3, 4)");
   EXPECT_EQ(error_of_cut(4), "no error");
   EXPECT_EQ(error_of_cut(5), made + "nothing");
 }

@@ -61,7 +61,7 @@ TEST(LearnedSpline, IsUndoneBesideASteepKnot) {
 
 TEST(LearnedSpline, NeedsTwoBins) {
   EXPECT_EQ(op_check::error_of([] { LearnedSpline(1, 1, 0, 1, {1}); }),
-            "[spline] needs two bins or more: 1");
+            "[spline] expected at least 2 bins, got 1");
 }
 
 }  // namespace learned_spline_test
