@@ -5,7 +5,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace seen_tokens_test {
 
-/// Means of ones by equal weights.
+/// Averages ones by equal weights.
 TEST(SeenTokens, SumsManyValues) {
   KvCache seen;
   const Tensor key = zeros({1, 1, 1, 2}), value = filled({1, 1, 1, 2}, 1);

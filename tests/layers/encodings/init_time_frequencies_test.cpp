@@ -15,7 +15,7 @@ TimeEncodingSpec spec_of(const std::string& kind) {
   return spec;
 }
 
-/// In bursts, once in 8 units, behind each other in 4 sequences; what is left is the last time.
+/// Returns bursts every 8 units, one after another in 4 sequences; the rest repeats the last time.
 Times bursts(std::size_t T = 96) {
   Times times(std::vector<std::size_t>{4, T});
   const RandomFunction random{5, Purpose::test, 1};
@@ -75,7 +75,7 @@ TEST(TimeStart, GivesDensitiesTheWidthOfTheSpectrum) {
   }
 }
 
-/// Two lines of a spectrum: EM puts a component on each.
+/// Two spectral lines: EM puts a component on each.
 TEST(TimeStart, FitsAMixtureByEm) {
   TimeEncodingSpec spec = spec_of("mixture");
   spec.density.components = 2;

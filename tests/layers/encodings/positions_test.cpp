@@ -19,7 +19,7 @@ TEST(Positions, AreDifferentiable) {
   }
 }
 
-/// The encoding of position t does not depend on where the window starts.
+/// Position t is encoded the same in any window.
 TEST(Positions, CountFromAnyStart) {
   for (const char* kind : {"learned", "sinusoidal"}) {
     const auto positions = make_positions(kind, 9, 4);

@@ -77,7 +77,7 @@ TEST(FourierEncoding, ALinearSeriesHasEqualSteps) {
   }
 }
 
-/// Learned frequencies may begin where fixed ones stay; on axes they have no other coordinate.
+/// Learned frequencies can start at the fixed ones; on axes they have one coordinate.
 TEST(FourierEncoding, LearnedFrequenciesStartAsTheyAreTold) {
   for (const char* start : {"geometric", "linear"}) {
     const FourierEncoding fixed(spec_of(start, 2, 6));

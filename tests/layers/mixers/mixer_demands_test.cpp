@@ -7,7 +7,7 @@ namespace mixer_demands_test {
 
 using op_check::error_of;
 
-/// Each is refused by itself, and says what is wanted in its place.
+/// Each key alone is rejected with a remedy.
 TEST(MixerDemands, SayWhatToDo) {
   const auto error = [](const std::function<void(MixerSpec&)>& ask) {
     MixerSpec spec;

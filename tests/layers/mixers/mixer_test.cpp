@@ -5,7 +5,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace mixer_test {
 
-/// Of the real tokens; behind them and at the end there is nothing to measure from.
+/// Gaps of real tokens; padding and the last token get 1.
 TEST(Layout, SeenFromTheEndHasTheGapsToTheTokensBehind) {
   Layout layout{.lengths = {4, 2, 0}, .gaps = uninitialized({3, 4})};
   for (std::size_t i = 0; i < 12; ++i) layout.gaps.data()[i] = real(10 + i);
@@ -17,7 +17,7 @@ TEST(Layout, SeenFromTheEndHasTheGapsToTheTokensBehind) {
   EXPECT_EQ(reversed_layout(layout).gaps(2, 2), 21);
 }
 
-/// One for whole sequences leaves its steps out.
+/// A mixer for whole sequences overrides no steps.
 TEST(Mixer, WithoutStepsSaysSo) {
   struct Whole : Mixer {
     Var forward(Tape&, const Var& x, const Layout&) override { return x; }

@@ -57,7 +57,7 @@ TEST(BlockStack, StepsAsTheWholeSequence) {
   }
 }
 
-/// Gradients and moments of a training pass with padding behind a sequence.
+/// Returns gradients and moments of a training pass with padding.
 std::vector<Tensor> trained(std::size_t T) {
   BlockStack stack(tiny("gelu", "batch", false));
   randomize(stack, 0.4);
@@ -85,7 +85,7 @@ TEST(BlockStack, OfBatchNormSeesNoPadding) {
   for (std::size_t i = 0; i < some.size(); ++i) op_check::expect_near(more[i], some[i], 1e-4);
 }
 
-/// The running moments move once for each batch, and are those of the first computation.
+/// Running moments are updated once per batch, by the first computation.
 TEST(BlockStack, OfBatchNormLearnsOnceWhenRecomputed) {
   for (const char* mlp : {"gelu", "none"}) {
     StackSpec spec = tiny(mlp, "batch", false);
@@ -106,7 +106,7 @@ TEST(BlockStack, OfBatchNormLearnsOnceWhenRecomputed) {
   }
 }
 
-/// Makes what a slip makes of tokens: their mean, which would broadcast.
+/// Averages channels by mistake, which would broadcast.
 class Narrow : public Mixer {
  public:
   explicit Narrow(const MixerSpec&) {}

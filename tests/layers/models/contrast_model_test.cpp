@@ -56,7 +56,7 @@ TEST(InfoNce, IsItsFormula) {
   EXPECT_NEAR(scalar(info_nce(Var(z), temperature)), total / double(2 * B), 20 * tolerance);
 }
 
-/// ln of the number of others where all are alike: InfoNCE bounds information by ln N.
+/// Equal views give ln of the number of others: InfoNCE bounds information by ln N.
 TEST(InfoNce, KnowsNothingOfEqualViews) {
   Tensor z = zeros({8, 3});
   for (std::size_t i = 0; i < 8; ++i) z(i, 1) = 1;
@@ -153,7 +153,7 @@ TEST(ContrastModel, HasPrototypesOnceTheyAreFound) {
   EXPECT_NEAR(loss(), alone + scalar(model.prototypes()->loss(projected, both)), 1e-5);
 }
 
-/// Buffers hold all of them: a model that takes them over has the same loss.
+/// A model that copies the buffers has the same loss.
 TEST(ContrastModel, KeepsPrototypesInBuffers) {
   ContrastModel model(small_spec()), other(small_spec());
   randomize(model, 0.4);
@@ -174,7 +174,7 @@ TEST(ContrastModel, NeedsAnExampleForEachCluster) {
   EXPECT_THROW(ContrastModel{spec}, std::invalid_argument);
 }
 
-/// The mean over the clusterings, each by its own centres.
+/// Mean over clusterings, each with its own centres.
 TEST(ContrastModel, PrototypesCountOnceHoweverManyClusteringsThereAre) {
   ContrastModelSpec spec = small_spec();
   const Tensor points = units({8, 4}, 7), views = units({4, 4}, 9);
@@ -187,7 +187,7 @@ TEST(ContrastModel, PrototypesCountOnceHoweverManyClusteringsThereAre) {
   EXPECT_NEAR(loss_of({8, 8}, 0), loss_of({8}, 0), 50 * tolerance);
 }
 
-/// Another start of k-means in every epoch.
+/// k-means starts differ between epochs.
 TEST(ContrastModel, PrototypesOfAnEpochBeginElsewhere) {
   ContrastModelSpec spec = small_spec();
   spec.contrast.clusters = {3}, spec.contrast.rounds = 0;

@@ -7,7 +7,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace language_model_state_test {
 
-/// What a state holds is of the layers of its model.
+/// A state belongs to the layers of its model.
 TEST(LanguageModel, StepsNoStateOfAnotherModel) {
   LanguageModelSpec spec;
   spec.vocabulary = 7, spec.length = 12, spec.block.width = 8;

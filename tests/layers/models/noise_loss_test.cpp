@@ -60,7 +60,7 @@ TEST(NoiseLoss, IsDifferentiableThroughAllParametersOfTheModel) {
   }
 }
 
-/// Many draws: the mean of the loss over steps is near the exact one, whatever the noise.
+/// With many draws the mean loss over steps is near the exact one, for any noise.
 TEST(NoiseLoss, ComesNearTheExactLoss) {
   for (const char* kind : {"unigram", "uniform"}) {
     LanguageModelSpec spec = small("sampled_softmax");
