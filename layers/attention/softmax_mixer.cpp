@@ -52,7 +52,7 @@ class SoftmaxMixer : public AttentionMixer {
     const auto [q, k, v] = projections_.split(tape, rows, past);
     time_kernel_.require_window(window_ == 0 || past.gap == 1, "softmax");
     past.cache.append(k, v, past.time);
-    if (window_ > 0 && past.cache.size() > window_) past.seen.pop_front();
+    if (window_ > 0 && past.cache.size() > window_) past.cache.pop_front();
     Tensor y = past.cache.attend(q, single_rates(time_kernel_.rate(tape, x), q.dim(0)));
     return projections_.join(tape, means_of(tape, y, q.shape()));
   }

@@ -81,7 +81,7 @@ bool move(std::vector<double>& x, const std::vector<double>& target,
   for (std::size_t i : chosen) {
     if (target[i] > 0) continue;
     const double step = x[i] > 0 ? x[i] / (x[i] - target[i]) : 0;
-    if (step <= part) part = own, first = i;
+    if (step <= part) part = step, first = i;
   }
   for (std::size_t i : chosen) x[i] = std::max(0.0, x[i] + part * (target[i] - x[i]));
   if (first == x.size()) return true;

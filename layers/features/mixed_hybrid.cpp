@@ -150,8 +150,8 @@ class MixedHybrid : public TwoSidedMap {
                    estimate = estimator->kernel(x, y, head);
         if (!variance || !estimate) unknown.push_back(errors.size());
         const double weight = estimate.value_or(1) / sums[i * H + head];
-        errors.push_back(variance && estimate ? weight * weight * relative_error(*variance, *own)
-                                              : 0);
+        errors.push_back(
+            variance && estimate ? weight * weight * relative_error(*variance, *estimate) : 0);
         known += errors.back();
       }
       for (const std::size_t e : unknown)
