@@ -43,8 +43,7 @@ struct InstanceNormSpec {
 };
 inline void describe(Keys& keys, InstanceNormSpec& spec) {
   keys("kind", spec.kind, one_of({"revin", "mean", "last", "none"}),
-       "forecaster: the unit of each window of each variate: its mean and deviation (revin), "
-       "its "
+       "forecaster: the unit of each window of each variate: its mean and deviation (revin), its "
        "mean, its last value, none");
   keys("affine", spec.affine, "forecaster: a learned gain and bias of each variate behind it");
 }

@@ -66,20 +66,20 @@ struct ContrastKeys {
 };
 inline void describe(Keys& keys, ContrastKeys& spec) { keys.section("contrast", spec.contrast); }
 
-/// Embeddings of sequences, similar for views of the same example.
+/// Embeddings of sequences, such that views of the same example are alike.
 class ContrastModel : public Module {
  public:
   explicit ContrastModel(const ContrastModelSpec& spec);
-  /// Embeds sequences. -> (B, D)
+  /// -> (B, D)
   Var embed(Tape& tape, const EncoderInput& input) { return encoder_.forward(tape, input); }
-  /// Projects embeddings by an MLP to unit length. (B, D) -> (B, E)
+  /// What is contrasted: an MLP of the embeddings, rows of unit length. (B, D) -> (B, E)
   Var project(Tape& tape, const Var& embeddings);
-  /// Returns InfoNCE of the first views of B examples and then the second, plus the loss of
-  /// prototypes once there are any. `examples` (B) are indices of training examples. -> ()
+  /// InfoNCE of the first views of B examples and then the second ones; with prototypes, once there
+  /// are any, their loss besides. `examples` (B) are their numbers in training. -> ()
   Var loss(Tape& tape, const EncoderInput& views, const std::vector<std::size_t>& examples);
-  /// Returns the standardization of series, else null.
+  /// Between series and what embed() takes; null where examples are none.
   Standardize* standardize() const { return unit_.get(); }
-  /// Returns null without prototypes.
+  /// Null without.
   Prototypes* prototypes() { return prototypes_.get(); }
   TimeScale* time_scale() { return encoder_.time_scale(); }
   const ContrastModelSpec& spec() const { return spec_; }
