@@ -139,7 +139,7 @@ struct FilterSection {
 };
 inline void describe(Keys& keys, FilterSection& section) { keys.section("filter", section.filter); }
 
-/// Adds the filters of one source; it stands at the end of that.
+/// Adds the filters that a source defines.
 using AddFilters = void(Registry<Filter, FilterSpec>& all);
 AddFilters add_implicit, add_explicit, add_dyadic, add_waves;
 

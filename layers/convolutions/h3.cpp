@@ -27,9 +27,9 @@ void describe(Keys& keys, H3Spec& spec) {
 }
 void describe(Keys& keys, H3Section& section) { keys.section("h3", section.h3); }
 
-/// The shift state space as its kernel, numbers one by one that start like those of a convolution:
-/// Kaiming's uniform distribution has this deviation.
-FilterSpec shift_of(const MixerSpec& spec, std::size_t taps) {
+/// Returns the shift state space as an explicit kernel, with the deviation of Kaiming's uniform
+/// initialization.
+FilterSpec shift_spec(const MixerSpec& spec, std::size_t taps) {
   FilterSpec filter;
   filter.kind = "explicit";
   filter.width = spec.width, filter.length = taps;

@@ -66,20 +66,20 @@ struct ContrastKeys {
 };
 inline void describe(Keys& keys, ContrastKeys& spec) { keys.section("contrast", spec.contrast); }
 
-/// Embeddings of sequences, such that views of the same example are alike.
+/// Embeddings of sequences, similar for views of the same example.
 class ContrastModel : public Module {
  public:
   explicit ContrastModel(const ContrastModelSpec& spec);
-  /// -> (B, D)
+  /// Embeds sequences. -> (B, D)
   Var embed(Tape& tape, const EncoderInput& input) { return encoder_.forward(tape, input); }
-  /// What is contrasted: an MLP of the embeddings, rows of unit length. (B, D) -> (B, E)
+  /// Projects embeddings by an MLP to unit length. (B, D) -> (B, E)
   Var project(Tape& tape, const Var& embeddings);
-  /// InfoNCE of the first views of B examples and then the second ones; with prototypes, once there
-  /// are any, their loss besides. `examples` (B) are their numbers in training. -> ()
+  /// Returns InfoNCE of the first views of B examples and then the second, plus the loss of
+  /// prototypes once there are any. `examples` (B) are indices of training examples. -> ()
   Var loss(Tape& tape, const EncoderInput& views, const std::vector<std::size_t>& examples);
-  /// Between series and what embed() takes; null where examples are none.
+  /// Returns the standardization of series, else null.
   Standardize* standardize() const { return unit_.get(); }
-  /// Null without.
+  /// Returns null without prototypes.
   Prototypes* prototypes() { return prototypes_.get(); }
   TimeScale* time_scale() { return encoder_.time_scale(); }
   const ContrastModelSpec& spec() const { return spec_; }
