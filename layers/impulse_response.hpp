@@ -7,8 +7,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 class ImpulseResponse {
  public:
   virtual ~ImpulseResponse() = default;
-  /// Returns the first `count` lags of the impulse response, or all if there are fewer. -> (<=
-  /// count, channels)
+  /// Returns up to `count` lags of the impulse response. -> (<= count, channels)
   virtual Tensor response(std::size_t count) = 0;
   /// Returns draws of the density whose Fourier transform, times a decay, is the response, in
   /// radians per token. -> (channels, m), or (0) without a density

@@ -16,8 +16,7 @@ class Module {
  public:
   virtual ~Module() = default;
   virtual void visit(Visitor& visitor) = 0;
-  /// Computes values that depend on initialized parameters. initialize() calls it after all draws,
-  /// for parts before the whole.
+  /// Computes values from initialized parameters; called by initialize(), parts first.
   virtual void initialized() {}
 };
 
@@ -56,7 +55,6 @@ inline constexpr std::size_t max_visited_name_bytes = 200;
 /// Returns all parameters in visiting order. Throws, as do the functions below, on a duplicate or
 /// invalid name, an empty part of a name, or a parameter with two names.
 std::vector<NamedParameter> parameters_of(Module& module);
-/// Returns all buffers in visiting order.
 std::vector<NamedTensor> buffers_of(Module& module);
 /// Part of a model under its dotted name.
 struct NamedPart {

@@ -118,7 +118,6 @@ class Registry {
     const auto found = std::ranges::find(entries_, name, &Entry::name);
     return found != entries_.end() && !found->is_added;
   }
-  /// Describes the custom Specs of all kinds.
   void describe_own(Keys& keys, OwnSpecs& own) const {
     for (const Entry& entry : entries_)
       if (entry.describe_own)

@@ -58,7 +58,6 @@ class RunningScale {
   static constexpr real log_zero = std::numeric_limits<real>::lowest() / 4;
 
  private:
-  /// Scans the heads [first, last) of sequence b.
   void scan_heads(std::size_t b, std::size_t first, std::size_t last,
                   const std::vector<std::size_t>& lengths, bool reverse,
                   std::vector<double>* scale) {

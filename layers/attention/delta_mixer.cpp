@@ -16,10 +16,9 @@ struct DeltaMixerState : MixerState {
   std::optional<DeltaRuleState> memory;
 };
 
-/// The (gated) delta rule over any feature map: each token writes the difference between its value
-/// and the value that its key recalls, with a learned strength. No sum of weights normalizes the
-/// output; each head is RMS-normed instead. Non-causal attention adds a pass from the last token to
-/// the first.
+/// (Gated) delta rule over any feature map: a token writes the difference between its value and the
+/// one that its key recalls, with a learned strength. Heads are RMS-normed instead of divided by a
+/// sum of weights. Non-causal attention adds a pass from the last token to the first.
 class DeltaMixer : public AttentionMixer {
  public:
   explicit DeltaMixer(const MixerSpec& spec)

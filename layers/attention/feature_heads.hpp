@@ -7,7 +7,6 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// Returns the spec of the feature map with the sizes of a head.
 inline FeatureSpec features_per_head(const MixerSpec& spec) {
   FeatureSpec features = spec.features;
   features.heads = spec.heads;
@@ -27,8 +26,7 @@ inline bool adds_constant(const MixerSpec& spec, const FeatureMap& map) {
   return spec.update == "sum" && has_signed_weights(spec, map) && spec.denominator.kind == "smooth";
 }
 
-/// Returns the layout of the keys' features, counted on a token of zeros; features of one frequency
-/// are m apart.
+/// Returns the layout of the key features, counted on a token of zeros; period m per frequency.
 inline KeyChannels key_channels(const MixerSpec& spec, FeatureMap& map) {
   if (spec.time_kernel.per != "channel") return {};
   Tape tape({.recording = false});

@@ -26,9 +26,8 @@ void weighted_sum(const real* weights, const real* values, std::size_t n, std::s
   for (std::size_t e = 0; e < d; ++e) y[e] = real(factor * sum[e]);
 }
 
-/// Attends with one query of one head to n keys at ascending times, the last being its own;
-/// `weights` is scratch of size n. y (d + 1): the mean of values, then the logarithm of the sum of
-/// weights.
+/// Attends with one query of a head to n keys at ascending times, the last its own; `weights` is
+/// scratch (n). y (d + 1): the mean of values, then the logarithm of the sum of weights.
 void attend_one(const real* q, const real* keys, const real* values,
                 const std::vector<double>& times, std::size_t stride, std::size_t d, real rate,
                 std::vector<real>& weights, real* y) {

@@ -12,9 +12,9 @@ class KvCache {
   /// Drops the oldest token and returns its values (B H, d).
   Tensor pop_front();
   std::size_t size() const { return times_.size(); }
-  /// Attends from queries (B, 1, H, d) at the time of the last token: the means of the values, then
-  /// the logarithm of the sum of weights exp(q . k / sqrt(d) - rate lag). `rates` (B H) or (). ->
-  /// (B H, d + 1)
+  /// Attends from queries (B, 1, H, d) at the last token's time; `rates` (B H) or (). Returns means
+  /// of values, then the logarithm of the sum of weights exp(q . k / sqrt(d) - rate lag). -> (B H,
+  /// d + 1)
   Tensor attend(const Var& q, const Tensor& rates) const;
 
  private:

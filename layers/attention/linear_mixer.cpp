@@ -37,8 +37,7 @@ Var with_slowest_last(const Var& rate) {
   return concat({slice(rate, -1, 0, F - 1), -max(-rate, {-1}, keep)}, -1);
 }
 
-/// Linear attention over any feature map, times the time kernel. Linear in T; constant memory per
-/// step.
+/// Linear attention over any feature map, times the time kernel; constant memory per step.
 class LinearMixer : public AttentionMixer {
  public:
   explicit LinearMixer(const MixerSpec& spec)
@@ -113,7 +112,6 @@ class LinearMixer : public AttentionMixer {
                              : estimate(heads, rate);
   }
 
-  /// Returns the decay from token to token, see TimeKernel.
   Var rates(Tape& tape, Normed& x, const Layout& layout = {}) {
     const Var rate = time_kernel_.rate(tape, x, layout);
     return constant_channel_ ? with_slowest_last(rate) : rate;
@@ -150,8 +148,7 @@ class LinearMixer : public AttentionMixer {
                   floor);
   }
 
-  /// Attends exactly to the last tokens and by features to older ones, under one sum. -> (B, T, H,
-  /// d)
+  /// Attends exactly to the last tokens, by features to older ones, in one sum. -> (B, T, H, d)
   Var with_window(Tape& tape, const Heads& heads, const Var& rate, const Layout& layout) {
     time_kernel_.require_window(layout.regular(), "linear_attention");
     const std::size_t T = heads.v.dim(1), d = heads.v.dim(3);

@@ -136,7 +136,6 @@ Projections::Projections(const MixerSpec& spec)
     time_ = std::make_unique<TimeAttention>(spec.time, spec.heads, spec.width / spec.heads);
 }
 
-/// Adds positions and times to queries and keys.
 Heads Projections::with_positions(Tape& tape, Normed& x, Tensor* recent, std::size_t first,
                                   const Times& times) {
   const Shape tokens{x.dim(0), x.dim(1), x.dim(2)};

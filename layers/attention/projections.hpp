@@ -21,7 +21,6 @@ class ShortConvolution : public Module {
   /// Processes one token and updates the K `recent` ones (B, K, D), () before the first; equals the
   /// batch output. (B, 1, D) -> (B, 1, D)
   Var step(Tape& tape, const Var& x, Tensor& recent);
-  /// Calls step() if there are `recent` tokens, else forward().
   Var forward(Tape& tape, const Var& x, Tensor* recent) {
     return recent ? step(tape, x, *recent) : forward(tape, x);
   }
@@ -40,8 +39,7 @@ class HeadProjection : public Module {
   HeadProjection(std::size_t width, std::size_t taps);
   Linear& linear() { return linear_; }
   bool convolves() const { return convolution_.active(); }
-  /// Applies the convolution to outputs of linear(); one token if `recent` is given, see
-  /// ShortConvolution.
+  /// Applies the convolution to linear()'s outputs; `recent` as in ShortConvolution.
   Var convolve(Tape& tape, const Var& y, const Shape& shape, Tensor* recent);
   void visit(Visitor& visitor) override;
 
@@ -70,9 +68,8 @@ class UnitSphere : public Module {
   Parameter log_sharpness_;  // (H, 1)
 };
 
-/// Adds times to queries and keys. "attend": W Phi(t) is added, as if both saw [x, Phi(t)].
-/// "rotate": each pair (i, i + d/2) is rotated by the phase w_i t, so that scores depend on lags
-/// only.
+/// Adds times to queries and keys. "attend": adds W Phi(t), as if both saw [x, Phi(t)]. "rotate":
+/// rotates pairs (i, i + d/2) by the phase w_i t, so that scores depend on lags only.
 class TimeAttention : public Module {
  public:
   /// Replaces m of the spec by d / 2 for rotations.
@@ -90,15 +87,12 @@ class TimeAttention : public Module {
 class Projections : public Module {
  public:
   explicit Projections(const MixerSpec& spec);
-  /// Projects to heads, with rotary positions and times if the spec has them. (B, T, D) -> (B, T,
-  /// H, d) each
+  /// Projects to heads, with positions and times of the spec. (B, T, D) -> (B, T, H, d) each
   Heads split(Tape& tape, Normed& x, const Layout& layout);
-  /// Projects the next token of each sequence and advances the position. (B, 1, D) -> (B, 1, H, d)
-  /// each
+  /// Projects the next token and advances the position. (B, 1, D) -> (B, 1, H, d) each
   Heads split(Tape& tape, Normed& x, MixerState& state);
   /// Projects heads to the output. (B, T, H, d) -> (B, T, D)
   Var join(Tape& tape, const Var& y);
-  /// Does join() and adds the result to `residual`.
   Var join_add(Tape& tape, const Var& residual, const Var& y) {
     return output_.forward_add(tape, residual, y);
   }

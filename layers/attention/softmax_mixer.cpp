@@ -27,8 +27,7 @@ MixerTraits softmax_traits(const MixerSpec&) {
           .features = false};
 }
 
-/// Exact softmax attention. The time kernel is a learned linear penalty on the lag (ALiBi), in
-/// tokens or in time.
+/// Exact softmax attention; the time kernel is a learned penalty on the lag or time (ALiBi).
 class SoftmaxMixer : public AttentionMixer {
  public:
   explicit SoftmaxMixer(const MixerSpec& spec)

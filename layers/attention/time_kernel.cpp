@@ -50,8 +50,7 @@ Tensor at_phases(double (*function)(double), std::size_t k, std::size_t N) {
   return y;
 }
 
-/// Returns cos(nu t + k angle) for all phases. times (B, T), frequency (H, n) -> (B, T, H, n
-/// phases)
+/// Returns cos(nu t + k angle): times (B, T), frequency (H, n) -> (B, T, H, n phases).
 Var shifted_waves(Tape& tape, const Times& times, const Var& frequency, std::size_t k,
                   std::size_t N) {
   const std::size_t B = times.shape()[0], T = times.shape()[1], H = frequency.dim(0);

@@ -21,7 +21,6 @@ bool estimates_softmax_kernel(const FeatureMap& map, std::size_t d, bool normali
   return std::abs(*to_near / *to_far / wanted - 1) < 1e-9;
 }
 
-/// Stops gradients.
 Var detached(Tape& tape, const Var& x) {
   return x.exists() ? Var(x.shared_value(), nullptr, &tape) : x;
 }

@@ -15,8 +15,7 @@ class WarmStart {
   WarmStart(const MixerSpec& spec, const FeatureMap& map);
   bool is_on(const Tape& tape) const { return tape.training && tape.step < passes_; }
   /// Returns exact attention (B, T, H, d) and adds mean (estimate - exact)^2 / mean exact^2 to the
-  /// tape's loss, whose gradient reaches the feature map only. `estimate` computes attention by
-  /// features.
+  /// tape's loss, with gradients for the feature map only. `estimate` attends by features.
   Var forward(Tape& tape, const Heads& heads, const Var& rate, const Layout& layout,
               const std::function<Var(const Heads& heads, const Var& rate)>& estimate) const;
 

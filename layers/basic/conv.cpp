@@ -5,7 +5,6 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Returns the input channels per group.
 std::size_t channels_per_group(std::size_t in, std::size_t out, const ConvOptions& options) {
   require(options.groups >= 1 && in % options.groups == 0 && out % options.groups == 0, "conv",
           options.groups, " groups must divide ", in, " and ", out, " channels");

@@ -9,8 +9,7 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// Linear map y = x weight + bias, weight (in, out). Both start uniform in +-1/sqrt(in). (.., in)
-/// -> (.., out)
+/// Linear map x weight + bias, both initially uniform in +-1/sqrt(in). (.., in) -> (.., out)
 class Linear : public Module {
  public:
   Linear(std::size_t in, std::size_t out);
@@ -19,12 +18,10 @@ class Linear : public Module {
   Var forward(Tape& tape, const Var& x, const Shape& shape);
   /// Returns residual + y in the residual's shape.
   Var forward_add(Tape& tape, const Var& residual, const Var& x);
-  /// gelu(y)
   Var forward_gelu(Tape& tape, const Var& x);
   /// Weight (in, out) and bias (out), for losses that need only parts of y.
   Var weight(Tape& tape) { return tape(weight_); }
   Var bias(Tape& tape) { return tape(bias_); }
-  /// Adds `by` to the bias.
   void shift_bias(double by);
   void visit(Visitor& visitor) override;
 
@@ -32,8 +29,7 @@ class Linear : public Module {
   Parameter weight_, bias_;
 };
 
-/// Gated output a sigmoid(b) for [a, b] = W gelu(x), which S4 and SGConv use instead of an MLP.
-/// (.., D) -> (.., D)
+/// Gated output a sigmoid(b), [a, b] = W gelu(x), of S4 and SGConv. (.., D) -> (.., D)
 class GatedOutput : public Module {
  public:
   explicit GatedOutput(std::size_t width) : linear_(width, 2 * width) {}
@@ -44,8 +40,7 @@ class GatedOutput : public Module {
   Linear linear_;
 };
 
-/// Table of rows (vocabulary, width), initialized normal with deviation 0.02. indices (..) -> (..,
-/// width)
+/// Table (vocabulary, width), initially normal of deviation 0.02. indices (..) -> (.., width)
 class Embedding : public Module {
  public:
   Embedding(std::size_t vocabulary, std::size_t width)
@@ -58,8 +53,7 @@ class Embedding : public Module {
   Parameter weight_;
 };
 
-/// Normalization over the last axis. Overrides row_norm() if rows are independent, else forward().
-/// (.., D) -> (.., D)
+/// Norm over the last axis: overrides row_norm() if rows are independent, else forward().
 class Norm : public Module {
  public:
   /// Normalizes x (B, T, D), where tokens from lengths[b] on are padding; no lengths: no padding.
@@ -71,7 +65,6 @@ class Norm : public Module {
 /// Rows under a norm, normalized lazily: fused into ops that read them, or at once.
 class Normed {
  public:
-  /// `lengths` as in Norm::forward().
   Normed(const Var& x, Norm& norm, const std::vector<std::size_t>& lengths)
       : x_(x), norm_(&norm), lengths_(lengths) {}
   /// Wraps rows that are normalized already.
@@ -115,9 +108,8 @@ class RMSNorm : public Norm {
   Parameter gain_;
 };
 
-/// Batch normalization: mean 0 and variance 1 per channel over all tokens of the batch in training,
-/// see batch_norm(); running statistics, kept as buffers with weight `momentum` on the past,
-/// otherwise. Then gain and bias.
+/// Batch normalization: mean 0 and variance 1 per channel over the batch's tokens in training, see
+/// batch_norm(), else by running statistics (buffers, `momentum` on the past); then gain and bias.
 class BatchNorm : public Norm {
  public:
   explicit BatchNorm(std::size_t width, double momentum = 0.9);

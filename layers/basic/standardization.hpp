@@ -7,14 +7,12 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// Converts between data units and mean 0, deviation 1 over the training data. Mean and deviation
-/// per variate, and per series if there are several, are buffers saved with the model. (B, V, ..)
-/// -> (B, V, ..)
+/// Converts data to mean 0 and deviation 1 over the training data, and back. Statistics per
+/// variate, and per series if several, are buffers of the model. (B, V, ..) -> (B, V, ..)
 class Standardize : public Module {
  public:
   explicit Standardize(std::size_t variates, std::size_t series = 1);
-  /// Sets means and deviations, (V) each, series after series. A deviation of 0 (a constant
-  /// variate) is replaced by 1.
+  /// Sets means and deviations, (V) each, series after series; a deviation of 0 becomes 1.
   void set(const std::vector<double>& mean, const std::vector<double>& deviation);
   /// (x - mean) / deviation
   void apply(Tensor& x) const;
@@ -47,9 +45,8 @@ inline void describe(Keys& keys, InstanceNormSpec& spec) {
        "mean, its last value, none");
   keys("affine", spec.affine, "forecaster: a learned gain and bias of each variate behind it");
 }
-/// Reversible instance normalization: standardizes every window of every variate, and undoes it.
-/// Kim et al., "Reversible instance normalization", 2022; "last" is from NLinear (Zeng et al.,
-/// 2023).
+/// Reversible instance normalization: standardizes each window of each variate, and undoes it. Kim
+/// et al., "Reversible instance normalization", 2022; "last" as in NLinear (Zeng et al., 2023).
 class InstanceNorm : public Module {
  public:
   InstanceNorm(const InstanceNormSpec& spec, std::size_t variates);

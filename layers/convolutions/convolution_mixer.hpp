@@ -17,8 +17,7 @@ class ManyProjections : public Module {
  public:
   ManyProjections(std::size_t width, std::size_t count, std::size_t taps,
                   ConvolutionInit start = ConvolutionInit::near_identity);
-  /// Projects all tokens, or one token if `recent` is given, see ShortConvolution. (B, T, D) ->
-  /// `count` times (B, T, D)
+  /// Projects all tokens, or one after `recent` ones. (B, T, D) -> `count` times (B, T, D)
   std::vector<Var> split(Tape& tape, const Var& x, Tensor* recent = nullptr);
   void visit(Visitor& visitor) override;
 
@@ -28,10 +27,8 @@ class ManyProjections : public Module {
   ShortConvolution convolution_;
 };
 
-/// Convolves with a filter.
 Var convolve(const Var& x, const TwoSidedFilter::Rows& rows, std::size_t copy,
              const Layout& layout);
-/// Makes the stream that convolves token by token.
 ConvolutionStream stream_of(TwoSidedFilter& filter, std::size_t copy, std::size_t width,
                             std::size_t sequences);
 /// Convolves the next token by a ConvolutionStream or PrefixStream. (B, 1, D) -> (B, 1, D)

@@ -13,10 +13,10 @@ struct Interpolation {
   double left_weight, right_weight;
 };
 
-/// Pieces of p, p, 2p, 4p, .. lags with p learned values each, linearly interpolated, times
-/// 2^-piece, so that weights fall like 1 / lag; divided by the initial norm. The last piece ends
-/// with the kernel. Li et al., "What makes convolutional models great on long sequence modeling?"
-/// (SGConv), 2023.
+/// Pieces of p, p, 2p, 4p, .. lags with p learned values each, interpolated linearly, times
+/// 2^-piece, so that weights fall like 1 / lag, over the initial norm; the last ends with the
+/// kernel. Li et al., "What makes convolutional models great on long sequence modeling?" (SGConv),
+/// 2023.
 class DyadicFilter : public Filter {
  public:
   explicit DyadicFilter(const FilterSpec& spec)
@@ -58,7 +58,6 @@ class DyadicFilter : public Filter {
   }
 
  private:
-  /// Returns the number of pieces that cover `lags`.
   static std::size_t pieces_for(std::size_t lags, std::size_t values_per_piece) {
     std::size_t pieces = 1;
     while (values_per_piece << (pieces - 1) < lags) ++pieces;

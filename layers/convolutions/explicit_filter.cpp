@@ -7,9 +7,8 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// One parameter per lag, optionally smoothed over neighbouring lags, then squashed: sign(k)
-/// max(|k| - squash, 0). Fu et al., "Simple hardware-efficient long convolutions for sequence
-/// modeling", 2023.
+/// One parameter per lag, optionally smoothed, then squashed: sign(k) max(|k| - squash, 0). Fu et
+/// al., "Simple hardware-efficient long convolutions for sequence modeling", 2023.
 class ExplicitFilter : public Filter {
  public:
   explicit ExplicitFilter(const FilterSpec& spec)

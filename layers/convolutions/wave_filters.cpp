@@ -13,10 +13,9 @@ std::size_t limit_of(const FilterSpec& spec) {
   return spec.length > 0 ? spec.length : std::numeric_limits<std::size_t>::max();
 }
 
-/// Computes h_d(lag) = 2 Re sum_n C_dn (exp(step_d A_dn) - 1) / A_dn exp(lag step_d A_dn): the
-/// kernel of S4D under a zero-order hold. Initially A_dn = -1/2 + i pi n (lin), C complex normal,
-/// steps log-uniform. Gu et al., "On the parameterization and initialization of diagonal state
-/// space models", 2022.
+/// S4D's kernel h_d(lag) = 2 Re sum_n C_dn (exp(step_d A_dn) - 1) / A_dn exp(lag step_d A_dn),
+/// zero-order hold. Initially A_dn = -1/2 + i pi n (lin), C complex normal, steps log-uniform. Gu
+/// et al., "On the parameterization and initialization of diagonal state space models", 2022.
 class ExponentialFilter : public Filter {
  public:
   explicit ExponentialFilter(const FilterSpec& spec)
@@ -115,7 +114,6 @@ class SpectralFilter : public Filter {
   Var frequencies(Tape& tape) {
     return reshape(density_->draws(tape), {unit_.size(), draws_}) * tape.view(unit_);
   }
-  /// Frequencies are one-dimensional.
   static DensitySpec density_of(const FilterSpec& spec) {
     DensitySpec density = spec.density;
     density.heads = spec.channels(), density.m = spec.states, density.dim = 1;

@@ -12,7 +12,6 @@ namespace {
 constexpr std::size_t number_bytes = sizeof(float);
 /// Relative squared residual at which a fit ends; the rest is below the rounding of the entries.
 constexpr double fit_tolerance = sizeof(real) == 4 ? 1e-18 : 1e-24;
-/// Rows of x^T x per task.
 constexpr std::size_t gram_rows = 32;
 
 using Numbers = std::vector<double>;
@@ -24,8 +23,7 @@ double dot(const Numbers& a, const Numbers& b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
 }
 
-/// W and the error of an approximation A: |x A|^2 is the sum over columns a of a^T G a, G = x^T x
-/// (M, M).
+/// W and the error of an approximation A: |x A|^2 sums a^T G a over columns a, G = x^T x (M, M).
 class Problem {
  public:
   Problem(const char* what, const Tensor& w, const Tensor& x) : w_(w) {

@@ -1,7 +1,6 @@
 #pragma once
-/// Compresses a trained matrix, such as W of a fused encoding: pruning, low rank, quantization. Fit
-/// and error refer to x W for the rows x (P, M) that W (M, N) is applied to; x = identity refers to
-/// W itself.
+/// Compression of a trained matrix, such as a fused encoding's W: pruning, low rank, quantization.
+/// Fit and error are those of x W for rows x (P, M) and W (M, N); x = identity gives W itself.
 
 #include <bochner/autodiff/tensor.hpp>
 
@@ -23,8 +22,7 @@ CompressedMatrix measured(const Tensor& w, Tensor weight, const Tensor& x, std::
 CompressedMatrix pruned(const Tensor& w, const Tensor& x, double keep, Tensor& mask, int bits = 32);
 /// Rounds each row to levels that span its largest magnitude, 2 <= bits <= 16.
 CompressedMatrix quantized(const Tensor& w, const Tensor& x, int bits);
-/// Returns the matrix of rank at most `rank` with the nearest x W (Eckart and Young 1936), stored
-/// as two factors.
+/// Returns the best approximation of x W of at most `rank` (Eckart and Young 1936), as factors.
 CompressedMatrix low_rank(const Tensor& w, const Tensor& x, std::size_t rank);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -5,10 +5,9 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// Draws angular frequencies from the periodograms of event sequences, 64 each. A periodogram
-/// transforms the counts of events in bins of half a unit of time, or wider ones to have at most
-/// 1024. Sequences without a span give none. times (B, T), ascending; repeats of the last time are
-/// ignored.
+/// Draws 64 angular frequencies per event sequence from the periodogram of event counts in bins of
+/// half a unit of time, or wider ones to have at most 1024. Sequences without a span give none.
+/// times (B, T), ascending; repeats of the last time are ignored.
 std::vector<double> event_frequencies(const Times& times, const RandomFunction& random);
 
 /// Initializes all time encodings of a model at event_frequencies(). Throws if there are none.

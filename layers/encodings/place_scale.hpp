@@ -12,7 +12,6 @@ class PlaceScale : public Module {
   void set(const std::vector<double>& origin, const std::vector<double>& extent, double span);
   /// Scales places in double. (N, d) -> (N, d)
   Places scaled(const std::vector<double>& places) const;
-  /// Scales times. (N) -> (N)
   std::vector<double> scaled_times(std::vector<double> times) const;
   void visit(Visitor& visitor) override;
 

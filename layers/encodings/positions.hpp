@@ -27,8 +27,7 @@ class LearnedPositions : public PositionEncoding {
   Parameter weight_;
 };
 
-/// Sinusoidal positions: sin and cos of position * 10000^(-2i/D), alternating. Vaswani et al.,
-/// 2017.
+/// Sin and cos of position * 10000^(-2i/D), alternating. Vaswani et al., 2017.
 class SinusoidalPositions : public PositionEncoding {
  public:
   Var forward(Tape& tape, const Var& x, std::size_t first) override;

@@ -32,8 +32,7 @@ class FourierEncoding : public Module {
   Var at(Tape& tape, const Places& places);
   /// Encodes the nodes of a grid without computing each node's sines. -> (n_1 .. n_d, 2m)
   Var grid(Tape& tape, const GridAxes& axes);
-  /// Returns grid() times w on a regular grid by FFT, without forming grid(). w (2m, D) -> (n_1 ..
-  /// n_d, D)
+  /// Returns grid() times w by FFT, on a regular grid. w (2m, D) -> (n_1 .. n_d, D)
   Tensor grid_product(const GridAxes& axes, const Tensor& w) const;
   /// Returns w (m, d), in radians.
   Tensor frequencies() const;

@@ -48,19 +48,17 @@ inline void describe_every_block(Keys& keys, bool& every_block) {
 
 class SpaceTimeEncoding : public Module {
  public:
-  /// Encodes all N nodes of a grid in space at each of T times. -> (T, N, E)
+  /// Encodes all N nodes of a grid in space at each of T times. -> (T, N, E), E = width()
   virtual Var grid(Tape& tape, const GridAxes& space, const std::vector<double>& times) = 0;
   /// Encodes the points places[n] at times[n]. -> (N, E)
   virtual Var at(Tape& tape, const Places& places, const std::vector<double>& times) = 0;
-  /// Returns E.
   virtual std::size_t width() const = 0;
   /// Returns whether the encoding is appended to a token's content, rather than added to it.
   virtual bool is_concatenated() const { return false; }
 };
 
 /// Makes an encoding, see docs/space-time.md; null for "none". "fused", "space" and "time" project
-/// Fourier encodings; "additive", "concatenated" and "multiplicative" are shift-invariant kernels
-/// by construction.
+/// Fourier encodings; "additive", "concatenated", "multiplicative" are shift-invariant kernels.
 std::unique_ptr<SpaceTimeEncoding> make_space_time(const SpaceTimeSpec& spec);
 /// Makes an encoding of places with so many dimensions, for a stack of this width.
 std::unique_ptr<SpaceTimeEncoding> make_space_time(SpaceTimeSpec spec, std::size_t width,

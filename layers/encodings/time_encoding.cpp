@@ -50,8 +50,7 @@ class BochnerTime : public TimeEncoding {
   std::unique_ptr<SpectralDensity> density_;
 };
 
-/// Returns log frequencies from period spec.shortest to spec.longest, spaced geometrically or
-/// linearly. -> (m)
+/// Returns log frequencies from period spec.shortest to longest in the spec's spacing. -> (m)
 Tensor log_frequencies(const TimeEncodingSpec& spec) {
   require(spec.m >= 1 && spec.shortest > 0 && spec.longest >= spec.shortest, "time_encoding",
           "requires m >= 1 and 0 < shortest <= longest: m = ", spec.m,
@@ -126,9 +125,8 @@ Tensor equal_coefficients(const TimeEncodingSpec& spec) {
 }
 
 /// Truncated Fourier basis [c_0^(1/2), c_2j^(1/2) cos j w t, c_(2j+1)^(1/2) sin j w t], j = 1 .. J,
-/// of each base frequency w, with learned positive coefficients; concatenated, so that K is the sum
-/// of the periodic kernels. K is a function of the lag iff c_2j = c_(2j+1), which `paired` ensures.
-/// Xu et al., 2019.
+/// per base frequency w, with learned positive coefficients: K is the sum of the periodic kernels,
+/// and a function of the lag iff c_2j = c_(2j+1), which `paired` ensures. Xu et al., 2019.
 class MercerTime : public TimeEncoding {
  public:
   explicit MercerTime(const TimeEncodingSpec& spec)
@@ -174,9 +172,8 @@ class MercerTime : public TimeEncoding {
   Parameter log_coefficient_;  // (k, 1 + J) if paired, else (k, 1 + 2J)
 };
 
-/// One feature per base frequency: its truncated Fourier series with learned signed coefficients,
-/// summed over harmonics, as in the published code and unlike the paper. K is not a function of the
-/// lag.
+/// One feature per base frequency: its Fourier series with learned signed coefficients, summed over
+/// harmonics, as in the published code, not the paper. K is not a function of the lag.
 class SummedMercerTime : public TimeEncoding {
  public:
   explicit SummedMercerTime(const TimeEncodingSpec& spec)

@@ -9,8 +9,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 
 class TimeEncoding;
 struct TimeEncodingSpec;
-/// Registry of encodings: all densities, including custom ones added before the first call, and
-/// encodings without a density.
+/// Registry of encodings: densities (custom ones only if added before), and others.
 Registry<TimeEncoding, TimeEncodingSpec>& time_encodings();
 /// Returns the names of uses. "concatenate": W [x, Phi(t)] below the blocks. "add": x + W Phi(t)
 /// there. "attend": queries and keys of every block see [x, Phi(t)], values x. "rotate": queries
@@ -27,8 +26,7 @@ struct TimeEncodingSpec {
   double shortest = 1, longest = 1000;  ///< initial periods, unless drawn
   /// Initial spacing between them: "geometric", or "linear" in the frequencies.
   std::string spacing = "geometric";
-  /// Density of drawn frequencies; kind and sizes follow from the keys above. Sobol draws spread
-  /// best on a line.
+  /// Density of drawn frequencies; kind and sizes are set from above. Sobol spreads best.
   DensitySpec density = {.draws = "sobol", .log_scale = 0};
   OwnSpecs own = {};  ///< of encodings added to the registry
 };
@@ -75,9 +73,8 @@ class TimeEncoding : public Module {
   /// Returns K as a function of the lag, in expectation over drawn frequencies; empty if K is no
   /// such function or has no closed form.
   virtual std::function<double(double lag)> kernel() { return {}; }
-  /// Initializes from draws of a spectrum, at least one: a density at their root mean square, a
-  /// mixture with start = "em" by EM, learned frequencies at quantiles of their sizes. Throws
-  /// unless overridden.
+  /// Initializes from draws of a spectrum: a density at their root mean square, a mixture with
+  /// start = "em" by EM, learned frequencies at quantiles of their sizes. Throws unless overridden.
   virtual void init_frequencies(const std::vector<double>& frequencies);
   /// Returns whether the features are m^(-1/2) [cos, sin] of m phases, by which pairs can rotate.
   virtual bool rotates() const { return false; }

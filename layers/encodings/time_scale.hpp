@@ -8,8 +8,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 class TimeScale : public Module {
  public:
   TimeScale();
-  /// Fits origin and unit to the first time and the median gap within ascending sequences. times
-  /// (B, T)
+  /// Fits the first time and the median gap of ascending sequences. times (B, T)
   void fit(const Times& times);
   /// Returns (t - origin) / unit, in double. (..) -> (..)
   Times scaled(const Times& times) const;

@@ -22,7 +22,6 @@ struct TokenCursor {
   std::vector<std::int32_t> recent = {};  ///< last tokens of the part, fewer than a separator
 };
 
-/// Points in space and time.
 struct TokenPoints {
   Places places;
   std::vector<double> times;

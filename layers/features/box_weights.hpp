@@ -1,6 +1,6 @@
 #pragma once
-/// Optimal fixed weights of random features. Avron et al., "Quasi-Monte Carlo feature maps", 2016;
-/// Chen et al., "DiJiang", 2024.
+/// Fixed weights of random features. Avron et al., "Quasi-Monte Carlo feature maps", 2016; Chen et
+/// al., "DiJiang", 2024.
 
 #include <bochner/autodiff/real.hpp>
 #include <cstddef>

@@ -6,8 +6,7 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// Returns the positive squared error of each of K estimators for a sampled query and key of a
-/// head.
+/// Returns each of K estimators' squared error, above 0, for a sampled query and key.
 using PairErrors =
     std::function<std::vector<double>(std::size_t query, std::size_t key, std::size_t head)>;
 
@@ -15,8 +14,7 @@ using PairErrors =
 /// The sum over k is 1 for every pair and all draws.
 class HybridCoefficients : public Module {
  public:
-  /// Returns a for queries, b for keys; logarithms if logarithmic(). (B, T, H, d) -> (B, T, H, K,
-  /// S)
+  /// Returns a for queries, b for keys, or logarithms. (B, T, H, d) -> (B, T, H, K, S)
   virtual Var factors(Tape& tape, const Var& y, bool query) = 0;
   /// Returns whether all factors are positive and given as logarithms.
   virtual bool logarithmic() const = 0;
@@ -29,9 +27,8 @@ class HybridCoefficients : public Module {
   virtual void calibrate(const Tensor& q, const Tensor& k, const PairErrors& errors) = 0;
 };
 
-/// Makes the coefficients that spec.lambdas names. "learned" and "clusters": Gates, p^T M_k p'.
-/// "gaussian" and "angular": lambda_k = v_k + (u_k - v_k) s(x, y) with a Similarity s and learned u
-/// and v of sum 1.
+/// Makes the coefficients of spec.lambdas. "learned", "clusters": Gates, p^T M_k p'. "gaussian",
+/// "angular": lambda_k = v_k + (u_k - v_k) s(x, y), s a Similarity, learned u and v of sum 1.
 std::unique_ptr<HybridCoefficients> make_coefficients(const FeatureSpec& spec, std::size_t K);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

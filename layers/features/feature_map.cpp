@@ -7,7 +7,6 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// Adds the maps that a source defines.
 using AddFeatureMaps = void(FeatureMaps& all);
 AddFeatureMaps add_random_features, add_stationary, add_optimal, add_pff, add_hybrids,
     add_gated_hybrids, add_mixed_hybrid, add_pointwise;

@@ -98,10 +98,9 @@ class Frequencies;
 /// Vector of a head (d), as passed to the map.
 using Point = std::span<const double>;
 
-/// Feature map for all heads of a layer. Maps that treat queries and keys alike override
-/// features(); others, and those that need positions (from `first` on), derive from TwoSidedMap.
-/// phi(q) . phi(k) is the normalized estimate, up to constants common to all features if those are
-/// unknown.
+/// Feature map of all heads of a layer. Maps of equal queries and keys override features(); others,
+/// and those with positions (from `first` on), derive from TwoSidedMap. phi(q) . phi(k) is the
+/// normalized estimate, up to constants of all features if those are unknown.
 class FeatureMap : public Module {
  public:
   /// Computes features. (B, T, H, d) -> (B, T, H, F)

@@ -7,10 +7,9 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// Frequencies of a feature map, (H, m, d): draws of the density, or of a Projection times a
-/// learned diagonal scale that starts at density.log_scale. With spread s > 0, head h also has a
-/// learned factor, initially exp(s_h), s_h evenly spaced on [-s, s]. With importance sampling,
-/// draws come from a Proposal.
+/// Frequencies of a feature map, (H, m, d): draws of the density, or a Projection times a learned
+/// diagonal scale that starts at density.log_scale. A spread s > 0 adds a learned factor per head,
+/// initially exp(s_h), s_h evenly spaced on [-s, s]. Importance sampling draws from a Proposal.
 class Frequencies : public Module {
  public:
   explicit Frequencies(const FeatureSpec& spec);
@@ -44,9 +43,9 @@ std::vector<double> sample_of(const Tensor& samples, std::size_t row, std::size_
 /// Returns softmax_scaled() of the samples of one head, in double. (n, H, d), n > 0 -> (n, d)
 std::vector<double> scaled_samples(const Tensor& samples, std::size_t head, std::size_t d);
 
-/// Computes log phi_i(x) = w_i . y - c |y|^2 + offset_i - log(m) / 2, y = x / d^(1/4), normalized
-/// so that phi(x) . phi(x') is a mean over i. `offset` (H, m) is optional. (B, T, H, d), (H, m, d)
-/// -> (B, T, H, m)
+/// Computes log phi_i(x) = w_i . y - c |y|^2 + offset_i - log(m) / 2, y = x / d^(1/4), so that
+/// phi(x) . phi(x') is a mean over i. `offset` (H, m) is optional. (B, T, H, d), (H, m, d) -> (B,
+/// T, H, m)
 Var exponents(const Var& x, const Var& w, double c, const Var& offset = {});
 /// Returns features with the logarithms exponents(), in a form that attention evaluates in cache.
 Features exponential(const Var& x, const Var& w, double c, const Var& offset = {});

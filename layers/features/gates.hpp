@@ -28,8 +28,7 @@ class Gates : public Module {
   struct GateClusters {
     Clusters queries, keys;
   };
-  /// Sets the gates of a head to the posteriors of equal Gaussian clusters, found by k-means in
-  /// samples (n, H, d).
+  /// Sets a head's gates to the posteriors of equal Gaussian clusters of samples (n, H, d).
   GateClusters calibrate(const Tensor& q, const Tensor& k, std::size_t head);
   void visit(Visitor& visitor) override;
 

@@ -19,8 +19,7 @@ double golden_section_minimum(double low, double high, const std::function<doubl
   return (low + high) / 2;
 }
 
-/// A query and a key. `weight` is 1 / the squared sum of the query's kernels, so that errors count
-/// as in attention.
+/// A query and a key; `weight` is 1 / (sum of the query's kernels)^2, as in attention.
 struct SampledPair {
   std::vector<double> q, k;
   double weight;

@@ -25,10 +25,9 @@ Tensor unit_samples(std::size_t heads, std::size_t d, real second) {
   return samples;
 }
 
-/// Computes sum_k lambda_k(x, y) phi_k(x) . phi_k(y) for any estimators with separate frequencies,
-/// and HybridCoefficients: all products of their factors with the features. Unbiased if all
-/// estimators are of one kernel. F = S (F_1 + .. + F_K). After Choromanski et al., "Hybrid random
-/// features", 2022.
+/// Hybrid sum_k lambda_k(x, y) phi_k(x) . phi_k(y) of any estimators with separate frequencies:
+/// products of HybridCoefficients' factors and features. Unbiased if all are of one kernel. F = S
+/// (F_1 + .. + F_K). After Choromanski et al., "Hybrid random features", 2022.
 class MixedHybrid : public TwoSidedMap {
  public:
   explicit MixedHybrid(const FeatureSpec& spec) : needs_calibration_(spec.lambdas == "clusters") {

@@ -96,9 +96,8 @@ struct MatrixPair {
   double trace;  ///< E |M_q x|^2 = E |M_k y|^2
 };
 
-/// Returns M_q^T M_k = I with the least E |M_q x|^2 + |M_k y|^2: with E x x^T = Q L Q^T and L^(1/2)
-/// Q^T (E y y^T) Q L^(1/2) = U S^2 U^T, M_q = S^(1/2) U^T L^(-1/2) Q^T, M_k = S^(-1/2) U^T L^(1/2)
-/// Q^T.
+/// Returns M_q^T M_k = I of least E |M_q x|^2 + |M_k y|^2: E x x^T = Q L Q^T, L^(1/2) Q^T (E y y^T)
+/// Q L^(1/2) = U S^2 U^T, M_q = S^(1/2) U^T L^(-1/2) Q^T, M_k = S^(-1/2) U^T L^(1/2) Q^T.
 MatrixPair balanced_matrices(const SampleMoments& q, const SampleMoments& k) {
   const std::size_t d = q.d;
   const SymmetricEigen first = symmetric_eigen(q.second, d);

@@ -88,9 +88,8 @@ Tensor fastfood_lengths(const Blocks& blocks, const Tensor& gaussian,
   return lengths;
 }
 
-/// Rows S H G P H B / sqrt(p) in blocks of p >= d, p a power of two: H Hadamard, P a permutation, B
-/// signs, G normal, S row lengths (chi_p over |G|). B, G and S are learned, 3p numbers per p rows.
-/// Le et al., "Fastfood", 2013.
+/// Rows S H G P H B / sqrt(p) in blocks of p >= d, p a power of two: H Hadamard, P a permutation;
+/// learned signs B, normal G, row lengths S (chi_p over |G|). Le et al., "Fastfood", 2013.
 class FastfoodProjection : public Projection {
  public:
   explicit FastfoodProjection(const ProjectionSpec& spec) : m_(spec.m) {

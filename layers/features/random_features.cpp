@@ -35,8 +35,7 @@ class EstimatorFeatures : public FeatureMap {
   Frequencies frequencies_;
 };
 
-/// Computes phi(x) = exp(w_i . y - |y|^2 / 2) / sqrt(m); F = m. Choromanski et al., "Performers",
-/// 2021.
+/// exp(w_i . y - |y|^2 / 2) / sqrt(m); F = m. Choromanski et al., "Performers", 2021.
 Features positive_features(const Var& x, const Var& w) { return exponential(x, w, 0.5); }
 
 /// Computes phi(x) = [exp(w_i . y - |y|^2 / 2), exp(-w_i . y - |y|^2 / 2)] / sqrt(2m); F = 2m;

@@ -1,7 +1,6 @@
 #pragma once
-/// Estimators by random frequencies, including the three classical ones of the softmax kernel. y =
-/// x / d^(1/4); formulas take frequencies w_i (H, m, d) from N(0, I), models from a learned
-/// density.
+/// Estimators by random frequencies, with the classical ones of the softmax kernel. y = x /
+/// d^(1/4); w_i (H, m, d) are from N(0, I) in formulas, and from a learned density in models.
 
 #include <bochner/layers/features/closed_forms.hpp>
 #include <bochner/layers/features/feature_map.hpp>

@@ -23,8 +23,7 @@ class Similarity : public Module {
 /// Makes 1 - angle / pi by the signs of n projections, c = 1/2, n features; with spec.smooth, tanh
 /// of learned projections, as signs pass no gradient.
 std::unique_ptr<Similarity> angular_similarity(const FeatureSpec& spec);
-/// Makes exp(-|y - y'|^2 / (2 tau^2)) by n trigonometric draws, one learned tau per head; c = 0, 2n
-/// features.
+/// Makes exp(-|y - y'|^2 / (2 tau^2)) by n trigonometric draws, tau learned; c = 0, 2n features.
 std::unique_ptr<Similarity> gaussian_similarity(const FeatureSpec& spec);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -5,10 +5,9 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// Map whose features are multiplied by lambda_i(x) > 0: the kernel stays positive definite, and is
-/// the original one for lambda = 1. Features of one frequency (cosine and sine, products in a
-/// hybrid) share a weight; maps without frequencies have one per feature, `hybrid` one per feature
-/// of its estimators.
+/// Map whose features are multiplied by lambda_i(x) > 0: the kernel stays positive definite, and
+/// unchanged for lambda = 1. Features of one frequency (cosine and sine, products in a hybrid)
+/// share a weight; maps without frequencies, and estimators of `hybrid`, have one per feature.
 class WeightedMap : public FeatureMap {
  public:
   explicit WeightedMap(std::unique_ptr<FeatureMap> map) : map_(std::move(map)) {}
@@ -27,8 +26,8 @@ class WeightedMap : public FeatureMap {
   FeatureMap& map() { return *map_; }
 
  protected:
-  /// ln lambda: a constant part (H, n) and one per token (B, T, H, n), either may not exist;
-  /// feature f has weight f mod n.
+  /// ln lambda: a constant (H, n) and a part per token (B, T, H, n), each optional; feature f has f
+  /// mod n.
   struct LogWeights {
     Var constant, by_token;
   };
@@ -41,8 +40,8 @@ class WeightedMap : public FeatureMap {
   std::unique_ptr<FeatureMap> map_;
 };
 
-/// Learned weights log lambda = V gelu(U y + a) + b per head, y = x / d^(1/4), initially 1. Chen et
-/// al., "DiJiang", 2024.
+/// Learned weights log lambda = V gelu(U y + a) + b, y = x / d^(1/4), initially 1. Chen et al.,
+/// "DiJiang", 2024.
 class LearnedWeights : public WeightedMap {
  public:
   LearnedWeights(std::unique_ptr<FeatureMap> map, const FeatureSpec& spec);

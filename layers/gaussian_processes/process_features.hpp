@@ -20,7 +20,6 @@ class ProcessFeatures : public FeatureRows {
   /// Takes rows (d, n).
   ProcessFeatures(std::vector<std::vector<double>> rows, Parameters parameters);
 
-  /// Returns the features of other rows.
   ProcessFeatures of(std::vector<std::vector<double>> rows) const {
     ProcessFeatures features = *this;
     features.rows_ = std::move(rows);

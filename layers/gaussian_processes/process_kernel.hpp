@@ -38,7 +38,6 @@ class ProcessKernel : public RowwiseCovariance {
   double noise() const override { return noise_; }
 
  private:
-  /// Scratch memory for a row.
   struct Scratch {
     explicit Scratch(std::size_t n, std::size_t curves)
         : lags(n), weights(n), others(n), k(curves, std::vector<double>(n)) {}

@@ -36,8 +36,7 @@ double square_sum(const std::vector<double>& y) {
   return std::inner_product(y.begin(), y.end(), y.begin(), 0.0);
 }
 
-/// Subtracts the least-squares fit of two functions; the ridge covers functions that are constant
-/// 0.
+/// Subtracts the least-squares fit of two functions; the ridge covers constant zeros.
 template <class First, class Second>
 void subtract_fit(Residual& rest, const First& first, const Second& second) {
   double aa = 1e-12, ab = 0, bb = 1e-12, ay = 0, by = 0;
@@ -127,9 +126,8 @@ struct SpectrumStart {
   ProcessVariances variances;
 };
 
-/// Removes the window of the rows from a component's variance in the periodogram, where a line
-/// becomes sinc^2(span w / 2), about a Gaussian of variance 6 / pi^2 steps^2. Bounded below by the
-/// resolution.
+/// Removes the rows' window from a component's variance: in a periodogram a line is sinc^2(span w /
+/// 2), about a Gaussian of variance 6 / pi^2 steps^2. At least the resolution.
 double unwindowed(double variance, double step) {
   constexpr double window = 6 / (std::numbers::pi * std::numbers::pi);
   return std::max(variance - window * step * step, step * step / 16);

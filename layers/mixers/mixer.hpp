@@ -16,8 +16,7 @@ struct Layout {
   bool regular() const { return gaps.dimension() == 0; }
 };
 
-/// Returns the layout of the reversed sequences, with irregular gaps: a token's gap is that to the
-/// next token, 1 for the last.
+/// Returns the layout of reversed sequences with irregular gaps, those to the next token.
 Layout reversed_layout(Layout layout);
 
 /// State of a mixer between single tokens of B sequences.
@@ -32,12 +31,10 @@ struct MixerState {
 /// Repeats channel parameters for B sequences. (.., D) -> (.., B D)
 Var tiled(std::size_t B, const Var& x);
 
-/// Error of mixers without steps.
 struct NoSteps : std::invalid_argument {
   NoSteps();
 };
 
-/// Layer that mixes the tokens of a sequence.
 class Mixer : public Module {
  public:
   /// Mixes tokens; those from the length of their sequence on are ignored. (B, T, D) -> (B, T, D)
@@ -47,9 +44,8 @@ class Mixer : public Module {
   virtual Var forward_add(Tape& tape, const Var& residual, Normed& x, const Layout& layout);
   /// Returns an empty state for step(). Mixers without steps override neither; both throw NoSteps.
   virtual std::unique_ptr<MixerState> start() const;
-  /// Processes one token of each of B sequences at equal times; B must not change. Equals the batch
-  /// output at its position up to rounding. Thread-safe with separate states. (B, 1, D) -> (B, 1,
-  /// D)
+  /// Processes one token of each of B sequences at one time, always the same B; equals the batch
+  /// output up to rounding. Thread-safe with separate states. (B, 1, D) -> (B, 1, D)
   virtual Var step(Tape& tape, const Var& x, MixerState& state);
 };
 

@@ -92,8 +92,7 @@ inline void describe(Keys& keys, StackSpec& spec) {
        resumable);
 }
 
-/// Throws std::invalid_argument for a norm that leaks the future, in models that predict at every
-/// token.
+/// Throws std::invalid_argument for a norm that leaks tokens to be predicted.
 void require_causal_norm(const StackSpec& spec, const char* model);
 
 /// Returns the spec of a block: its mixer by the pattern, its place, and separate base draws.
@@ -112,8 +111,7 @@ Spec in_both_directions(Spec spec) {
 class BlockStack : public Module {
  public:
   explicit BlockStack(const StackSpec& spec);
-  /// Applies the stack. `each`, if it exists, is added to the input of every block and broadcasts
-  /// to (B, T, D).
+  /// Applies the stack. `each`, if it exists, is added to every block's input by broadcasting.
   Var forward(Tape& tape, const Var& x, const Layout& layout = {}, const Var& each = {});
 
   using State = std::vector<std::unique_ptr<MixerState>>;

@@ -37,8 +37,7 @@ class Prototypes : public Module {
   Prototypes(const ContrastSpec& spec, std::size_t examples);
   /// Returns the number of epochs begun at the last clustering; 0 before the first.
   std::uint64_t epochs() const { return std::uint64_t(epochs_.data()[0]); }
-  /// Runs k-means on the projections (n, E) of all training examples, the E step, with starts that
-  /// depend on seed and epoch.
+  /// Runs k-means on all training projections (n, E), with starts by seed and epoch.
   void cluster(const std::vector<double>& projections, std::uint64_t seed, std::uint64_t epoch);
   /// Returns the mean of prototype_nce() over clusterings, for the clusters of `examples`. (n, E)
   Var loss(const Var& views, const std::vector<std::size_t>& examples) const;

@@ -91,9 +91,8 @@ struct EventSequences {
   std::vector<double> places = {};  ///< (B, T, d), if events have places
 };
 
-/// Predicts the next event from the past: encoding, causal blocks, intensity of every type. Events
-/// with places get an encoding of place and time, time since the sequence's first event in units of
-/// `length` median gaps.
+/// Predicts the next event from the past: encoding, causal blocks, intensity per type. Places of
+/// events get an encoding with the time since the first event in units of `length` median gaps.
 class EventModel : public Module {
  public:
   explicit EventModel(const EventModelSpec& spec);
@@ -105,8 +104,7 @@ class EventModel : public Module {
   PlaceScale& place_scale() { return place_scale_; }
   const EventModelSpec& spec() const { return spec_; }
 
-  /// Returns weights of the intensity after each event, for intensity(). (B, T), (B, T), (B, T, d)
-  /// -> (B, T, K, P)
+  /// Returns intensity weights after each event. (B, T), (B, T), (B, T, d) -> (B, T, K, P)
   Var intensity_weights(Tape& tape, const Indices& types, const Times& times,
                         const std::vector<double>& places = {});
 
@@ -140,9 +138,8 @@ struct EventForecast {
   Tensor probabilities;  ///< of its type, at any time (B, T, K)
 };
 
-/// Predicts the next events: the median by bisection of the compensator, the mean by integrating
-/// survival, probabilities over 64 quantiles of the next time. types (B, T), times (B, T), places
-/// (B, T, d)
+/// Predicts by bisection of the compensator (median), integrated survival (mean) and 64 quantiles
+/// of the next time (types). types (B, T), times (B, T), places (B, T, d)
 EventForecast forecast_events(EventModel& model, const Indices& types, const Times& times,
                               const std::vector<double>& places = {});
 

@@ -31,16 +31,14 @@ inline void describe(Keys& keys, FieldModelSpec& spec) {
 class FieldModel : public Module {
  public:
   explicit FieldModel(const FieldModelSpec& spec);
-  /// Predicts the next frame: the last one plus a change decoded from its tokens. (B, T, H, W) ->
-  /// (B, H, W)
+  /// Predicts the next frame: the last plus a decoded change. (B, T, H, W) -> (B, H, W)
   Var predict(Tape& tape, const Tensor& frames);
   /// Returns the mean squared error of predict(). (B, T, H, W), (B, H, W) -> ()
   Var loss(Tape& tape, const Tensor& frames, const Tensor& next);
   /// Decodes the tokens of all frames. (B, T, H, W) -> (B, T, H, W)
   Var reconstruct(Tape& tape, const Tensor& frames);
 
-  /// Returns the encoding of all patches and frames, (T, N, E), N = H W / patch^2; nonexistent for
-  /// "none".
+  /// Returns the patches' encoding (T, N, E), N = H W / patch^2; nonexistent for "none".
   Var encoding(Tape& tape);
   /// Returns the coordinates of the patches of a frame along each axis.
   GridAxes patch_axes() const;

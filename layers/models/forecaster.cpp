@@ -11,7 +11,6 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Returns the outputs per window of a variate.
 std::size_t window_outputs(const ForecasterSpec& spec) { return spec.horizon * spec.outputs(); }
 
 /// Linear map from the window to the future, shared by all variates or one per variate.
@@ -134,10 +133,9 @@ Var repeat_for_variates(const Var& x, std::size_t V) {
   return reshape(broadcast_to(reshape(x, {B, 1, T, D}), {B, V, T, D}), {B * V, T, D});
 }
 
-/// Rows as tokens at their times, future rows included: forecasts are read from the outputs of
-/// future rows. A token is a vector for past or future, plus its value times another vector, plus a
-/// linear map of the row's context. Attention is causal, so that every mixer and time kernel can
-/// serve.
+/// Rows as tokens at their times, with causal attention; forecasts are read from the outputs of
+/// future rows. A token is a vector for past or future, plus its value times a vector, plus a
+/// linear map of the row's context.
 class RowForecast : public ForecastBackbone {
  public:
   explicit RowForecast(const ForecasterSpec& spec)

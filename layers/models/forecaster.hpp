@@ -32,11 +32,9 @@ struct ForecasterSpec {
   std::size_t effects = 16, series_width = 0;
 
   bool predicts_quantiles() const { return loss == "quantile"; }
-  /// Returns the number of outputs per future value.
   std::size_t outputs() const { return predicts_quantiles() ? quantiles.size() : 1; }
   /// Returns the width of a row's context: covariates and series embedding.
   std::size_t context() const { return covariates + series_width; }
-  /// Returns the number of tokens of a window.
   std::size_t patches() const { return (lookback - patch.length) / patch.stride + 1; }
 };
 inline void describe(Keys& keys, ForecasterSpec& spec) {
@@ -70,9 +68,8 @@ inline void describe(Keys& keys, ForecasterSpec& spec) {
   keys.section("time", spec.time);
 }
 
-/// Maps normalized windows of variates to the future. `times` (B, L + H) and `context` (B, L + H,
-/// C), if any, cover past and future rows. (B, V, L) -> (B, V, H Q), the Q outputs of a value
-/// adjacent
+/// Maps normalized windows to the future; `times` (B, L + H) and optional `context` (B, L + H, C)
+/// cover past and future rows. (B, V, L) -> (B, V, H Q), the Q outputs of a value adjacent
 class ForecastBackbone : public Module {
  public:
   virtual Var forward(Tape& tape, const Var& x, const Times& times, const Var& context) = 0;
@@ -90,9 +87,8 @@ struct RowFacts {
   std::vector<std::size_t> series = {};
 };
 
-/// Forecasts the next H rows from the last L: instance normalization around a backbone that sees
-/// one variate at a time, in units of the training data; covariates are subtracted before and added
-/// after (RowEffects).
+/// Forecasts H rows from L: instance normalization around a backbone that sees one variate, in
+/// units of the training data; RowEffects of covariates are subtracted before and added after.
 class Forecaster : public Module {
  public:
   explicit Forecaster(const ForecasterSpec& spec);

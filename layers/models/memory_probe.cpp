@@ -38,8 +38,7 @@ void require_windows(const std::vector<ProbeWindow>& windows) {
             "a window must be (1, T, D) with T > 0, not ", window.u.shape());
 }
 
-/// Directions v of the channels at one position with mean v v^T = I: random signs, or scaled unit
-/// vectors of each channel.
+/// Directions v of the channels at a position, mean v v^T = I: signs or scaled unit vectors.
 struct Directions {
   RandomFunction random;
   bool exact;
@@ -67,8 +66,7 @@ void in_batches(std::size_t draws, std::size_t T, const Part& part) {
     part(first, std::min(most, draws - first));
 }
 
-/// Squared lengths of J^T v or J v per draw v and token, divided by the channels of y; their mean
-/// over draws is |J|_F^2 / E.
+/// Squared lengths of J^T v or J v over the channels of y; their mean over v is |J|_F^2 / E.
 struct Products {
   std::size_t draws, T;
   std::vector<double> squares;  // (draws, T)
@@ -112,7 +110,6 @@ void add_products(const SequenceMap& map, const ProbeWindow& window, const Direc
         double(gradient.data()[i]) * double(gradient.data()[i]) / double(E);
 }
 
-/// Returns the channels of the output.
 std::size_t output_width(const SequenceMap& map, const ProbeWindow& window) {
   Tape tape({.recording = false});
   return map(tape, tape.view(window.u), window).dim(-1);
@@ -167,8 +164,7 @@ Products responses_to(const SequenceMap& map, const ProbeWindow& window, std::si
   return responses;
 }
 
-/// Returns whether y in the middle of a window depends on later tokens by more than rounding, which
-/// a Fourier transform spreads.
+/// Returns whether y depends on later tokens by more than rounding in Fourier transforms.
 bool depends_on_future(const SequenceMap& map, const std::vector<ProbeWindow>& windows,
                        const ProbeOptions& options) {
   const auto longest = std::ranges::max_element(windows, {}, tokens_of);
@@ -179,7 +175,6 @@ bool depends_on_future(const SequenceMap& map, const std::vector<ProbeWindow>& w
   return std::sqrt(ahead) > 1e3 * double(std::numeric_limits<real>::epsilon()) * std::sqrt(past);
 }
 
-/// Adds a lag of one window to the sums of the curve.
 void add_lag(LagCurve& curve, std::size_t n, const Products& products, std::size_t s, bool exact) {
   if (curve.square.size() <= n) {
     curve.square.resize(n + 1);

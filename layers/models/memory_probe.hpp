@@ -16,13 +16,11 @@ struct ProbeWindow {
   Tensor each = {};  ///< for block stacks, see BlockStack::forward(); () for none
 };
 
-/// Layer or part of a model that treats sequences separately: y for input u and the rest of the
-/// window. (B, T, D) -> (B, T, E)
+/// Layer that treats sequences separately: y for u and the window. (B, T, D) -> (B, T, E)
 using SequenceMap = std::function<Var(Tape& tape, const Var& u, const ProbeWindow& window)>;
 
 struct ProbeOptions {
-  /// Random cotangents per window (K), functions of seed, window and position; 0: one per channel
-  /// of y, which is exact.
+  /// Random cotangents per window (K), by seed, window and position; 0: all channels of y.
   std::size_t draws = 16;
   std::uint64_t seed = 1;
 };

@@ -26,16 +26,14 @@ struct SensorReadings {
   const std::vector<double>&places, &times;
 };
 
-/// Interpolates and forecasts sensors: each reading is a token of its values, their `seen` flags
-/// and an encoding of place and time; blocks with attention in both directions; a linear head to
-/// values.
+/// Interpolates and forecasts sensors: tokens of values, `seen` flags and an encoding of place and
+/// time; blocks with attention in both directions; a linear head.
 class SensorModel : public Module {
  public:
   explicit SensorModel(const SensorModelSpec& spec);
   /// Predicts the values of all readings. -> (B, T, V)
   Var predict(Tape& tape, const SensorReadings& readings);
-  /// Returns the mean squared error where `mask` is 1; targets are 0 elsewhere. targets, mask (B,
-  /// T, V) -> ()
+  /// Returns the mean squared error where `mask` is 1; targets are 0 elsewhere. (B, T, V) -> ()
   Var loss(Tape& tape, const SensorReadings& readings, const Tensor& targets, const Tensor& mask);
 
   Standardize& standardize() { return standardize_; }

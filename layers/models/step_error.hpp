@@ -7,9 +7,9 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// Returns the largest difference between the logits of a batch and those token by token, relative
-/// to the largest logit. Above rounding if a mixer sees later tokens or its step() differs from its
-/// forward(). tokens (B, T)
+/// Returns the largest difference between batch and token-by-token logits, relative to the largest
+/// logit. Above rounding if a mixer sees later tokens or step() differs from forward(). tokens (B,
+/// T)
 template <class LanguageModel>
 double step_error(LanguageModel& model, const Indices& tokens) {
   const std::size_t B = tokens.shape[0], T = tokens.shape[1];

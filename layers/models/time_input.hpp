@@ -14,8 +14,7 @@ Tensor gaps_of(const Times& times);
 Layout layout_of(const Times& times, const std::vector<std::size_t>& lengths = {});
 /// Adds the time encoding to the attention of a stack, if that is its use.
 StackSpec with_times(StackSpec stack, const TimeEncodingSpec& time);
-/// Returns a causal stack that sees times, for models that predict the next token. Errors name
-/// `model`.
+/// Returns a causal stack that sees times; errors name `model`.
 StackSpec causal_stack(const StackSpec& stack, const TimeEncodingSpec& time, const char* model);
 
 /// Time encoding below the blocks, if its use is "concatenate" or "add"; else the identity.

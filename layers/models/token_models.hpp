@@ -91,8 +91,7 @@ class LanguageModel : public Module {
   explicit LanguageModel(const TrunkSpec& trunk) : LanguageModel(LanguageModelSpec{trunk}) {}
   /// Returns logits. `times` (B, T) of timed tokens, see Trunk. tokens (B, T) -> (B, T, V)
   Var logits(Tape& tape, const Indices& tokens, const Times& times = {});
-  /// Returns the mean cross-entropy in nats per token; in training, the loss of the spec. (B, T),
-  /// (B, T) -> ()
+  /// Returns the mean cross-entropy in nats, in training the spec's loss. (B, T), (B, T) -> ()
   Var loss(Tape& tape, const Indices& tokens, const Indices& targets, const Times& times = {});
   TimeScale& time_scale() { return trunk_.time_scale(); }
   /// Returns the noise, to count targets into before the first step; null for cross_entropy.
@@ -145,9 +144,8 @@ inline void describe(Keys& keys, SequenceClassifierSpec& spec) {
 class SequenceClassifier : public Module {
  public:
   explicit SequenceClassifier(const SequenceClassifierSpec& spec);
-  /// Returns logits. Sequence b has lengths[b] tokens, T without lengths; padding changes neither
-  /// logits nor gradients. `times` (B, T) of timed tokens, see Trunk. tokens (B, T), lengths (B) ->
-  /// (B, classes)
+  /// Returns logits. Tokens from lengths[b] on are padding, without effect on logits and gradients.
+  /// `times` (B, T) of timed tokens, see Trunk. tokens (B, T), lengths (B) -> (B, classes)
   Var logits(Tape& tape, const Indices& tokens, const std::vector<std::size_t>& lengths = {},
              const Times& times = {});
   /// Returns the mean cross-entropy in nats per sequence. (B, T), (B), (B) -> ()
@@ -162,9 +160,8 @@ class SequenceClassifier : public Module {
   Linear head_;
 };
 
-/// Pools each sequence to a vector. "mean": over its first lengths[b] tokens, T without lengths;
-/// padding changes neither value nor gradient. "cls": the first token. (B, T, D), lengths (B) ->
-/// (B, D)
+/// Pools sequences: "mean" over the first lengths[b] tokens, without effect of padding on value and
+/// gradient, or "cls", the first token. (B, T, D), lengths (B) or none -> (B, D)
 Var pool(const std::string& kind, const Var& x, const std::vector<std::size_t>& lengths = {});
 
 }  // namespace bochner::inline BOCHNER_PRECISION

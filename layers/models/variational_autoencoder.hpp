@@ -81,9 +81,8 @@ class VariationalAutoencoder : public Module {
   /// Returns the mean over examples of -E_q ln p(x | z) + w KL(q(z | x) || p(z)), with the warm-up
   /// weight w of the tape's step. Standard normal noise (K, B, d) -> ()
   Var loss(Tape& tape, const Observed& x, const Tensor& noise);
-  /// Returns bounds; the importance-weighted one is that of Burda, Grosse, Salakhutdinov,
-  /// "Importance weighted autoencoders", 2016, and for one draw an estimate of the evidence lower
-  /// bound. noise (K, B, d)
+  /// Returns bounds, the importance-weighted one by Burda, Grosse, Salakhutdinov, "Importance
+  /// weighted autoencoders", 2016; with one draw it estimates the ELBO. noise (K, B, d)
   LatentBounds bounds(Tape& tape, const Observed& x, const Tensor& noise);
 
   /// Returns the standardization of real values.

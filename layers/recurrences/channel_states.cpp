@@ -110,8 +110,8 @@ class ContinuousStates : public ChannelStates {
   Parameter output_[2];
 };
 
-/// Damped average of one direction with p = sigmoid(delta), q = 1 - p sigmoid(alpha): k_t = sum_n p
-/// beta gamma q^t / sqrt(N).
+/// Damped average k_t = sum_n p beta gamma q^t / sqrt(N), p = sigmoid(delta), q = 1 - p
+/// sigmoid(alpha).
 class DampedAverage : public Module {
  public:
   DampedAverage(std::size_t N, std::size_t width)

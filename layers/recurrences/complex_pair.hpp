@@ -20,7 +20,6 @@ inline ComplexPair operator*(const ComplexPair& a, const Var& factor) {
   return {a.re * factor, a.im * factor};
 }
 inline ComplexPair operator+(const ComplexPair& a, double b) { return {a.re + b, a.im}; }
-/// Returns e^a.
 inline ComplexPair exponential(const ComplexPair& a) {
   const Var size = exp(a.re);
   return {size * cos(a.im), size * sin(a.im)};

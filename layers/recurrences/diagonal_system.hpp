@@ -12,7 +12,6 @@ class DiagonalSystem : public Module, public ImpulseResponse {
  public:
   /// Applies the system. (B, T, D) -> (B, T, D)
   virtual Var forward(Tape& tape, const Var& u, const Layout& layout) = 0;
-  /// Returns the initial states of B sequences.
   virtual Tensor start(std::size_t B) const = 0;
   /// Processes the next token of each sequence, `gap` after the previous one (1 for the first), and
   /// updates the states. (B, 1, D) -> (B, 1, D)

@@ -8,8 +8,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Bounds of the log decay rate per token: the slowest decay lasts a million tokens, and its factor
-/// is still below 1 in float.
+/// Log decay rates per token: the slowest lasts a million tokens and is still below 1 in float.
 const double log_min_rate = std::log(1e-6), log_max_rate = std::log(50.0);
 
 Tensor tensor_of(const std::vector<double>& values, const Shape& shape,

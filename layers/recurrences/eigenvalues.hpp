@@ -7,13 +7,11 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// Discrete system: factor of the state per token, |decay| < 1 for all parameters, and of the
-/// inputs.
+/// Factors of the state, |decay| < 1 for all parameters, and of the inputs, per token.
 struct Discrete {
   ComplexPair decay, gain;
 };
 
-/// Learned eigenvalues.
 class EigenvalueParameters : public Module {
  public:
   /// Discretizes with unit steps, or per token with steps times `gap` (B, T, 1).
@@ -21,7 +19,6 @@ class EigenvalueParameters : public Module {
   virtual bool takes_gaps() const = 0;
 };
 
-/// Real and imaginary parts of eigenvalues.
 struct Eigenvalues {
   std::vector<double> re, im;
 };

@@ -14,11 +14,10 @@ struct Hgrn2State : MixerState {
   Tensor sums;  ///< (H, d, d)
 };
 
-/// Gated linear attention whose keys are the complements of its gates: f = sigmoid, i = silu and o
-/// = sigmoid of linear maps of x; lambda = g + (1 - g) f with the block's lower bound g; S <-
-/// diag(lambda) S + (1 - lambda) i^T and y = S^T o per head; then a layer norm and a linear map.
-/// Non-causal models sum both directions and count a token once (twice in the authors' code). Qin
-/// et al., "HGRN2", 2024.
+/// Gated linear attention with keys 1 - lambda: f = sigmoid, i = silu, o = sigmoid of linear maps
+/// of x; lambda = g + (1 - g) f with the block's lower bound g; S <- diag(lambda) S + (1 - lambda)
+/// i^T, y = S^T o per head; then a layer norm and a linear map. Non-causal models sum both
+/// directions and count a token once (twice in the authors' code). Qin et al., "HGRN2", 2024.
 class Hgrn2Mixer : public Mixer {
  public:
   explicit Hgrn2Mixer(const MixerSpec& spec)

@@ -3,9 +3,9 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// Lower bounds of gates that rise with the block, so that upper blocks remember longer: g_l =
-/// sum_(j<l) softmax_j(G) over L blocks, learned per channel and shared by a stack; initially l /
-/// L. Qin et al., "HGRN", 2023.
+/// Lower bounds of gates, rising so that upper blocks remember longer: g_l = sum_(j<l) softmax_j(G)
+/// over L blocks, learned per channel, shared by a stack, initially l / L. Qin et al., "HGRN",
+/// 2023.
 class LowerBounds : public Module {
  public:
   LowerBounds(std::size_t blocks, std::size_t width);

@@ -20,8 +20,7 @@ struct MlstmState : MixerState {
   std::vector<double> log_scale;  ///< stabilizers m per sequence and head
 };
 
-/// Gates per token and head relative to e^m: decays e^-rate and inputs e^log_input, at most 1, and
-/// the smallest divisor e^-m.
+/// Gates relative to e^m: decays e^-rate and inputs e^log_input, at most 1, and divisor e^-m.
 struct StableGates {
   Var rate, log_input, min_divisor;  // (B, T, H)
 };

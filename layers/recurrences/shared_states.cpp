@@ -81,7 +81,6 @@ class SharedStates : public DiagonalSystem {
   }
 
  private:
-  /// Decay and input of each token.
   struct ScanInputs {
     Var a, x;
   };
@@ -111,8 +110,7 @@ class SharedStates : public DiagonalSystem {
   Parameter input_, output_, reverse_output_;  // [re | im] of P states, im of outputs negated
 };
 
-/// Initializes B = V^-1 B0 and C = C0 V for the eigenvectors V of HiPPO and normal B0, C0: complex
-/// normal, as V is unitary.
+/// Initializes B = V^-1 B0, C = C0 V for HiPPO's unitary eigenvectors V: complex normal.
 std::unique_ptr<DiagonalSystem> make_s5(const SsmSpec& spec, std::size_t width, bool causal) {
   const std::size_t published = std::max(spec.blocks, width / 2 / spec.blocks * spec.blocks);
   const std::size_t P = spec.states > 0 ? spec.states : published;

@@ -55,8 +55,7 @@ class StateOutput : public Module {
   std::unique_ptr<Linear> value_, gate_;
 };
 
-/// Diagonal state space with a skip d o u and the published output. Linear in T; constant memory
-/// per step.
+/// Diagonal state space with a skip d o u and the published output; constant memory per step.
 class SsmMixer : public Mixer {
  public:
   SsmMixer(const MixerSpec& spec, const SsmSpec& own)

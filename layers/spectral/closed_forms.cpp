@@ -6,9 +6,8 @@ namespace {
 
 constexpr double large_order = 50;
 
-/// Returns ln of Debye's sum over powers of 1 / root, uniform in the order: root^2 = order^2 + x^2,
-/// q = order^2 / root^2. Error below 1e-10 for root >= 50. DLMF 10.41.10. -root gives the sum of I,
-/// and of J at i x.
+/// Returns ln of Debye's sum over powers of 1 / root: root^2 = order^2 + x^2, q = order^2 / root^2.
+/// Error below 1e-10 for root >= 50. DLMF 10.41.10. -root gives the sum of I, and of J at i x.
 double log_debye_sum(double root, double q) {
   const double first = (3 - 5 * q) / 24, second = (81 + q * (-462 + q * 385)) / 1152,
                third = (30375 + q * (-369603 + q * (765765 - q * 425425))) / 414720,

@@ -16,8 +16,7 @@ double squared_length(const Number* x, std::size_t d) {
   return sum;
 }
 
-/// Lower bound of the squared distance from the centre, where some densities are infinite or
-/// undefined.
+/// Lower bound of squared distances from the centre, where densities may be infinite.
 inline constexpr double min_square = 1e-37;
 
 /// N(mean, diag(exp(2 log_scale))); (d) each.
@@ -30,7 +29,6 @@ inline double log_normal_density(std::size_t d, double squared_radius) {
   return -(squared_radius + double(d) * log_two_pi) / 2;
 }
 
-/// Returns the entropy of N(0, I_d).
 inline double normal_entropy(std::size_t d) { return double(d) * (1 + log_two_pi) / 2; }
 
 /// Returns ln of the area of the unit sphere of R^d; 2 points for d = 1.
@@ -45,8 +43,7 @@ inline double log_sphere_area(std::size_t d) {
 double log_bessel_k(double order, double x);
 /// Returns the Matern kernel of an order at x = sqrt(2 order) distance; 1 at 0.
 double matern(double order, double x);
-/// Returns E exp(i t u_1) for u uniform on the unit sphere of R^d: Gamma(d/2) (2/t)^(d/2-1)
-/// J_{d/2-1}(t).
+/// Returns E exp(i t u_1), u uniform on R^d's sphere: Gamma(d/2) (2/t)^(d/2-1) J_{d/2-1}(t).
 double sphere_characteristic(double d, double t);
 
 // Quadrature over noise by the midpoint rule on its normal score.

@@ -7,8 +7,7 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// Density of omega = mean + exp(log_scale) * s with a standardized point s. mean and log_scale are
-/// (H, 1, d).
+/// omega = mean + exp(log_scale) * s for standardized points s. mean, log_scale (H, 1, d).
 class LocationScaleDensity : public SpectralDensity {
  public:
   explicit LocationScaleDensity(const DensitySpec& spec, std::size_t auxiliary = 0);

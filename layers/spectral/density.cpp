@@ -5,7 +5,6 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// Adds the densities that a source defines.
 using AddDensities = void(Densities& all);
 AddDensities add_gaussians, add_mixture, add_heavy_tailed, add_isotropic, add_flow, add_free;
 

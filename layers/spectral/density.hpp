@@ -41,8 +41,7 @@ struct DensitySpec {
 };
 /// Bounds for Student's t. Beyond, it is Gaussian in float, and quantiles of chi^2 do not converge.
 inline Bounds degrees_of_freedom() { return {{0.5, 1e9, true}}; }
-/// Describes the keys, except m, draws, redraw, start and proposal, which users of densities
-/// describe.
+/// Describes the keys except m, draws, redraw, start and proposal, which users describe.
 inline void describe(Keys& keys, DensitySpec& spec) {
   keys("kind", spec.kind, one_of(densities), "spectral density p(omega): which kernel is learned");
   keys("log_scale", spec.log_scale, between(-20, 20),
@@ -95,7 +94,6 @@ class SpectralDensity : public Module {
   void init_log_scale(const std::vector<double>& log_scale);
   /// Sets the initial log scales of every head (H d), without a spread.
   void init_head_log_scales(const std::vector<double>& log_scale);
-  /// Applies the spread.
   void initialized() override;
   /// Returns the prior and posterior of the parameters from make_density(), or null.
   ParameterPosterior* posterior() { return posterior_.get(); }
@@ -106,22 +104,18 @@ class SpectralDensity : public Module {
   virtual PointFunction kernel(std::size_t) { return {}; }
   /// Returns ln p(omega) of a head.
   virtual PointFunction log_density(std::size_t) { return {}; }
-  /// Returns ln p of points of each head, on the tape; throws without a closed form. (H, m, d) ->
-  /// (H, m)
+  /// Returns ln p of points on the tape; throws without a closed form. (H, m, d) -> (H, m)
   virtual Var log_densities(Tape& tape, const Var& points);
   /// Returns a head's Gaussian, if it is one with independent coordinates.
   virtual std::optional<GaussianAxes> gaussian(std::size_t) const { return {}; }
-  /// Returns k and its slopes by the head's parameters for dim = 1, for Gaussian processes; null
-  /// without a closed form.
+  /// Returns k and its slopes by the head's parameters for dim = 1; null without a closed form.
   virtual std::unique_ptr<KernelCurve> curve(std::size_t) const { return nullptr; }
   /// Returns -E ln p(omega) of a head, in nats.
   virtual std::optional<double> entropy(std::size_t) { return {}; }
-  /// Initializes all heads by EM on draws of a one-dimensional spectrum, of either sign; throws
-  /// unless overridden.
+  /// Fits all heads by EM to draws of a spectrum, dim = 1; throws unless overridden.
   virtual void fit(const std::vector<double>& frequencies);
 
  protected:
-  /// Returns the saved base draws.
   const Tensor& noise() const { return noise_; }
   /// Sets log scales for init_head_log_scales(), (H d); throws unless overridden.
   virtual void set_log_scale(const std::vector<double>& log_scale);

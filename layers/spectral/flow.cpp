@@ -23,13 +23,11 @@ struct HeadAffine {
   }
 };
 
-/// Coupling layer (a, b) -> (a, b exp(tanh l(a)) + t(a)) per head, with l and t from one hidden
-/// layer of tanh; b is the second half of the coordinates, or the first if `swapped`. Makes
-/// coordinates dependent with a known density. Initially the identity. Dinh, Sohl-Dickstein,
-/// Bengio, "Real NVP", 2017.
+/// Coupling layer (a, b) -> (a, b exp(tanh l(a)) + t(a)) per head, l and t from a hidden layer of
+/// tanh; b is the second half of the coordinates, or the first if `swapped`. Makes them dependent
+/// with a known density; initially the identity. Dinh, Sohl-Dickstein, Bengio, "Real NVP", 2017.
 class Coupling : public Module {
  public:
-  /// Requires d >= 2.
   Coupling(std::size_t H, std::size_t d, std::size_t hidden, bool swapped)
       : middle_(swapped ? d / 2 : d - d / 2), swapped_(swapped) {
     require(d >= 2, "flow", "coupling layers require d >= 2, not ", d);

@@ -3,8 +3,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Frequencies as parameters, initially base draws times exp(log_scale) and never redrawn. k(delta)
-/// is the mean of their cosines.
+/// Frequencies as parameters, initially base draws times exp(log_scale), never redrawn.
 class FreeDensity : public SpectralDensity {
  public:
   explicit FreeDensity(const DensitySpec& spec)

@@ -40,8 +40,7 @@ Tensor mask(std::size_t d, const Predicate& predicate) {
   return ones;
 }
 
-/// omega = mean + L z, L lower triangular with positive diagonal. k(delta) = cos(mean . delta)
-/// exp(-|L^T delta|^2 / 2).
+/// omega = mean + L z, L lower triangular: k(delta) = cos(mean . delta) exp(-|L^T delta|^2 / 2).
 class FullGaussianDensity : public SpectralDensity {
  public:
   explicit FullGaussianDensity(const DensitySpec& spec)

@@ -50,8 +50,8 @@ double rounding_power(const Tensor& signals, std::size_t column) {
   return std::pow(largest * double(T) * 1e-12, 2);
 }
 
-/// Returns the position, in units of bins, where the cumulative power reaches a share u; the last
-/// bin has its own width.
+/// Returns the position in bins where cumulative power reaches a share u; the last bin has its
+/// width.
 double invert_cumulative(const std::vector<double>& cumulative, double last_width, double u) {
   const double target = u * cumulative.back();
   const auto found = std::lower_bound(cumulative.begin(), cumulative.end(), target);

@@ -8,15 +8,13 @@
 namespace bochner::inline BOCHNER_PRECISION {
 
 /// Returns the median heuristic per column: log of 1 / (sqrt(d') median |x_ij - x_kj|) over sampled
-/// pairs of rows that differ there, d' the number of columns that vary. Constant columns get the
-/// mean of the others, or 0. x (n, d) -> (d), for SpectralDensity::init_log_scale. Garreau,
-/// Jitkrittum, Kanagawa, 2017.
+/// pairs that differ there, d' the number of columns that vary; constant columns get the mean of
+/// the others, or 0. x (n, d) -> (d). Garreau, Jitkrittum, Kanagawa, 2017.
 std::vector<double> median_log_scale(const Tensor& x, const RandomFunction& random);
 
-/// Draws m angular frequencies per column from the normalized periodogram of a signal sampled every
-/// `spacing`, with random sign and uniform within their bin; 0 for a constant column. signals (T,
-/// C) -> (m, C), |omega| <= pi / spacing. Time T^2 C. The empirical spectrum of Wilson and Adams,
-/// 2013.
+/// Draws m angular frequencies per column from the periodogram of a signal sampled every `spacing`,
+/// with random sign, uniform within bins; 0 for a constant column. signals (T, C) -> (m, C),
+/// |omega| <= pi / spacing. Time T^2 C. The empirical spectrum of Wilson and Adams, 2013.
 Tensor periodogram_frequencies(const Tensor& signals, double spacing, std::size_t m,
                                const RandomFunction& random);
 

@@ -16,8 +16,7 @@ Tensor lengths(const Tensor& z) {
   return length;
 }
 
-/// s = r z / |z|: uniform directions, and a radius that is a function of |z|, which preserves the
-/// structure of the base draws.
+/// s = r z / |z|: uniform directions; r is a function of |z|, which keeps the draws' structure.
 class IsotropicDensity : public LocationScaleDensity {
  public:
   using LocationScaleDensity::LocationScaleDensity;
@@ -168,8 +167,7 @@ std::vector<double> equal_probability_bins(std::size_t count, std::size_t d) {
   return bins;
 }
 
-/// The radius is a learned monotone function of |z|, which is chi_d distributed. Initially
-/// Gaussian.
+/// The radius is a learned monotone function of |z|, chi_d distributed; initially Gaussian.
 class RadialDensity : public IsotropicDensity {
  public:
   explicit RadialDensity(const DensitySpec& spec)

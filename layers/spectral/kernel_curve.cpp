@@ -93,8 +93,7 @@ class StudentShape {
   static double value_at(double degrees, double t) {
     return matern(degrees / 2, std::sqrt(degrees) * t);
   }
-  /// Returns x c'(x), by (x^a K_a)' = -x^a K_{a-1}: another Matern kernel, unless the order is near
-  /// 0.
+  /// Returns x c'(x) by (x^a K_a)' = -x^a K_{a-1}: a Matern kernel, unless the order is near 0.
   static double slope_at(double degrees, double t) {
     const double a = degrees / 2, x = std::sqrt(degrees) * t;
     if (a > 1.5) return -x * x / (2 * (a - 1)) * matern(a - 1, x);

@@ -39,8 +39,7 @@ Var positive_root(const Var& a, const Var& b, const Var& c) {
   return where(is_negative, root - b, c * -2) / where(is_negative, a * 2, b + root);
 }
 
-/// Selects the bin of the knots (H, 1, n, K + 1) that holds each number (H, m, n), the first if
-/// none.
+/// Selects the bin of knots (H, 1, n, K + 1) for numbers (H, m, n), the first if outside.
 class BinSelection {
  public:
   Tensor inside;  // (H, m, n)

@@ -5,8 +5,7 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// Rational-quadratic splines of [low, high] onto itself, one per (H, n); the identity outside, and
-/// initially everywhere.
+/// Rational-quadratic splines of [low, high], one per (H, n); the identity outside and initially.
 class LearnedSpline : public Module {
  public:
   /// `bins`: initial fractions of the interval between knots, two or more, with sum 1.

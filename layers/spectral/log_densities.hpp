@@ -22,8 +22,7 @@ struct ShapedValue {
 };
 /// Function for a fixed shape.
 using ShapedFunction = std::function<ShapedValue(double x)>;
-/// Computes f(shape)(x) in double, as large terms that cancel leave noise in float. x (H, n, 1),
-/// shape (H, 1, 1) -> (H, n, 1)
+/// Computes f(shape)(x) in double: large terms cancel. x (H, n, 1), shape (H, 1, 1) -> (H, n, 1)
 Var by_shape(const char* name, const Var& x, const Var& shape,
              const std::function<ShapedFunction(double shape)>& f);
 /// Returns ln K_order(x), see closed_forms.hpp.

@@ -4,8 +4,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Initial deviation of a posterior, relative to the prior: small, so that learned values keep
-/// their meaning.
+/// Initial deviation of a posterior relative to the prior, small to keep learned values.
 constexpr double initial_deviation = 0.05;
 
 std::size_t numbers_of(const std::vector<NamedParameter>& parameters) {
@@ -23,7 +22,6 @@ Shape factor_shape(ParameterPosterior::Form form, std::size_t n) {
   return {n, n};
 }
 
-/// Returns the gradient buffer of a parameter.
 real* gradient_of(Parameter& parameter) {
   Tape tape;
   return tape(parameter).gradient_buffer().data();
@@ -100,8 +98,7 @@ void ParameterPosterior::add_mean_gradients(double share, std::vector<double>& l
   }
 }
 
-/// For the logarithm l of a diagonal entry: d theta_i / d l = L_ii z_i, d KL / d l = L_ii^2 /
-/// prior^2 - 1.
+/// For l = ln L_ii: d theta_i / d l = L_ii z_i, d KL / d l = L_ii^2 / prior^2 - 1.
 void ParameterPosterior::add_factor_gradients(double share,
                                               const std::vector<double>& loss_gradient) {
   real* gradient = gradient_of(factor_);

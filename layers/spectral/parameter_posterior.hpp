@@ -1,6 +1,5 @@
 #pragma once
-/// Prior and posterior of parameters: a normal prior around their start, and a normal posterior
-/// around their current values.
+/// Normal prior of parameters around their start, and normal posterior around their values.
 
 #include <bochner/base/numeric/philox.hpp>
 #include <bochner/layers/module.hpp>
