@@ -16,7 +16,7 @@ struct Layout {
   bool regular() const { return gaps.dimension() == 0; }
 };
 
-/// Returns the layout of reversed sequences with irregular gaps, those to the next token.
+/// Returns the layout of reversed sequences: irregular gaps to the next token, 1 for the last.
 Layout reversed_layout(Layout layout);
 
 /// State of a mixer between single tokens of B sequences.

@@ -99,8 +99,7 @@ struct MixerSpec {
   DenominatorSpec denominator;
   std::string update = "sum";  ///< state update of linear attention: "sum" or "delta"
   DeltaSpec delta;
-  std::size_t window =
-      0;  ///< last tokens that are seen exactly, the token included; 0: all or none
+  std::size_t window = 0;  ///< last tokens seen exactly, itself included; 0: all or none
   std::size_t chunk = 32;  ///< tokens per chunk of linear attention
   /// Training batches to calibrate feature maps on before the first step; -1: as many as the map
   /// needs, see FeatureMap::needs_calibration().
