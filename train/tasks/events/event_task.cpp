@@ -84,7 +84,7 @@ class EventTask : public Task {
   NamedArrays arrays(const Examples& examples) override {
     const EventBatch batch = data_->batch(examples);
     Tape tape({.recording = false});
-    const Var weights = model_.outlook(tape, batch.types, batch.times, batch.places);
+    const Var weights = model_.intensity_weights(tape, batch.types, batch.times, batch.places);
     NamedArrays all{{"types", array_of(batch.types)},
                     {"times", array_of(batch.times)},
                     {"next_types", array_of(batch.next_types)},

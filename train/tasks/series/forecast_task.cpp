@@ -65,7 +65,7 @@ std::vector<double> variate(const Tensor& x, std::size_t v, std::size_t first = 
 
 /// The output that is nearest to a median. (B, V, H, Q) -> (B, V, H)
 Tensor middle_output(const Tensor& forecast, const std::vector<double>& levels) {
-  const std::size_t Q = levels.size(), middle = middle_of(levels);
+  const std::size_t Q = levels.size(), middle = median_index(levels);
   Tensor values = uninitialized({forecast.shape()[0], forecast.shape()[1], forecast.shape()[2]});
   for (std::size_t i = 0; i < values.size(); ++i)
     values.data()[i] = forecast.data()[i * Q + middle];
@@ -167,7 +167,9 @@ class ForecastTask : public Task {
     if (!columns.empty()) columns.insert(columns.end(), others.begin(), others.end());
     return columns;
   }
-  std::string loss_unit() const override { return spec_.says_quantiles() ? "pinball" : spec_.loss; }
+  std::string loss_unit() const override {
+    return spec_.predicts_quantiles() ? "pinball" : spec_.loss;
+  }
 
   Var loss(Tape& tape, const Examples& examples) override {
     const SeriesBatch batch = batch_of(examples);
@@ -180,13 +182,13 @@ class ForecastTask : public Task {
     const Var forecast = model_.forward(tape, tape.constant(batch.past), facts_of(batch));
     const std::uint64_t terms = batch.future.size();
     const auto sum = [&](const Var& mean) { return double(mean.value()()) * double(terms); };
-    const Var point = spec_.says_quantiles() ? Var(point_of(forecast.value())) : forecast;
+    const Var point = spec_.predicts_quantiles() ? Var(point_of(forecast.value())) : forecast;
     Evaluation result{sum(model_.loss(forecast, batch.future)),
                       terms,
                       loss_unit(),
                       {{"mse", "mse", sum(mean_squared_error(point, batch.future))},
                        {"mae", "mae", sum(mean_absolute_error(point, batch.future))}}};
-    if (spec_.says_quantiles())
+    if (spec_.predicts_quantiles())
       result.measures.push_back(
           {"coverage",
            fmt::format("within {} to {}", spec_.quantiles.front(), spec_.quantiles.back()),
@@ -275,8 +277,8 @@ class ForecastTask : public Task {
                           spec_.stack.positions, describe_time(spec_.time))
             : fmt::format("{}, {} patches", describe_stack(spec_.stack), spec_.patches());
     const std::string quantiles =
-        spec_.says_quantiles() ? fmt::format(", quantiles {}", fmt::join(spec_.quantiles, ", "))
-                               : "";
+        spec_.predicts_quantiles() ? fmt::format(", quantiles {}", fmt::join(spec_.quantiles, ", "))
+                                   : "";
     const std::string effects =
         spec_.context() > 0 ? fmt::format(", effects of {}", spec_.context()) : "";
     return fmt::format("forecaster, {}{}{}{}, {} from {} rows", backbone, unit, effects, quantiles,
@@ -292,11 +294,11 @@ class ForecastTask : public Task {
   }
   /// Of the quantiles, if such are said.
   std::vector<double> levels() const {
-    return spec_.says_quantiles() ? spec_.quantiles : std::vector<double>{};
+    return spec_.predicts_quantiles() ? spec_.quantiles : std::vector<double>{};
   }
   /// One number for each value. (B, V, H) or (B, V, H, Q) -> (B, V, H)
   Tensor point_of(const Tensor& forecast) const {
-    return spec_.says_quantiles() ? middle_output(forecast, spec_.quantiles) : forecast;
+    return spec_.predicts_quantiles() ? middle_output(forecast, spec_.quantiles) : forecast;
   }
   static RowFacts facts_of(const SeriesBatch& batch) {
     return {batch.times, batch.covariates, batch.series};
@@ -346,7 +348,7 @@ class ForecastTask : public Task {
                               variate(batch.past, v, first),
                               variate(batch.future, v),
                               variate(future, v)};
-      if (spec_.says_quantiles()) {
+      if (spec_.predicts_quantiles()) {
         picture.low = output_of(said, v, 0);
         picture.high = output_of(said, v, spec_.quantiles.size() - 1);
       }
