@@ -1,7 +1,6 @@
 #pragma once
 /// Gradients on their way between processes, bucket by bucket, while passes go on.
 
-#include <array>
 #include <bochner/optim/flat_loop.hpp>
 #include <bochner/train/distributed/exchange_plan.hpp>
 #include <bochner/train/distributed/processes.hpp>
@@ -14,8 +13,15 @@ namespace bochner {
 /// The place of a gradient that is there from now on.
 real* gradient_place(Parameter& parameter);
 
-/// What processes ask of all: numbers of at least 0, of which the largest counts.
-using StopRequests = std::array<double, 3>;
+/// What a process asks of the run.
+struct StopRequests {
+  int signal = 0;  ///< to stop, the number of the signal that it received
+  bool time_is_up = false;
+  bool save = false;  ///< a checkpoint
+};
+
+/// The requests of both; of two signals the larger one.
+StopRequests merged(const StopRequests& left, const StopRequests& right);
 
 /// What goes with the gradients of a shard.
 struct ShardResult {
