@@ -8,8 +8,8 @@
 #include <bochner/layers/basic/position_wise.hpp>
 #include <bochner/optim/clip.hpp>
 #include <bochner/optim/optimizer.hpp>
+#include <bochner/train/run/distributed_evaluation.hpp>
 #include <bochner/train/run/instruments/gradient_noise.hpp>
-#include <bochner/train/run/sharded_evaluation.hpp>
 #include <bochner/train/run/trainer.hpp>
 #include <bochner/train/run/version.hpp>
 #include <cmath>
