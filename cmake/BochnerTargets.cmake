@@ -154,8 +154,9 @@ function(bochner_common_library)
   bochner_sources(sources base data/files data/formats)
   bochner_library(bochner_common common ${sources})
   bochner_precompile(bochner_common bochner_common)
+  # NLopt's definitions are for Windows, and would keep the precompiled headers from being used.
   target_link_libraries(bochner_common PUBLIC xtensor TBB::tbb fmt::fmt
-                        PRIVATE LAPACK::LAPACK xxhash::xxhash ZLIB::ZLIB
+                        PRIVATE LAPACK::LAPACK xxhash::xxhash ZLIB::ZLIB $<LINK_ONLY:NLopt::nlopt>
                         $<BUILD_INTERFACE:xtensor-blas> $<BUILD_INTERFACE:Boost::headers>)
 endfunction()
 
