@@ -41,7 +41,7 @@ class OlderRun : public testing::Test {
   }
   void train(const Config& config, const std::function<void(TrainerState&)>& change = {}) {
     {
-      Session session = Session::start(storage_, config, run_, "test");
+      Session session = Session::start({storage_, run_, "test"}, config);
       run_leg(session, 1);
       step_ = session.state().step;
     }
@@ -57,7 +57,7 @@ class OlderRun : public testing::Test {
   }
   Session resume(const std::vector<std::string>& sets = {}) {
     notes_.clear();
-    return Session::resume(storage_, run_, sets, false, notes_);
+    return Session::resume({storage_, run_}, sets, false, notes_);
   }
   /// The config of the task of a command, which says `told_`.
   Config loaded(const std::vector<std::string>& sets = {}) {
@@ -150,8 +150,8 @@ TEST_F(OlderEvents, HaveForksInTheOrderOfTheirOwnData) {
   train(config(file));
   const auto forked = [&](const char* name) {
     notes_.clear();
-    return types(Session::fork(storage_, {run_, ""}, config(others), folder_.path() / name,
-                               {.schedule = true}, "test", notes_)
+    return types(Session::fork({storage_, folder_.path() / name, "test"}, {run_, ""},
+                               config(others), {.schedule = true}, notes_)
                      .config());
   };
   EXPECT_THAT(forked("same"), ElementsAre("buy", "view"));
@@ -168,8 +168,8 @@ TEST_F(OlderEvents, AreReadByAllProcessesAsTheyWere) {
   }
   run_processes(2, [&](Processes& processes) {
     std::vector<std::string> notes;
-    Session session = processes.leads() ? Session::resume(storage_, run_, {"train.steps=4"}, false,
-                                                          notes, {}, processes)
+    Session session = processes.leads() ? Session::resume({storage_, run_, "", {}, processes},
+                                                          {"train.steps=4"}, false, notes)
                                         : Session::join(processes);
     EXPECT_EQ(session.task().data().fingerprint(), session.state().data_fingerprint);
     EXPECT_NE(make_task(session.config())->data().fingerprint(), session.state().data_fingerprint);
@@ -245,8 +245,8 @@ TEST_F(OlderTable, SaysThatAForkMeasuresInOtherUnits) {
   train(config());
   const auto forked = [&](const char* name) {
     notes_.clear();
-    Session::fork(storage_, {run_, ""}, config(), folder_.path() / name, {.schedule = true}, "test",
-                  notes_);
+    Session::fork({storage_, folder_.path() / name, "test"}, {run_, ""}, config(),
+                  {.schedule = true}, notes_);
   };
   forked("same");
   EXPECT_THAT(notes_, ElementsAre(HasSubstr("numerics 14 then")));
