@@ -115,8 +115,7 @@ BatchNorm::BatchNorm(std::size_t width, double momentum)
 
 Var BatchNorm::forward(Tape& tape, const Var& x, const std::vector<std::size_t>& lengths) {
   if (tape.training) {
-    const CrossShardReduction* reduction = cross_shard_reduction_of(tape);
-    const bool updates_running_stats = !reduction || reduction->updates_running_stats();
+    const bool updates_running_stats = !tape.reduction || tape.reduction->updates_running_stats();
     return batch_norm(x, tape(gain_), tape(bias_), lengths,
                       [this, updates_running_stats](const BatchMoments& moments) {
                         if (updates_running_stats) update_running_stats(moments);

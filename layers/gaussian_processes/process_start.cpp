@@ -141,11 +141,11 @@ SpectrumStart em_start(const Residual& rest, std::size_t count) {
   if (!(square_sum(spectrum.weights) > 0)) return {strongest, {variance / 2, variance / 2}};
   const double step = rest.step;
   const GaussianMixture learned =
-      learn_mixture(spectrum, mixture_of(strongest, step * step, 0.1),
-                    {.least_variance = step * step / 16,
-                     .uniform_density = 1 / (2 * double(rest.bins + 1) * step),
-                     .rounds = 200,
-                     .tolerance = 1e-7})
+      fit_mixture(spectrum, mixture_of(strongest, step * step, 0.1),
+                  {.least_variance = step * step / 16,
+                   .uniform_density = 1 / (2 * double(rest.bins + 1) * step),
+                   .rounds = 200,
+                   .tolerance = 1e-7})
           .mixture;
   SpectrumStart start{{}, {(1 - learned.background) * variance, learned.background * variance}};
   for (std::size_t c = 0; c < learned.components.size(); ++c) {
@@ -194,8 +194,8 @@ std::size_t count_lines(const std::vector<double>& frequencies, double step, std
   for (const double w : frequencies) variance += (w - mean) * (w - mean) / n;
   const double width = 4 * step * step;
   const DirichletProcess process{0.1, {{mean}, width / variance, 3, {width}}};
-  const auto urn =
-      polya_urn(process, frequencies, {seed, Purpose::spectral, stream_of("components")});
+  const auto urn = collapsed_gibbs_sampler(process, frequencies,
+                                           {seed, Purpose::spectral, stream_of("components")});
   return count_components(*urn, 100, 0.05);
 }
 

@@ -155,7 +155,7 @@ Var VariationalAutoencoder::loss(Tape& tape, const Observed& x, const Tensor& no
   const bool by_score = spec_.latent.gradient == "score";
   if (by_score) z = tape.constant(z.value());
   const Var likelihood = log_likelihood(tape, x, z);
-  const Var kl = mean(sum(divergence(q), -1)) * weight(tape);
+  const Var kl = mean(sum(kl_divergence(q), -1)) * weight(tape);
   const Var bound = kl - mean(likelihood);
   if (!by_score) return bound;
   return bound - score_term(log_density(q, z.value()), likelihood.value());
@@ -164,7 +164,7 @@ Var VariationalAutoencoder::loss(Tape& tape, const Observed& x, const Tensor& no
 LatentBounds VariationalAutoencoder::bounds(Tape& tape, const Observed& x, const Tensor& noise) {
   const std::size_t K = noise.shape()[0], B = x.size(), d = spec_.latent.size;
   const NormalRows q = encode(tape, x);
-  const Var kl = divergence(q);
+  const Var kl = kl_divergence(q);
   LatentBounds result{std::vector<double>(B), std::vector<double>(B), std::vector<double>(B)};
   for (std::size_t i = 0; i < B * d; ++i) result.divergence[i / d] += double(kl.data()[i]);
   std::vector<std::vector<double>> logs(B, std::vector<double>(K));

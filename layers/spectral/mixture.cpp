@@ -97,7 +97,7 @@ class MixtureDensity : public SpectralDensity {
     for (const double w : frequencies) sizes.values.push_back(std::abs(w));
     const double most = *std::ranges::max_element(sizes.values);
     const GaussianMixture learned =
-        learn_mixture(sizes, mixture_start(sizes, K), {.least_variance = 1e-6 * most * most})
+        fit_mixture(sizes, initial_mixture(sizes, K), {.least_variance = 1e-6 * most * most})
             .mixture;
     for (std::size_t i = 0; i < H * K; ++i) {
       const GaussianComponent& one = learned.components[i % K];

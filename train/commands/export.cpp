@@ -174,9 +174,8 @@ void import_command(const ImportOptions& options) {
   validate(config);
   PosixStorage storage;
   const Session session = Session::import_weights(
-      storage, config, options.run,
-      options.line->words()[0] + std::string(" import ") + input.name(), input.name(),
-      [&](Session& into) { take_weights(weights, input.name(), into); });
+      {storage, options.run, options.line->words()[0] + std::string(" import ") + input.name()},
+      config, input.name(), [&](Session& into) { take_weights(weights, input.name(), into); });
   fmt::print("{}   {} of {} at step {}\n", printable(options.run),
              format_number_of(weights.size(), "tensor"), printable(input.name()),
              count_in(weights, input.name(), "step"));

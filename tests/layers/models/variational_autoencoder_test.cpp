@@ -218,7 +218,7 @@ TEST(VariationalAutoencoder, OfLinearMapsIsProbabilisticPrincipalComponents) {
     bound += (bounds.reconstruction[b] - bounds.divergence[b]) / double(n);
   const WeightedRows table{6, rows};
   const double likelihood =
-      learn_mixture(table, mixture_start(table, 1), {.factors = 2}).log_likelihood.back();
+      fit_mixture(table, initial_mixture(table, 1), {.factors = 2}).log_likelihood.back();
   EXPECT_LT(bound, likelihood + 0.02) << "no bound is above the maximum of the likelihood";
   EXPECT_NEAR(bound, likelihood, 0.01 * std::abs(likelihood));
 }
