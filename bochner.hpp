@@ -38,6 +38,12 @@
 #include <bochner/layers/models/token_models.hpp>
 #include <bochner/layers/models/variational_autoencoder.hpp>
 #include <bochner/layers/module.hpp>
+#include <bochner/layers/probability/conjugate.hpp>
+#include <bochner/layers/probability/dirichlet_process.hpp>
+#include <bochner/layers/probability/distributions.hpp>
+#include <bochner/layers/probability/gaussian_mixture.hpp>
+#include <bochner/layers/probability/k_means.hpp>
+#include <bochner/layers/probability/normal_rows.hpp>
 #include <bochner/layers/recurrences/min_gru_spec.hpp>
 #include <bochner/layers/recurrences/ssm_spec.hpp>
 #include <bochner/layers/spectral/density.hpp>

@@ -23,6 +23,10 @@
 #include <utility>
 #include <vector>
 
+namespace bochner {
+class CrossShardReduction;
+}
+
 namespace bochner::inline BOCHNER_PRECISION {
 
 class Tape;
@@ -259,7 +263,8 @@ struct PassOptions {
   std::uint64_t random_uses = 0;  ///< ops of this pass that have drawn so far
   double share = 1;               ///< of this pass in the gradient of a step, see add_loss()
   TapeObserver* observer = nullptr;
-  WeightCache* kept = nullptr;            ///< without recording: of the passes before
+  CrossShardReduction* reduction = nullptr;  ///< of a batch that is split into shards
+  WeightCache* kept = nullptr;               ///< without recording: of the passes before
   const ParameterSet* visited = nullptr;  ///< refuse all others: they are neither trained nor saved
 };
 

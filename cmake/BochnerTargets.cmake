@@ -17,8 +17,8 @@ set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/base/numeric/cholesky.cp
                             ${CMAKE_CURRENT_SOURCE_DIR}/autodiff/compute/gemm.cpp
                             PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 
-# Only programs that call it are to have it.
-set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/train/commands/first_instruction.cpp
+# Only programs that call cli() are to define the variables of OpenBLAS.
+set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/train/commands/program_scope.cpp
                             PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 
 # Only the types of MPI are taken from its header; the library is loaded under mpirun.
@@ -146,7 +146,7 @@ function(bochner_torch_sources output)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/torch_sources.cpp.in ${output} @ONLY)
 endfunction()
 
-set(double_cli_sources commands/double_cli.cpp commands/command_line.cpp commands/first_instruction.cpp
+set(double_cli_sources commands/double_cli.cpp commands/command_line.cpp commands/program_scope.cpp
                        commands/gradcheck.cpp config/nearest.cpp run/instruments/kernel_sample.cpp
                        studies/layer_checks.cpp run/signals.cpp run/version.cpp storage/json.cpp)
 
@@ -154,8 +154,9 @@ function(bochner_common_library)
   bochner_sources(sources base data/files data/formats)
   bochner_library(bochner_common common ${sources})
   bochner_precompile(bochner_common bochner_common)
+  # NLopt's definitions are for Windows, and would keep the precompiled headers from being used.
   target_link_libraries(bochner_common PUBLIC xtensor TBB::tbb fmt::fmt
-                        PRIVATE LAPACK::LAPACK xxhash::xxhash ZLIB::ZLIB
+                        PRIVATE LAPACK::LAPACK xxhash::xxhash ZLIB::ZLIB $<LINK_ONLY:NLopt::nlopt>
                         $<BUILD_INTERFACE:xtensor-blas> $<BUILD_INTERFACE:Boost::headers>)
 endfunction()
 

@@ -3,16 +3,14 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// A part of a mixer that answers to its inputs by a convolution in each channel: what reports show
-/// of filters and state spaces.
+/// Interface of mixer parts that convolve each channel: filters and state spaces. Reports read it.
 class ImpulseResponse {
  public:
   virtual ~ImpulseResponse() = default;
-  /// What a channel answers to a one, from lag 0 on; zero behind the last row. -> (at most count,
-  /// channels)
+  /// Returns up to `count` lags of the impulse response. -> (<= count, channels)
   virtual Tensor response(std::size_t count) = 0;
-  /// Draws of the density whose Fourier transform the response is but for its decay, in radians per
-  /// token. -> (channels, m), or (0) where there is no density
+  /// Returns draws of the density whose Fourier transform, times a decay, is the response, in
+  /// radians per token. -> (channels, m), or (0) without a density
   virtual Tensor drawn_frequencies() { return zeros({0}); }
 };
 

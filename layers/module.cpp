@@ -25,7 +25,7 @@ struct Collector : Visitor {
   static void require_new(std::set<std::string>& names, const std::string& name) {
     require(is_valid_tensor_name(name) && name.size() <= max_visited_name_bytes &&
                 name.front() != '.' && name.back() != '.',
-            "visit", "no name for a tensor: '", name,
+            "visit", "invalid tensor name: '", name,
             "'; use letters, digits and ._/-, not empty between dots, at most ",
             max_visited_name_bytes);
     require(names.insert(name).second, "visit", "two tensors are named ", name,

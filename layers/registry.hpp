@@ -1,6 +1,5 @@
 #pragma once
-/// Names for things that a config chooses: feature maps, densities, mixers. A user's own are added
-/// the same way.
+/// Registries map names in configs to feature maps, densities and mixers, built in or custom.
 
 #include <algorithm>
 #include <any>
@@ -19,14 +18,14 @@
 
 namespace bochner {
 
-/// Whether configs can be written with the name as it is: a bare key of TOML.
+/// Returns whether the name is a bare key of TOML, which needs no quotes.
 inline bool is_bare_name(std::string_view name) {
   return !name.empty() && name.find_first_not_of(
                               "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") ==
                               std::string_view::npos;
 }
 
-/// The Specs of kinds of one's own, one of each type, carried by the Spec that they add to.
+/// Specs of custom kinds, one per type, carried by the Spec that they extend.
 class OwnSpecs {
  public:
   template <class Own>
@@ -35,7 +34,7 @@ class OwnSpecs {
     if (!spec.has_value()) spec = Own();
     return std::any_cast<Own&>(spec);
   }
-  /// As it starts where nothing has been set.
+  /// Returns the default Spec if none was set.
   template <class Own>
   Own of() const {
     const auto found = specs_.find(typeid(Own));
@@ -46,9 +45,8 @@ class OwnSpecs {
   std::map<std::type_index, std::any> specs_;
 };
 
-/// A factory that constructs `Type` from the spec: feature_maps().add("mine", make<Mine>). With a
-/// Spec of its own, which describe() knows, from both: feature_maps().add("mine", make<Mine,
-/// MySpec>).
+/// Factory that constructs `Type` from the spec: feature_maps().add("mine", make<Mine>). With a
+/// custom Spec that has a describe(), it passes both: add("mine", make<Mine, MySpec>).
 template <class Type, class Own = void>
 struct Make {
   template <class Spec>
@@ -63,18 +61,18 @@ struct Make {
 template <class Type, class Own = void>
 inline constexpr Make<Type, Own> make{};
 
-/// `Traits`: what is known of a kind besides its name, if anything.
+/// Registry of factories by name. `Traits`: facts about a kind, if any.
 template <class Interface, class Spec, class Traits = std::monostate>
 class Registry {
  public:
   using Factory = std::function<std::unique_ptr<Interface>(const Spec&)>;
-  /// Where they depend on more than the kind.
+  /// Computes traits that depend on the spec.
   using TraitsOf = std::function<Traits(const Spec&)>;
   Registry(const char* what, std::vector<std::pair<std::string, Factory>> builtin) : what_(what) {
     for (auto& [name, factory] : builtin) add(name, std::move(factory));
   }
 
-  /// Makes `name` available in configs; a name that exists already is replaced. Throws
+  /// Makes `name` available in configs, replacing an existing kind of that name. Throws
   /// std::invalid_argument unless is_bare_name().
   void add(const std::string& name, Factory factory, Traits traits = {}) {
     put({name, std::move(factory), {}, always(std::move(traits))});
@@ -82,7 +80,7 @@ class Registry {
   void add(const std::string& name, Factory factory, TraitsOf traits) {
     put({name, std::move(factory), {}, std::move(traits)});
   }
-  /// The same with a Spec of its own: configs have its keys beside `kind`.
+  /// Adds a kind with a custom Spec, whose keys appear next to `kind` in configs.
   template <class Type, class Own>
   requires(!std::is_void_v<Own>) void add(const std::string& name, Make<Type, Own> factory,
                                           Traits traits = {}) {
@@ -94,17 +92,17 @@ class Registry {
     put({name, factory, describe_in<Own>, std::move(traits)});
   }
 
-  /// Throws std::invalid_argument with the known names when there is no such name, and with the
-  /// key when the Spec has a value that no config may have.
+  /// Constructs the kind `name`. Throws std::invalid_argument for an unknown name, listing the
+  /// known ones, and for a value of the Spec out of its bounds, naming the key.
   std::unique_ptr<Interface> make(const std::string& name, const Spec& spec) const {
     const Entry& entry = find(name);
     if constexpr (requires(Keys & keys, Spec & all) { describe(keys, all); }) checked(what_, spec);
     return entry.factory(spec);
   }
-  /// What this kind has with this spec. Throws as make() does.
+  /// Returns the traits of a kind with this spec. Throws as make() does.
   Traits traits(const std::string& name, const Spec& spec) const { return find(name).traits(spec); }
 
-  /// With all that the library has; what comes later is a user's.
+  /// Marks all present kinds as built in; kinds added later are custom.
   Registry built_in() && {
     for (Entry& entry : entries_) entry.is_added = false;
     return std::move(*this);
@@ -115,12 +113,11 @@ class Registry {
     for (const Entry& entry : entries_) all.push_back(entry.name);
     return all;
   }
-  /// Whether the library has it, unchanged.
+  /// Returns whether the kind is built in and was not replaced.
   bool is_built_in(const std::string& name) const {
     const auto found = std::ranges::find(entries_, name, &Entry::name);
     return found != entries_.end() && !found->is_added;
   }
-  /// Of all kinds.
   void describe_own(Keys& keys, OwnSpecs& own) const {
     for (const Entry& entry : entries_)
       if (entry.describe_own)
@@ -150,7 +147,7 @@ class Registry {
     return *found;
   }
   void put(Entry entry) {
-    require(is_bare_name(entry.name), what_, "no name for a ", what_, ": \"", entry.name,
+    require(is_bare_name(entry.name), what_, "invalid name for a ", what_, ": \"", entry.name,
             "\"; use letters, digits, _ and -");
     const auto found = std::ranges::find(entries_, entry.name, &Entry::name);
     *(found == entries_.end() ? entries_.emplace(found) : found) = std::move(entry);
@@ -159,7 +156,7 @@ class Registry {
   std::vector<Entry> entries_;
 };
 
-/// The names in a registry, behind those that stand for something else.
+/// Accepts the names in a registry, after the given `first` ones.
 template <class Interface, class Spec, class Traits>
 Bounds one_of(Registry<Interface, Spec, Traits>& (*registry)(),
               std::vector<std::string> first = {}) {

@@ -1,8 +1,9 @@
 #include <bochner/train/commands/cli.hpp>
-#include <bochner/train/commands/first_instruction.hpp>
+#include <bochner/train/commands/program_scope.hpp>
 
-// The loader calls it before it starts any library: a signal from then on waits for the command.
+// The loader calls it before libraries make their static objects: signals are held by then, and
+// memory that fails already ends in one line.
 __attribute__((section(".preinit_array"),
-               used)) void (*const first_instruction)() = bochner::hold_program;
+               used)) static void (*const begin)() = bochner::begin_program;
 
 int main(int argc, char** argv) { return bochner::cli(argc, argv); }

@@ -10,9 +10,9 @@ namespace {
 /// The rows of x (.., D) that are no padding. Work is cut among them, so that padding moves no sum.
 struct RealRows {
   std::size_t count, D;
-  bool are_all;                             ///< there are no lengths
-  std::vector<std::size_t> places;          ///< of those that lengths leave
-  CrossShardReduction* crossing = nullptr;  ///< shards that have the other rows of the batch
+  bool are_all;                              ///< there are no lengths
+  std::vector<std::size_t> places;           ///< of those that lengths leave
+  CrossShardReduction* reduction = nullptr;  ///< over shards, which have the other rows
   std::size_t operator[](std::size_t i) const { return are_all ? i : places[i]; }
 
   /// `columns` sums over the rows; add(row, sums) adds those of one.
@@ -23,13 +23,13 @@ struct RealRows {
                            for (std::size_t i = begin; i < end; ++i) add((*this)[i], sums);
                          });
   }
-  /// Of all shards, in place of sums of this one.
-  void cross(std::vector<double>& sums) const {
-    if (crossing) crossing->all_reduce(sums);
+  /// Replaces sums over the rows of this shard by those of all shards.
+  void all_reduce(std::vector<double>& sums) const {
+    if (reduction) reduction->all_reduce(sums);
   }
   std::size_t count_of_batch() const {
     std::vector<double> sum = {double(count)};
-    cross(sum);
+    all_reduce(sum);
     return std::size_t(sum[0]);
   }
   /// body(row) of each.
@@ -57,7 +57,7 @@ RealRows rows_of(const Var& x, const std::vector<std::size_t>& lengths) {
 BatchMoments moments_of(const real* x, const RealRows& rows) {
   const std::size_t D = rows.D, n = rows.count_of_batch();
   const auto mean_of = [n, &rows](std::vector<double> sums) {
-    rows.cross(sums);
+    rows.all_reduce(sums);
     for (double& sum : sums) sum /= double(std::max<std::size_t>(1, n));
     return sums;
   };
@@ -123,7 +123,7 @@ void batch_backward(const Var& x, const Var& gain, const Var& bias, const RealRo
   std::vector<double> sums = gradient_sums(x.data(), rows, units, g.data());
   add_sums(gain, sums.data());
   add_sums(bias, sums.data() + rows.D);
-  rows.cross(sums);  // gain and bias are those of this shard, the means are of all
+  rows.all_reduce(sums);  // gain and bias are those of this shard, the means are of all
   if (!x.needs_gradient()) return;
   Tensor dx = rows.are_all ? std::move(g) : zeros(x.shape());
   const real* gradients = rows.are_all ? dx.data() : g.data();
@@ -141,7 +141,7 @@ Var batch_norm(const Var& x, const Var& gain, const Var& bias,
           "batch_norm", "gain and bias must be (D) for x (.., D): x ", x.shape(), ", gain ",
           gain.shape(), ", bias ", bias.shape());
   RealRows rows = rows_of(x, lengths);
-  if (const Tape* tape = gain.tape()) rows.crossing = cross_shard_reduction_of(*tape);
+  if (const Tape* tape = gain.tape()) rows.reduction = tape->reduction;
   BatchMoments moments = moments_of(x.data(), rows);
   ChannelUnits units(moments, epsilon);
   Tensor y = unwritten(x.shape(), lengths.empty());

@@ -1,10 +1,11 @@
+#include <fmt/chrono.h>
+
 #include <algorithm>
 #include <bochner/base/shape.hpp>
 #include <bochner/base/text.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <iterator>
 
 namespace bochner {
@@ -237,16 +238,12 @@ std::string format_time(double seconds) {
   const std::chrono::sys_seconds instant{std::chrono::seconds(std::int64_t(whole))};
   const auto day = std::chrono::floor<std::chrono::days>(instant);
   const std::chrono::year_month_day date(day);
-  const std::chrono::hh_mm_ss time(instant - day);
-  char text[64];
-  std::snprintf(text, sizeof(text), "%04d-%02u-%02u %02d:%02d:%02d", int(date.year()),
-                unsigned(date.month()), unsigned(date.day()), int(time.hours().count()),
-                int(time.minutes().count()), int(time.seconds().count()));
+  const std::string text = fmt::format("{:04}-{:02}-{:02} {:%T}", int(date.year()),
+                                       unsigned(date.month()), unsigned(date.day()), instant - day);
   if (fraction == 0) return text;
   for (int decimals = 1; decimals <= most_decimals; ++decimals) {
-    char digits[32];
-    std::snprintf(digits, sizeof(digits), "%.*f", decimals, fraction);
-    const std::string stamp = std::string(text) + (digits + 1);
+    const std::string digits = fmt::format("{:.{}f}", fraction, decimals);
+    const std::string stamp = text + digits.substr(1);
     if (digits[0] == '0' && parse_time(stamp) == seconds) return stamp;
   }
   return format_number(seconds);
@@ -254,10 +251,8 @@ std::string format_time(double seconds) {
 
 std::string format_time(double seconds, double offset) {
   const int minutes = int(std::abs(offset) / 60);
-  char text[16];
-  std::snprintf(text, sizeof(text), "%c%02d:%02d", offset < 0 ? '-' : '+', minutes / 60,
-                minutes % 60);
-  return format_time(seconds + offset) + text;
+  return fmt::format("{}{}{:02}:{:02}", format_time(seconds + offset), offset < 0 ? '-' : '+',
+                     minutes / 60, minutes % 60);
 }
 
 }  // namespace bochner

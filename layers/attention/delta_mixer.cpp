@@ -12,28 +12,27 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 struct DeltaMixerState : MixerState {
-  /// Made at the first token, when the number of features is known.
+  /// Created at the first token, when the number of features is known.
   std::optional<DeltaRuleState> memory;
 };
 
-/// The (gated) delta rule over any feature map: each token writes the difference between its value
-/// and what its key recalls, with a strength of its own, instead of adding to what is there. There
-/// is no sum of weights to divide by; each head's output is normed. Where attention is not causal,
-/// a second pass runs from the last token to the first, and outputs add up.
+/// (Gated) delta rule over any feature map: a token writes the difference between its value and the
+/// one that its key recalls, with a learned strength. Heads are RMS-normed instead of divided by a
+/// sum of weights. Non-causal attention adds a pass from the last token to the first.
 class DeltaMixer : public AttentionMixer {
  public:
   explicit DeltaMixer(const MixerSpec& spec)
       : AttentionMixer(spec),
         causal_(spec.causal),
         chunk_(spec.chunk),
-        strongest_(spec.delta.negative ? 2 : 1),
+        max_strength_(spec.delta.negative ? 2 : 1),
         features_(make_feature_map(features_per_head(spec))),
         per_channel_(spec.time_kernel.per == "channel"),
-        time_kernel_(spec.time_kernel, spec.heads, spec.width, channels_of(spec, *features_)),
+        time_kernel_(spec.time_kernel, spec.heads, spec.width, key_channels(spec, *features_)),
         strength_(spec.width, spec.heads) {
     require(spec.window == 0 && spec.warm == "none", "delta",
-            "the delta rule has neither a window nor a warm start from exact attention: wants "
-            "window = 0 and warm = \"none\"");
+            "the delta rule supports neither a window nor a warm start; set window = 0 and warm = "
+            "\"none\"");
   }
 
   std::unique_ptr<MixerState> start() const override { return std::make_unique<DeltaMixerState>(); }
@@ -44,9 +43,9 @@ class DeltaMixer : public AttentionMixer {
     const std::size_t position = past.position;
     Normed rows(x);
     const Heads heads = projections_.split(tape, rows, past);
-    const Var turns = time_kernel_.turns(tape, {}, 1, past.time);
-    const Features q = turned(features_->queries(tape, heads.q, position), turns);
-    const Features k = turned(features_->keys(tape, heads.k, position), turns);
+    const Var modulation = time_kernel_.modulation(tape, {}, 1, past.time);
+    const Features q = modulated(features_->queries(tape, heads.q, position), modulation);
+    const Features k = modulated(features_->keys(tape, heads.k, position), modulation);
     Var rate = time_kernel_.rate(tape, x);
     if (rate.exists()) rate = scale(rate, real(past.gap));
     const Tensor queries = single_token(q.values()), keys = single_token(k.values());
@@ -68,35 +67,35 @@ class DeltaMixer : public AttentionMixer {
 
  private:
   Var attend(Tape& tape, Normed& x, const Layout& layout) override {
-    const Var strengths = strength(tape, x.whole(tape));
+    const Var strengths = strength(tape, x.rows(tape));
     const Heads heads = projections_.split(tape, x, layout);
     const Var rate = time_kernel_.rate(tape, x, layout);
-    const Var turns = time_kernel_.turns(tape, layout, x.dim(1), 0);
+    const Var modulation = time_kernel_.modulation(tape, layout, x.dim(1), 0);
     if (tape.observer)
       show_attention(tape, *this,
                      {heads.q, heads.k, per_channel_ ? mean(rate, {-1}) : rate,
-                      time_kernel_.rotation(tape), turns, causal_, layout.lengths});
-    const Features q = turned(features_->queries(tape, heads.q), turns);
-    const Features k = turned(features_->keys(tape, heads.k), turns);
+                      time_kernel_.rotation(tape), modulation, causal_, layout.lengths});
+    const Features q = modulated(features_->queries(tape, heads.q), modulation);
+    const Features k = modulated(features_->keys(tape, heads.k), modulation);
     const auto pass = [&](const Var& decay, bool reverse) {
       return delta_rule(q, k, heads.v, strengths, decay, {chunk_, layout.lengths, reverse});
     };
     const Var past = pass(rate, false);
     if (causal_) return normed_heads(past);
     const Var reverse_rate =
-        layout.regular() ? rate : time_kernel_.rate(tape, x, seen_from_the_end(layout));
+        layout.regular() ? rate : time_kernel_.rate(tape, x, reversed_layout(layout));
     return normed_heads(past + pass(reverse_rate, true));
   }
 
-  /// (B, T, D) -> (B, T, H)
+  /// Returns the write strengths. (B, T, D) -> (B, T, H)
   Var strength(Tape& tape, const Var& x) {
     const Var share = sigmoid(strength_.forward(tape, x));
-    return strongest_ == 1 ? share : scale(share, strongest_);
+    return max_strength_ == 1 ? share : scale(share, max_strength_);
   }
 
   bool causal_;
   std::size_t chunk_;
-  real strongest_;
+  real max_strength_;
   std::unique_ptr<FeatureMap> features_;
   bool per_channel_;  ///< rates of the time kernel
   TimeKernel time_kernel_;

@@ -1,5 +1,5 @@
 #pragma once
-/// What mixers over feature maps share.
+/// Helpers shared by mixers over feature maps.
 
 #include <bochner/autodiff/ops/normalisation.hpp>
 #include <bochner/layers/attention/time_kernel.hpp>
@@ -7,7 +7,6 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// The spec of the feature map, with the sizes that follow from the mixer's.
 inline FeatureSpec features_per_head(const MixerSpec& spec) {
   FeatureSpec features = spec.features;
   features.heads = spec.heads;
@@ -15,19 +14,20 @@ inline FeatureSpec features_per_head(const MixerSpec& spec) {
   return features;
 }
 
-/// Whether weights may be below 0, so that their sums need a policy. With rates per channel every
-/// feature fades on its own, and those with signs no longer sum to what is positive.
+/// Returns whether weights may be negative, so that sums of them need a policy. With decay rates
+/// per channel, features with signs decay separately and their products may sum to negative weights
+/// even if the kernel is positive.
 inline bool has_signed_weights(const MixerSpec& spec, const FeatureMap& map) {
   return spec.time_kernel.per == "channel" ? map.has_signed_features() : !map.positive();
 }
 
-/// Whether the policy for denominators adds a constant feature; the delta rule has none.
+/// Returns whether the policy for denominators adds a constant feature; the delta rule has none.
 inline bool adds_constant(const MixerSpec& spec, const FeatureMap& map) {
   return spec.update == "sum" && has_signed_weights(spec, map) && spec.denominator.kind == "smooth";
 }
 
-/// The features of the keys, counted on a token of zeros; those of one frequency m apart.
-inline KeyChannels channels_of(const MixerSpec& spec, FeatureMap& map) {
+/// Returns the layout of the key features, counted on a token of zeros; period m per frequency.
+inline KeyChannels key_channels(const MixerSpec& spec, FeatureMap& map) {
   if (spec.time_kernel.per != "channel") return {};
   Tape tape({.recording = false});
   const Shape token{1, 1, spec.heads, spec.width / spec.heads};
@@ -36,28 +36,28 @@ inline KeyChannels channels_of(const MixerSpec& spec, FeatureMap& map) {
   return {F + constant, map.frequencies() ? spec.features.m : F, constant};
 }
 
-/// A token of each of B sequences, their heads one after the other. (B, 1, H, n) -> (B H, n)
+/// Flattens the heads of one token of each of B sequences. (B, 1, H, n) -> (B H, n)
 inline Tensor single_token(const Var& x) {
   Tensor token = x.value();
   token.reshape(Shape{x.dim(0) * x.dim(2), x.dim(3)});
   return token;
 }
 
-/// Rates of the heads of B sequences, the same of all or their own. (H), (H, F), (B, 1, H) or (B,
-/// 1, H, F) -> (B H) or (B H, F); () where there are none
+/// Flattens the rates of B sequences, shared or per sequence: (H), (H, F), (B, 1, H) or (B, 1, H,
+/// F) -> (B H) or (B H, F); () without rates.
 inline Tensor single_rates(const Var& rate, std::size_t B) {
   if (!rate.exists()) return {};
-  const bool own = rate.rank() > 2;
-  Shape shape(rate.shape().begin() + (own ? 2 : 0), rate.shape().end()), each{B};
+  const bool per_sequence = rate.rank() > 2;
+  Shape shape(rate.shape().begin() + (per_sequence ? 2 : 0), rate.shape().end()), each{B};
   for (const std::size_t size : shape) each.push_back(size);
   shape[0] *= B;
-  return reshape(broadcast_to(own ? reshape(rate, each) : rate, each), shape).value();
+  return reshape(broadcast_to(per_sequence ? reshape(rate, each) : rate, each), shape).value();
 }
 
-/// A floor that no sum of weights reaches: a division by it is exact, and undone by a product.
-inline constexpr real undivided = real(0x1p60);
+/// Floor above any sum of weights: dividing by it, a power of 2, is exact, and a product undoes it.
+inline constexpr real unnormalized = real(0x1p60);
 
-/// The root mean square of each head made 1. (B, T, H, d)
+/// Scales each head to a root mean square of 1. (B, T, H, d)
 inline Var normed_heads(const Var& y) { return rms_norm(y, Var(filled({y.dim(3)}, real(1)))); }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -9,8 +9,8 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// y (d) = factor sum_j weight_j value_j, a block of tokens at a time: one float after the other
-/// would lose a hundredth of the sum of a million.
+/// Computes y (d) = factor sum_j weight_j value_j in blocks of tokens: adding floats one by one
+/// would lose 1 % of a sum of a million.
 void weighted_sum(const real* weights, const real* values, std::size_t n, std::size_t stride,
                   std::size_t d, double factor, real* y) {
   constexpr std::size_t block = 64;
@@ -26,9 +26,8 @@ void weighted_sum(const real* weights, const real* values, std::size_t n, std::s
   for (std::size_t e = 0; e < d; ++e) y[e] = real(factor * sum[e]);
 }
 
-/// One query of one head against n keys at ascending times, the last of which is its own; `weights`
-/// is scratch for n numbers. y (d + 1): the mean of values, then the logarithm of the sum of
-/// weights.
+/// Attends with one query of a head to n keys at ascending times, the last its own; `weights` is
+/// scratch (n). y (d + 1): the mean of values, then the logarithm of the sum of weights.
 void attend_one(const real* q, const real* keys, const real* values,
                 const std::vector<double>& times, std::size_t stride, std::size_t d, real rate,
                 std::vector<real>& weights, real* y) {
@@ -47,15 +46,15 @@ void attend_one(const real* q, const real* keys, const real* values,
 }  // namespace
 
 void KvCache::append(const Var& k, const Var& v, double time) {
-  require(size() == 0 || k.size() == H_ * d_, "attention", "the tokens before were of ", H_,
-          " heads, not of ", k.dim(0) * k.dim(2));
+  require(size() == 0 || k.size() == H_ * d_, "attention", "expected keys of ", H_, " heads, got ",
+          k.dim(0) * k.dim(2));
   H_ = k.dim(0) * k.dim(2), d_ = k.dim(3);
   keys_.insert(keys_.end(), k.data(), k.data() + k.size());
   values_.insert(values_.end(), v.data(), v.data() + v.size());
   times_.push_back(time);
 }
 
-Tensor KvCache::forget_first() {
+Tensor KvCache::pop_front() {
   Tensor value = uninitialized({H_, d_});
   std::copy_n(values_.begin(), value.size(), value.data());
   const auto token = std::ptrdiff_t(value.size());
@@ -67,18 +66,18 @@ Tensor KvCache::forget_first() {
 
 Tensor KvCache::attend(const Var& q, const Tensor& rates) const {
   Tensor y = zeros({H_, d_ + 1});
-  const bool rated = rates.dimension() > 0;
+  const bool has_rates = rates.dimension() > 0;
   parallel_rows(H_, times_.size() * d_, [&](std::size_t h) {
     std::vector<real> weights(times_.size());
     attend_one(q.data() + h * d_, keys_.data() + h * d_, values_.data() + h * d_, times_, H_ * d_,
-               d_, rated ? rates.data()[h] : real(0), weights, y.data() + h * (d_ + 1));
+               d_, has_rates ? rates.data()[h] : real(0), weights, y.data() + h * (d_ + 1));
   });
   return y;
 }
 
-Var means_of(Tape& tape, Tensor& attended, Shape shape) {
+Var means_of(Tape& tape, Tensor& means, Shape shape) {
   const std::size_t d = shape.back()++;
-  return slice(tape.constant(attended.reshape(shape)), -1, 0, d);
+  return slice(tape.constant(means.reshape(shape)), -1, 0, d);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -4,18 +4,17 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// Keys and values of tokens at ascending times: what exact attention looks back to, token by
-/// token.
+/// Keys and values of past tokens at ascending times, for exact attention token by token.
 class KvCache {
  public:
-  /// k, v (B, 1, H, d), whose B H heads are those of below.
+  /// Appends a token of k, v (B, 1, H, d).
   void append(const Var& k, const Var& v, double time);
-  /// Returns the values (B H, d) of the oldest token, which is dropped.
-  Tensor forget_first();
+  /// Drops the oldest token and returns its values (B H, d).
+  Tensor pop_front();
   std::size_t size() const { return times_.size(); }
-  /// By queries (B, 1, H, d) at the time of the last token: means of the values, and behind each
-  /// the logarithm of the sum of weights exp(q . k / sqrt(d) - rate lag). `rates` (B H) or ().
-  /// -> (B H, d + 1)
+  /// Attends from queries (B, 1, H, d) at the last token's time; `rates` (B H) or (). Returns means
+  /// of values, then the logarithm of the sum of weights exp(q . k / sqrt(d) - rate lag). -> (B H,
+  /// d + 1)
   Tensor attend(const Var& q, const Tensor& rates) const;
 
  private:
@@ -24,7 +23,7 @@ class KvCache {
   std::size_t H_ = 0, d_ = 0;
 };
 
-/// The means alone, of values of this shape. (B H, d + 1) -> (B, 1, H, d)
-Var means_of(Tape& tape, Tensor& attended, Shape shape);
+/// Returns the means without the logarithms. (B H, d + 1) -> (B, 1, H, d)
+Var means_of(Tape& tape, Tensor& means, Shape shape);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -18,27 +18,26 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 struct LinearState : MixerState {
-  /// Made at the first token, when the number of features is known.
+  /// Created at the first token, when the number of features is known.
   std::optional<LinearAttentionState> sums;
-  ChannelState channels;  ///< of rates per channel, in place of the sums
+  ChannelState channels;  ///< replaces the sums with rates per channel
   KvCache window;
   std::deque<Tensor> features;  ///< of keys in the window (B, 1, H, F)
 };
 
-/// One more feature, so that phi(q) . phi(k) grows by the constant. (.., F) -> (.., F + 1)
+/// Appends a feature, so that phi(q) . phi(k) grows by the constant. (.., F) -> (.., F + 1)
 Var with_constant(const Var& features, double constant) {
   return concat({features, filled(with_last(features.shape(), 1), real(std::sqrt(constant)))}, -1);
 }
 
-/// The last channel, a constant, made to fade as slowly as the slowest: where products of features
-/// sum to its square at most, no sum of weights falls below 0 then, at any lag. (.., F) -> (.., F)
+/// Gives the last channel, a constant, the slowest decay: if products of features sum to at least
+/// minus its square, sums of weights stay positive at any lag. (.., F) -> (.., F)
 Var with_slowest_last(const Var& rate) {
   const std::size_t F = rate.dim(-1);
   return concat({slice(rate, -1, 0, F - 1), -max(-rate, {-1}, keep)}, -1);
 }
 
-/// Linear attention over any feature map, times the time kernel; O(T) in time, constant memory per
-/// step.
+/// Linear attention over any feature map, times the time kernel; constant memory per step.
 class LinearMixer : public AttentionMixer {
  public:
   explicit LinearMixer(const MixerSpec& spec)
@@ -53,14 +52,14 @@ class LinearMixer : public AttentionMixer {
         signed_(has_signed_weights(spec, *features_)),
         per_channel_(spec.time_kernel.per == "channel"),
         constant_channel_(per_channel_ && adds_constant(spec, *features_)),
-        time_kernel_(spec.time_kernel, spec.heads, spec.width, channels_of(spec, *features_)) {
+        time_kernel_(spec.time_kernel, spec.heads, spec.width, key_channels(spec, *features_)) {
     const std::string& kernel = spec.time_kernel.kind;
     require(window_ == 0 || (causal_ && (kernel == "none" || kernel == "decay")),
-            "linear_attention", "a window is for causal attention with time kernel none or decay");
+            "linear_attention", "window requires causal attention with time kernel none or decay");
     require(window_ == 0 || !per_channel_, "linear_attention",
-            "a window is for rates per head; choose time_kernel.per = \"head\"");
+            "window requires rates per head; set time_kernel.per = \"head\"");
     require(window_ == 0 || features_->positive(), "linear_attention",
-            "a window needs positive features, and ", kind_, " features are signed");
+            "window requires positive features; those of ", kind_, " are signed");
   }
 
   std::unique_ptr<MixerState> start() const override { return std::make_unique<LinearState>(); }
@@ -74,8 +73,8 @@ class LinearMixer : public AttentionMixer {
     Var rate = rates(tape, rows);
     if (window_ > 0) return projections_.join(tape, step_with_window(tape, heads, rate, past));
     const Var& v = heads.v;
-    const auto [query, key, floor] =
-        features_of(tape, heads.q, heads.k, position, time_kernel_.turns(tape, {}, 1, past.time));
+    const auto [query, key, floor] = features_of(tape, heads.q, heads.k, position,
+                                                 time_kernel_.modulation(tape, {}, 1, past.time));
     if (rate.exists()) rate = scale(rate, real(past.gap));
     if (per_channel_) {
       const Var y = channel_attention_step(past.channels, query, key, v, rate, floor);
@@ -99,50 +98,49 @@ class LinearMixer : public AttentionMixer {
     const Var rate = rates(tape, x, layout);
     const Heads heads = projections_.split(tape, x, layout);
     const Var reverse_rate =
-        causal_ || layout.regular() ? Var() : rates(tape, x, seen_from_the_end(layout));
-    const Var turns = time_kernel_.turns(tape, layout, x.dim(1), 0);
+        causal_ || layout.regular() ? Var() : rates(tape, x, reversed_layout(layout));
+    const Var modulation = time_kernel_.modulation(tape, layout, x.dim(1), 0);
     if (tape.observer)
       show_attention(tape, *this,
                      {heads.q, heads.k, per_channel_ ? mean(rate, {-1}) : rate,
-                      time_kernel_.rotation(tape), turns, causal_, layout.lengths, window_});
+                      time_kernel_.rotation(tape), modulation, causal_, layout.lengths, window_});
     const auto estimate = [&](const Heads& from, const Var& decay) {
       return window_ > 0 ? with_window(tape, from, decay, layout)
-                         : by_features(tape, from, decay, reverse_rate, layout, turns);
+                         : by_features(tape, from, decay, reverse_rate, layout, modulation);
     };
     return warm_.is_on(tape) ? warm_.forward(tape, heads, rate, layout, estimate)
                              : estimate(heads, rate);
   }
 
-  /// What is lost from token to token, see TimeKernel.
   Var rates(Tape& tape, Normed& x, const Layout& layout = {}) {
     const Var rate = time_kernel_.rate(tape, x, layout);
     return constant_channel_ ? with_slowest_last(rate) : rate;
   }
 
-  /// Features as attention takes them: signed ones under the policy for denominators.
+  /// Features for attention, and the floor of the denominator if they are signed.
   struct Pair {
     Features q, k;
     real floor;
   };
-  Pair features_of(Tape& tape, const Var& q, const Var& k, std::size_t first, const Var& turns,
+  Pair features_of(Tape& tape, const Var& q, const Var& k, std::size_t first, const Var& modulation,
                    std::size_t delay = 0) {
-    const Features query = turned(features_->queries(tape, q, first + delay), turns);
-    const Features key = turned(features_->keys(tape, k, first), turns);
+    const Features query = modulated(features_->queries(tape, q, first + delay), modulation);
+    const Features key = modulated(features_->keys(tape, k, first), modulation);
     const bool signed_features = query.scale == FeatureScale::linear && signed_;
     require(!signed_features || denominator_.kind != "refuse", "linear_attention",
             "features must be positive for policy \"refuse\": ", kind_,
             " features are signed; choose policy \"clip\" or \"smooth\"");
     if (!signed_features) return {query, key, 0};
     if (denominator_.kind == "clip") return {query, key, real(denominator_.floor)};
-    if (denominator_.kind == "norm") return {query, key, undivided};
+    if (denominator_.kind == "norm") return {query, key, unnormalized};
     return {with_constant(query.values(), denominator_.constant),
             with_constant(key.values(), denominator_.constant), 0};
   }
 
-  /// (B, T, H, d)
+  /// -> (B, T, H, d)
   Var by_features(Tape& tape, const Heads& heads, const Var& rate, const Var& reverse_rate,
-                  const Layout& layout, const Var& turns) {
-    const auto [query, key, floor] = features_of(tape, heads.q, heads.k, 0, turns);
+                  const Layout& layout, const Var& modulation) {
+    const auto [query, key, floor] = features_of(tape, heads.q, heads.k, 0, modulation);
     const LinearAttentionOptions options{causal_, chunk_, layout.lengths, floor};
     const bool by_sums = per_channel_ || (!causal_ && rate.exists());
     return normed((by_sums ? channel_attention(query, key, heads.v, rate, options, reverse_rate)
@@ -150,7 +148,7 @@ class LinearMixer : public AttentionMixer {
                   floor);
   }
 
-  /// The last tokens exactly and older ones through their features, under one sum. (B, T, H, d)
+  /// Attends exactly to the last tokens, by features to older ones, in one sum. -> (B, T, H, d)
   Var with_window(Tape& tape, const Heads& heads, const Var& rate, const Layout& layout) {
     time_kernel_.require_window(layout.regular(), "linear_attention");
     const std::size_t T = heads.v.dim(1), d = heads.v.dim(3);
@@ -167,7 +165,7 @@ class LinearMixer : public AttentionMixer {
     return concat({slice(means, 1, 0, window_), far}, 1);
   }
 
-  /// The same of one token. (B, 1, H, d)
+  /// Does with_window() for one token. -> (B, 1, H, d)
   Var step_with_window(Tape& tape, const Heads& heads, const Var& rate, LinearState& past) {
     const std::size_t d = heads.v.dim(3);
     time_kernel_.require_window(past.gap == 1, "linear_attention");
@@ -176,7 +174,7 @@ class LinearMixer : public AttentionMixer {
     past.window.append(heads.k, heads.v, past.time);
     past.features.push_back(pair.k.values().value());
     const bool full = past.window.size() > window_;
-    Tensor value = full ? past.window.forget_first() : Tensor();
+    Tensor value = full ? past.window.pop_front() : Tensor();
     Tensor near = past.window.attend(heads.q, rates);
     if (!full) return means_of(tape, near, heads.v.shape());
     for (std::size_t h = 0; h < near.shape()[0] && rate.exists(); ++h)
@@ -190,9 +188,9 @@ class LinearMixer : public AttentionMixer {
     return tape.constant(std::move(y));
   }
 
-  /// Sums of weighted values in place of means, under a norm of each head. (B, T, H, d)
+  /// Turns means back into sums of weighted values and norms each head. (B, T, H, d)
   static Var normed(const Var& y, real floor) {
-    return floor == undivided ? normed_heads(y * undivided) : y;
+    return floor == unnormalized ? normed_heads(y * unnormalized) : y;
   }
 
   bool causal_;
@@ -203,7 +201,7 @@ class LinearMixer : public AttentionMixer {
   WarmStart warm_;
   bool signed_;            ///< weights, see has_signed_weights()
   bool per_channel_;       ///< rates of the time kernel
-  bool constant_channel_;  ///< behind those of the features
+  bool constant_channel_;  ///< after those of the features
   TimeKernel time_kernel_;
 };
 
@@ -212,7 +210,7 @@ std::unique_ptr<Mixer> make_linear(const MixerSpec& spec) {
   return std::make_unique<LinearMixer>(spec);
 }
 
-/// What is written by the delta rule depends on what was written before; cosformer counts tokens.
+/// The delta rule depends on the order of tokens; cosformer counts positions.
 MixerTraits linear_traits(const MixerSpec& spec) {
   const bool sum = spec.update == "sum";
   return {.heads = true,

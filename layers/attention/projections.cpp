@@ -5,12 +5,13 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-TimeEncodingSpec sized(TimeEncodingSpec spec, std::size_t dim) {
+/// Sets a frequency per pair of channels for rotations.
+TimeEncodingSpec with_frequencies(TimeEncodingSpec spec, std::size_t dim) {
   if (spec.use == "rotate") spec.m = dim / 2;
   return spec;
 }
 
-/// x (B, T, H, d), cosine and sine (B, T, 1, d / 2)
+/// Rotates pairs of channels (i, i + d/2). x (B, T, H, d), cosine and sine (B, T, 1, d / 2)
 Var rotated(const Var& x, const Var& cosine, const Var& sine) {
   const std::size_t half = x.dim(3) / 2;
   const Var first = slice(x, 3, 0, half), second = slice(x, 3, half, 2 * half);
@@ -19,17 +20,17 @@ Var rotated(const Var& x, const Var& cosine, const Var& sine) {
 
 }  // namespace
 
-ShortConvolution::ShortConvolution(std::size_t taps, std::size_t width, ConvolutionStart start)
-    : taps_(taps), mixes_(taps > 0 && start == ConvolutionStart::mixing) {
+ShortConvolution::ShortConvolution(std::size_t taps, std::size_t width, ConvolutionInit start)
+    : taps_(taps), mixing_(taps > 0 && start == ConvolutionInit::mixing) {
   if (taps == 0) return;
   const Initial bound = Initial::uniform(1 / std::sqrt(double(taps)));
-  weight_ = Parameter({taps, width}, mixes_ ? bound : Initial::normal(0.1));
-  bias_ = Parameter({width}, mixes_ ? bound : Initial{});
+  weight_ = Parameter({taps, width}, mixing_ ? bound : Initial::normal(0.1));
+  bias_ = Parameter({width}, mixing_ ? bound : Initial{});
 }
 
-/// What is added to the token takes it away.
+/// Subtracts 1 at lag 0: forward() adds the token itself.
 void ShortConvolution::initialized() {
-  for (std::size_t c = 0; mixes_ && c < bias_.value().size(); ++c) weight_.value()(0, c) -= 1;
+  for (std::size_t c = 0; mixing_ && c < bias_.value().size(); ++c) weight_.value()(0, c) -= 1;
 }
 
 Var ShortConvolution::forward(Tape& tape, const Var& x) {
@@ -42,7 +43,7 @@ Var ShortConvolution::step(Tape& tape, const Var& x, Tensor& recent) {
   const std::size_t B = x.dim(0), D = x.dim(2);
   if (recent.shape().empty()) recent = zeros({B, taps_, D});
   require(recent.shape() == Shape{B, taps_, D}, "convolution",
-          "the tokens before, (B, taps, D), are ", recent.shape(), ", the next ", x.shape());
+          "expected recent tokens (B, taps, D), got ", recent.shape(), " before ", x.shape());
   for (std::size_t b = 0; b < B; ++b) {
     real* row = recent.data() + b * taps_ * D;
     std::copy(row + D, row + taps_ * D, row);
@@ -58,23 +59,23 @@ void ShortConvolution::visit(Visitor& visitor) {
 }
 
 TimeAttention::TimeAttention(const TimeEncodingSpec& spec, std::size_t heads, std::size_t dim)
-    : time_(make_time_encoding(sized(spec, dim))) {
+    : time_(make_time_encoding(with_frequencies(spec, dim))) {
   require(spec.use == "attend" || spec.use == "rotate", "time_attention",
-          "attention can attend to times or rotate by them, not ", spec.use);
+          "use must be attend or rotate, not ", spec.use);
   if (spec.use == "attend") {
     query_ = std::make_unique<Linear>(time_->features(), heads * dim);
     key_ = std::make_unique<Linear>(time_->features(), heads * dim);
   } else {
     require(time_->rotates() && dim % 2 == 0, "time_attention", "\"", spec.kind,
             "\" cannot rotate heads of ", dim,
-            " channels: that takes an even number of them and an encoding of one phase each pair");
+            " channels; use an even number and an encoding with one phase per pair");
   }
 }
 
 Heads TimeAttention::forward(Tape& tape, const Heads& x, const Times& times) {
   require(
       times.dimension() == 2 && times.shape()[0] == x.q.dim(0) && times.shape()[1] == x.q.dim(1),
-      "time_attention", "needs the times (B, T) of its tokens: q ", x.q.shape());
+      "time_attention", "times must be (B, T) for q ", x.q.shape());
   const Var phi = time_->forward(tape, times);
   if (query_) {
     return {x.q + query_->forward(tape, phi, x.q.shape()),
@@ -111,7 +112,7 @@ void UnitSphere::visit(Visitor& visitor) { visitor("log_sharpness", log_sharpnes
 HeadProjection::HeadProjection(std::size_t width, std::size_t taps)
     : linear_(width, width), convolution_(taps, width) {}
 
-Var HeadProjection::convolved(Tape& tape, const Var& y, const Shape& shape, Tensor* recent) {
+Var HeadProjection::convolve(Tape& tape, const Var& y, const Shape& shape, Tensor* recent) {
   if (!convolution_.active()) return y;
   return reshape(convolution_.forward(tape, y, recent), shape);
 }
@@ -135,16 +136,15 @@ Projections::Projections(const MixerSpec& spec)
     time_ = std::make_unique<TimeAttention>(spec.time, spec.heads, spec.width / spec.heads);
 }
 
-/// Positions and times enter queries and keys.
-Heads Projections::placed(Tape& tape, Normed& x, Tensor* recent, std::size_t first,
-                          const Times& times) {
+Heads Projections::with_positions(Tape& tape, Normed& x, Tensor* recent, std::size_t first,
+                                  const Times& times) {
   const Shape tokens{x.dim(0), x.dim(1), x.dim(2)};
   const Shape by_heads{x.dim(0), x.dim(1), heads_, x.dim(2) / heads_};
   const std::vector<Var> linear =
       x.forward(tape, {&query_.linear(), &key_.linear(), &value_.linear()},
                 query_.convolves() ? tokens : by_heads);
   const auto by_head = [&](HeadProjection& projection, std::size_t i) {
-    return projection.convolved(tape, linear[i], by_heads, recent ? recent + i : nullptr);
+    return projection.convolve(tape, linear[i], by_heads, recent ? recent + i : nullptr);
   };
   Heads heads = {by_head(query_, 0), by_head(key_, 1), by_head(value_, 2)};
   if (sphere_) heads = sphere_->forward(tape, heads);
@@ -153,14 +153,14 @@ Heads Projections::placed(Tape& tape, Normed& x, Tensor* recent, std::size_t fir
 }
 
 Heads Projections::split(Tape& tape, Normed& x, const Layout& layout) {
-  return placed(tape, x, nullptr, 0, layout.times);
+  return with_positions(tape, x, nullptr, 0, layout.times);
 }
 
 Heads Projections::split(Tape& tape, Normed& x, MixerState& state) {
   state.recent.resize(3);
   state.time += state.gap;
   const Times now(std::vector<std::size_t>{x.dim(0), 1}, state.time);
-  return placed(tape, x, state.recent.data(), state.position++, now);
+  return with_positions(tape, x, state.recent.data(), state.position++, now);
 }
 
 Var Projections::join(Tape& tape, const Var& y) {

@@ -6,22 +6,21 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// How a short convolution starts: as the token itself, or as a mixture of all taps, each uniform
-/// on -1 / sqrt(K) .. 1 / sqrt(K) like the bias.
-enum class ConvolutionStart { near_identity, mixing };
+/// Initialization of a short convolution: near the identity, or like Conv1d, all taps and the bias
+/// uniform on -1 / sqrt(K) .. 1 / sqrt(K).
+enum class ConvolutionInit { near_identity, mixing };
 
-/// x plus a causal depthwise convolution of its last K tokens, for K = 0 x itself. Fu et al., "H3",
-/// 2023; Poli et al., "Hyena", 2023. (B, T, D) -> (B, T, D)
+/// Adds a causal depthwise convolution of the last K tokens to x; the identity for K = 0. Fu et
+/// al., "H3", 2023; Poli et al., "Hyena", 2023. (B, T, D) -> (B, T, D)
 class ShortConvolution : public Module {
  public:
   ShortConvolution(std::size_t taps, std::size_t width,
-                   ConvolutionStart start = ConvolutionStart::near_identity);
+                   ConvolutionInit start = ConvolutionInit::near_identity);
   bool active() const { return taps_ > 0; }
   Var forward(Tape& tape, const Var& x);
-  /// One token after the `recent` K tokens (B, K, D), () before the first, which move on by one;
-  /// equals the batch output. (B, 1, D) -> (B, 1, D)
+  /// Processes one token and updates the K `recent` ones (B, K, D), () before the first; equals the
+  /// batch output. (B, 1, D) -> (B, 1, D)
   Var step(Tape& tape, const Var& x, Tensor& recent);
-  /// The one or the other: one token where there are `recent` ones.
   Var forward(Tape& tape, const Var& x, Tensor* recent) {
     return recent ? step(tape, x, *recent) : forward(tape, x);
   }
@@ -30,20 +29,18 @@ class ShortConvolution : public Module {
 
  private:
   std::size_t taps_;
-  bool mixes_;
+  bool mixing_;
   Parameter weight_, bias_;  // (K, D), (D)
 };
 
-/// A linear map and a short convolution of its outputs, in the form that attention wants. (B, T, D)
-/// -> shape
+/// Linear map followed by a short convolution, reshaped for attention. (B, T, D) -> shape
 class HeadProjection : public Module {
  public:
   HeadProjection(std::size_t width, std::size_t taps);
   Linear& linear() { return linear_; }
   bool convolves() const { return convolution_.active(); }
-  /// What is made of the outputs of linear(): one token after the `recent` ones if they are given,
-  /// see ShortConvolution.
-  Var convolved(Tape& tape, const Var& y, const Shape& shape, Tensor* recent);
+  /// Applies the convolution to linear()'s outputs; `recent` as in ShortConvolution.
+  Var convolve(Tape& tape, const Var& y, const Shape& shape, Tensor* recent);
   void visit(Visitor& visitor) override;
 
  private:
@@ -51,19 +48,19 @@ class HeadProjection : public Module {
   ShortConvolution convolution_;
 };
 
-/// Queries, keys and values by head, (B, T, H, d) each.
+/// Queries, keys and values per head, (B, T, H, d) each.
 struct Heads {
   Var q, k, v;
 };
 
-/// Queries and keys on a sphere: scores q . k / sqrt(d) become s cos(q, k), s > 0 the learned
-/// sharpness of the head. Softmax attention is then a Gaussian kernel of bandwidth 1 / sqrt(s) up
-/// to a constant, and |q + k|^2, which the variance of exponential features grows with, is at most
-/// 4 s. Henry et al., "Query-key normalization", 2020.
+/// Normalizes queries and keys to a sphere: scores q . k / sqrt(d) become s cos(q, k) with a
+/// learned sharpness s > 0 per head. Softmax attention is then a Gaussian kernel of bandwidth 1 /
+/// sqrt(s) up to a constant, and |q + k|^2, which drives the variance of exponential features, is
+/// at most 4 s. Henry et al., "Query-key normalization", 2020.
 class UnitSphere : public Module {
  public:
   UnitSphere(std::size_t heads, double sharpness);
-  /// (B, T, H, d) each; values as they are.
+  /// Leaves values unchanged. (B, T, H, d) each
   Heads forward(Tape& tape, const Heads& x);
   void visit(Visitor& visitor) override;
 
@@ -71,14 +68,13 @@ class UnitSphere : public Module {
   Parameter log_sharpness_;  // (H, 1)
 };
 
-/// How times enter queries and keys. "attend": both see [x, Phi(t)], that is W Phi(t) is added.
-/// "rotate": each pair (i, i + d/2) is turned by the phase w_i t, so that scores depend on times
-/// through lags only, whatever is learned.
+/// Adds times to queries and keys. "attend": adds W Phi(t), as if both saw [x, Phi(t)]. "rotate":
+/// rotates pairs (i, i + d/2) by the phase w_i t, so that scores depend on lags only.
 class TimeAttention : public Module {
  public:
-  /// m of the spec is replaced by d / 2 for rotations.
+  /// Replaces m of the spec by d / 2 for rotations.
   TimeAttention(const TimeEncodingSpec& spec, std::size_t heads, std::size_t dim);
-  /// (B, T, H, d) each, times (B, T) in units of the encoding -> (B, T, H, d) each
+  /// x (B, T, H, d) each, times (B, T) in units of the encoding -> (B, T, H, d) each
   Heads forward(Tape& tape, const Heads& x, const Times& times);
   void visit(Visitor& visitor) override;
 
@@ -87,25 +83,24 @@ class TimeAttention : public Module {
   std::unique_ptr<Linear> query_, key_;  // for "attend"
 };
 
-/// What all attention shares: queries, keys and values by head, and the way back.
+/// Projections of attention mixers: to queries, keys and values per head, and to the output.
 class Projections : public Module {
  public:
   explicit Projections(const MixerSpec& spec);
-  /// Queries and keys are rotated if the mixer is rotary, and see the times if it has an encoding
-  /// of time. (B, T, D) -> (B, T, H, d) each
+  /// Projects to heads, with positions and times of the spec. (B, T, D) -> (B, T, H, d) each
   Heads split(Tape& tape, Normed& x, const Layout& layout);
-  /// The next token of each sequence; their position is counted on. (B, 1, D) -> (B, 1, H, d) each
+  /// Projects the next token and advances the position. (B, 1, D) -> (B, 1, H, d) each
   Heads split(Tape& tape, Normed& x, MixerState& state);
-  /// (B, T, H, d) -> (B, T, D)
+  /// Projects heads to the output. (B, T, H, d) -> (B, T, D)
   Var join(Tape& tape, const Var& y);
-  /// The same, added to `residual`.
   Var join_add(Tape& tape, const Var& residual, const Var& y) {
     return output_.forward_add(tape, residual, y);
   }
   void visit(Visitor& visitor) override;
 
  private:
-  Heads placed(Tape& tape, Normed& x, Tensor* recent, std::size_t first, const Times& times);
+  Heads with_positions(Tape& tape, Normed& x, Tensor* recent, std::size_t first,
+                       const Times& times);
   std::size_t heads_;
   bool rotary_;
   HeadProjection query_, key_, value_;
@@ -114,7 +109,7 @@ class Projections : public Module {
   std::unique_ptr<TimeAttention> time_;
 };
 
-/// A mixer that attends between projections.
+/// Mixer that attends between projections.
 class AttentionMixer : public Mixer {
  public:
   Var forward(Tape& tape, const Var& x, const Layout& layout) override {
@@ -127,7 +122,7 @@ class AttentionMixer : public Mixer {
 
  protected:
   explicit AttentionMixer(const MixerSpec& spec) : projections_(spec) {}
-  /// Means of values. (B, T, D) -> (B, T, H, d)
+  /// Returns means of values. (B, T, D) -> (B, T, H, d)
   virtual Var attend(Tape& tape, Normed& x, const Layout& layout) = 0;
   Projections projections_;
 };

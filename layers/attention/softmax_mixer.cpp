@@ -11,7 +11,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 struct SoftmaxState : MixerState {
-  KvCache seen;  ///< all of them, or those in the window
+  KvCache cache;  ///< all tokens, or those of the window
 };
 
 MixerTraits softmax_traits(const MixerSpec&) {
@@ -27,8 +27,7 @@ MixerTraits softmax_traits(const MixerSpec&) {
           .features = false};
 }
 
-/// Exact softmax attention; the time kernel becomes a learned linear penalty on the lag (ALiBi), in
-/// tokens or in time.
+/// Exact softmax attention; the time kernel is a learned penalty on the lag or time (ALiBi).
 class SoftmaxMixer : public AttentionMixer {
  public:
   explicit SoftmaxMixer(const MixerSpec& spec)
@@ -37,10 +36,10 @@ class SoftmaxMixer : public AttentionMixer {
         window_(spec.window),
         time_kernel_(spec.time_kernel, spec.heads, spec.width) {
     require(softmax_traits(spec).has_time_kernel(spec.time_kernel.kind), "softmax", "time kernel ",
-            spec.time_kernel.kind, " is for linear attention; exact attention has: none, decay");
+            spec.time_kernel.kind, " requires linear attention; set it to none or decay");
     require(spec.time_kernel.per == "head", "softmax",
-            "exact attention has rates per head; choose time_kernel.per = \"head\"");
-    require(window_ == 0 || causal_, "softmax", "a window is for causal attention");
+            "exact attention has rates per head; set time_kernel.per = \"head\"");
+    require(window_ == 0 || causal_, "softmax", "window requires causal attention");
   }
 
   std::unique_ptr<MixerState> start() const override { return std::make_unique<SoftmaxState>(); }
@@ -51,9 +50,9 @@ class SoftmaxMixer : public AttentionMixer {
     Normed rows(x);
     const auto [q, k, v] = projections_.split(tape, rows, past);
     time_kernel_.require_window(window_ == 0 || past.gap == 1, "softmax");
-    past.seen.append(k, v, past.time);
-    if (window_ > 0 && past.seen.size() > window_) past.seen.forget_first();
-    Tensor y = past.seen.attend(q, single_rates(time_kernel_.rate(tape, x), q.dim(0)));
+    past.cache.append(k, v, past.time);
+    if (window_ > 0 && past.cache.size() > window_) past.cache.pop_front();
+    Tensor y = past.cache.attend(q, single_rates(time_kernel_.rate(tape, x), q.dim(0)));
     return projections_.join(tape, means_of(tape, y, q.shape()));
   }
 

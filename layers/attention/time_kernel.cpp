@@ -7,8 +7,8 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// log(1 / tau) of each head, tau from shortest to longest in geometric steps.
-Tensor start_rates(const TimeKernelSpec& spec, std::size_t heads) {
+/// Returns log(1 / tau) per head, tau spaced geometrically from shortest to longest.
+Tensor initial_rates(const TimeKernelSpec& spec, std::size_t heads) {
   Tensor rates = zeros({heads});
   for (std::size_t h = 0; h < heads; ++h) {
     const double part = heads > 1 ? double(h) / double(heads - 1) : 0;
@@ -17,11 +17,11 @@ Tensor start_rates(const TimeKernelSpec& spec, std::size_t heads) {
   return rates;
 }
 
-/// The same over the channels of all heads (H, F), one head after the other, so that heads differ
-/// at the start as they do with a rate each; channels of one frequency alike.
-Tensor start_rates(const TimeKernelSpec& spec, std::size_t heads, const KeyChannels& channels) {
-  if (channels.count == 0) return start_rates(spec, heads);
-  const Tensor all = start_rates(spec, heads * channels.period);
+/// Spreads initial rates over the channels of all heads, so that heads differ as with one rate
+/// each; channels of one frequency share a rate. -> (H, F)
+Tensor initial_rates(const TimeKernelSpec& spec, std::size_t heads, const KeyChannels& channels) {
+  if (channels.count == 0) return initial_rates(spec, heads);
+  const Tensor all = initial_rates(spec, heads * channels.period);
   Tensor rates = zeros({heads, channels.count});
   for (std::size_t h = 0; h < heads; ++h) {
     const real* head = all.data() + h * channels.period;
@@ -31,7 +31,7 @@ Tensor start_rates(const TimeKernelSpec& spec, std::size_t heads, const KeyChann
   return rates;
 }
 
-/// Frequencies are points of a line, n of them for each head.
+/// Frequencies are one-dimensional, n per head.
 DensitySpec density_of(const TimeKernelSpec& spec, std::size_t heads) {
   DensitySpec density = spec.density;
   density.heads = heads;
@@ -40,9 +40,9 @@ DensitySpec density_of(const TimeKernelSpec& spec, std::size_t heads) {
   return density;
 }
 
-/// function(k angle) of the 2N + 1 phases, the fewest for which sums over phases of products of N
-/// harmonics leave functions of the lag alone. -> (1, 1, 1, 2N + 1)
-Tensor of_phases(double (*function)(double), std::size_t k, std::size_t N) {
+/// Returns function(k angle) at 2N + 1 phases: the fewest for which summing products of N harmonics
+/// over phases leaves a function of the lag. -> (1, 1, 1, 2N + 1)
+Tensor at_phases(double (*function)(double), std::size_t k, std::size_t N) {
   const std::size_t phases = 2 * N + 1;
   Tensor y = zeros({1, 1, 1, phases});
   for (std::size_t p = 0; p < phases; ++p)
@@ -50,7 +50,7 @@ Tensor of_phases(double (*function)(double), std::size_t k, std::size_t N) {
   return y;
 }
 
-/// cos(nu t + k angle) of all phases: (B, T, H, n phases) for frequencies (H, n) at times (B, T).
+/// Returns cos(nu t + k angle): times (B, T), frequency (H, n) -> (B, T, H, n phases).
 Var shifted_waves(Tape& tape, const Times& times, const Var& frequency, std::size_t k,
                   std::size_t N) {
   const std::size_t B = times.shape()[0], T = times.shape()[1], H = frequency.dim(0);
@@ -58,8 +58,8 @@ Var shifted_waves(Tape& tape, const Times& times, const Var& frequency, std::siz
   const Var waves = harmonics({1, {times.begin(), times.end()}}, reshape(frequency, {all, 1}));
   const Var sine = reshape(slice(waves, 1, 0, all), {B, T, all, 1});
   const Var cosine = reshape(slice(waves, 1, all, 2 * all), {B, T, all, 1});
-  return reshape(cosine * tape.constant(of_phases(std::cos, k, N)) -
-                     sine * tape.constant(of_phases(std::sin, k, N)),
+  return reshape(cosine * tape.constant(at_phases(std::cos, k, N)) -
+                     sine * tape.constant(at_phases(std::sin, k, N)),
                  {B, T, H, frequency.dim(1) * (2 * N + 1)});
 }
 
@@ -70,7 +70,7 @@ TimeKernel::TimeKernel(const TimeKernelSpec& spec, std::size_t heads, std::size_
     : kind_(checked("time_kernel", spec).kind), heads_(heads), channels_(channels.count) {
   require(channels_ == 0 || kind_ == "decay" || kind_ == "gate", "time_kernel",
           "per = \"channel\" needs kind = \"decay\" or \"gate\", not \"", kind_, "\"");
-  const Tensor rates = start_rates(spec, heads, channels);
+  const Tensor rates = initial_rates(spec, heads, channels);
   if (kind_ == "decay" || rotates()) log_rate_.assign(rates);
   if (kind_ == "rotation") {
     log_frequency_.assign(rates + real(std::log(std::numbers::pi)));
@@ -81,16 +81,16 @@ TimeKernel::TimeKernel(const TimeKernelSpec& spec, std::size_t heads, std::size_
     density_ = make_density(density_of(spec, heads));
     unit_ = xt::exp(rates) * real(std::numbers::pi);
     unit_.reshape(Shape{heads, 1, 1});
-    logit_.assign(filled({heads}, real(3)));  // b = 0.95: what is learned of the density shows
+    logit_.assign(filled({heads}, real(3)));  // b = 0.95 makes the density visible to gradients
   }
-  if (kind_ == "gate") start_gates(rates, width, channels_ > 0 ? spec.rank : 0);
+  if (kind_ == "gate") initialize_gates(rates, width, channels_ > 0 ? spec.rank : 0);
 }
 
-void TimeKernel::start_gates(const Tensor& rates, std::size_t width, std::size_t rank) {
+void TimeKernel::initialize_gates(const Tensor& rates, std::size_t width, std::size_t rank) {
   if (rank > 0)
     gate_down_ = Parameter({width, rank}, Initial::normal(1 / std::sqrt(double(width))));
   gate_.assign(zeros({rank > 0 ? rank : width, rates.size()}));
-  Tensor bias = zeros({rates.size()});  // softplus of it is 1 / tau
+  Tensor bias = zeros({rates.size()});  // softplus(bias) = 1 / tau
   for (std::size_t i = 0; i < rates.size(); ++i) {
     const real rate = std::exp(rates.data()[i]);
     bias.data()[i] = rate < 20 ? std::log(std::expm1(rate)) : rate;
@@ -108,7 +108,7 @@ Var TimeKernel::gated_rate(Tape& tape, const Var& x) {
 Var TimeKernel::rate(Tape& tape, Normed& x, const Layout& layout) {
   if (!active()) return Var();
   const Var rate =
-      kind_ == "gate" ? gated_rate(tape, x.whole(tape)) : exp(clamp(tape(log_rate_), -80, 80));
+      kind_ == "gate" ? gated_rate(tape, x.rows(tape)) : exp(clamp(tape(log_rate_), -80, 80));
   if (layout.regular()) return rate;
   Shape each{layout.gaps.shape()[0], layout.gaps.shape()[1], 1};
   if (channels_ > 0) each.push_back(1);
@@ -139,8 +139,8 @@ Var TimeKernel::rotation(Tape& tape) {
   return concat(terms, 1);
 }
 
-/// (1 + sum_k 2 b^k c_k cos(k (nu t + angle))) / sqrt(phases n) for each frequency and phase.
-Var TimeKernel::turns(Tape& tape, const Layout& layout, std::size_t T, double first) {
+/// Returns (1 + sum_k 2 b^k c_k cos(k (nu t + angle))) / sqrt(phases n) per frequency and phase.
+Var TimeKernel::modulation(Tape& tape, const Layout& layout, std::size_t T, double first) {
   if (!rotates()) return Var();
   const Times times = times_of(layout, T, first);
   const Var frequency = frequencies(tape);
@@ -170,14 +170,14 @@ std::vector<double> harmonic_coefficients(std::size_t N) {
   return c;
 }
 
-Features turned(const Features& features, const Var& turns) {
-  if (!turns.exists()) return features;
+Features modulated(const Features& features, const Var& modulation) {
+  if (!modulation.exists()) return features;
   const Shape shape = features.shape();
-  const std::size_t n = turns.dim(3);
-  const Var each = broadcast_to(reshape(turns, {turns.dim(0), shape[1], shape[2], 1, n}),
+  const std::size_t n = modulation.dim(3);
+  const Var each = broadcast_to(reshape(modulation, {modulation.dim(0), shape[1], shape[2], 1, n}),
                                 {shape[0], shape[1], shape[2], 1, n});
   if (features.scale == FeatureScale::linear) return product_features(each, features);
-  // Where waves cancel, what is left of them is below 0 by a rounding.
+  // Waves may cancel to slightly below 0.
   const Var least = filled({1}, std::numeric_limits<real>::epsilon());
   return product_features(log(maximum(each, least)), features);
 }

@@ -10,9 +10,9 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Whether attention by the map's kernel, where that is known, is softmax attention: by the ratio
-/// of two keys' weights, keys of one length where they are normalised.
-bool attends_as_softmax(const FeatureMap& map, std::size_t d, bool normalized) {
+/// Returns whether the map's kernel, if known, is that of softmax attention, judged by the ratio of
+/// the weights of two keys, of equal length if normalized.
+bool estimates_softmax_kernel(const FeatureMap& map, std::size_t d, bool normalized) {
   std::vector<double> q(d), near(d), far(d);
   q[0] = 0.75, near[0] = 0.75, far[0] = normalized ? -0.75 : -1.5;
   const auto to_near = map.kernel(q, near), to_far = map.kernel(q, far);
@@ -21,7 +21,6 @@ bool attends_as_softmax(const FeatureMap& map, std::size_t d, bool normalized) {
   return std::abs(*to_near / *to_far / wanted - 1) < 1e-9;
 }
 
-/// The same value, that no gradient goes through.
 Var detached(Tape& tape, const Var& x) {
   return x.exists() ? Var(x.shared_value(), nullptr, &tape) : x;
 }
@@ -33,17 +32,15 @@ WarmStart::WarmStart(const MixerSpec& spec, const FeatureMap& map)
   require(spec.warm == "none" || spec.warm == "exact", "mixer", "warm = \"", spec.warm,
           "\" must be none or exact");
   if (passes_ == 0) return;
-  require(attends_as_softmax(map, spec.width / spec.heads, spec.normalize == "l2"), "mixer",
-          "warm = \"exact\" teaches softmax's kernel, and ", spec.features.kind,
-          " estimates another; choose warm = \"none\" or a map of that kernel: positive, "
-          "hyperbolic ..");
+  require(estimates_softmax_kernel(map, spec.width / spec.heads, spec.normalize == "l2"), "mixer",
+          "warm = \"exact\" teaches the softmax kernel, but ", spec.features.kind,
+          " estimates another one; set warm = \"none\" or use positive, hyperbolic ..");
   const std::string& time = spec.time_kernel.kind;
   require(time != "rotation" && time != "spectral", "mixer",
-          "warm = \"exact\" needs a time kernel that exact attention can have, not ", time,
-          "; choose none, decay or gate");
+          "warm = \"exact\" does not support time kernel ", time, "; use none, decay or gate");
   require(spec.time_kernel.per == "head" && (spec.causal || time == "none"), "mixer",
-          "warm = \"exact\" has a time kernel per head and in one direction; choose warm = "
-          "\"none\" or time_kernel.per = \"head\" in a causal model");
+          "warm = \"exact\" requires a time kernel per head in a causal model; set warm = \"none\" "
+          "or time_kernel.per = \"head\"");
   require(spec.denominator.kind != "norm", "mixer",
           "warm = \"exact\" divides by the sum of weights; denominator.kind must not be \"norm\"");
 }

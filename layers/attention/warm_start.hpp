@@ -4,19 +4,18 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// The first passes of a training, in which linear attention computes with the kernel that its map
-/// estimates, exp(q . k / sqrt(d)) itself, in quadratic time, while its features are taught to give
-/// the same outputs. So the projections learn from exact attention and the map learns from what
-/// they send, before one depends on the other. Distillation of attention: Zhang et al., "Hedgehog",
-/// 2024.
+/// First steps of training in which linear attention computes its target kernel exp(q . k /
+/// sqrt(d)) exactly, in quadratic time, and trains its features to match. Projections learn from
+/// exact attention, and the map from their outputs, before they depend on each other. Distillation
+/// of attention: Zhang et al., "Hedgehog", 2024.
 class WarmStart {
  public:
-  /// Throws where the map is known to estimate another kernel, or attention has a factor that exact
-  /// attention cannot have.
+  /// Throws if the map is known to estimate another kernel, or exact attention cannot have the
+  /// mixer's time kernel or denominator.
   WarmStart(const MixerSpec& spec, const FeatureMap& map);
   bool is_on(const Tape& tape) const { return tape.training && tape.step < passes_; }
-  /// Exact attention, (B, T, H, d). `estimate` is the same by features, and the tape's loss grows
-  /// by mean (estimate - exact)^2 / mean exact^2, whose gradient reaches the feature map alone.
+  /// Returns exact attention (B, T, H, d) and adds mean (estimate - exact)^2 / mean exact^2 to the
+  /// tape's loss, with gradients for the feature map only. `estimate` attends by features.
   Var forward(Tape& tape, const Heads& heads, const Var& rate, const Layout& layout,
               const std::function<Var(const Heads& heads, const Var& rate)>& estimate) const;
 

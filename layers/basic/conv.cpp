@@ -5,21 +5,20 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Channels that an output sees.
-std::size_t seen_channels(std::size_t in, std::size_t out, const ConvOptions& options) {
+std::size_t channels_per_group(std::size_t in, std::size_t out, const ConvOptions& options) {
   require(options.groups >= 1 && in % options.groups == 0 && out % options.groups == 0, "conv",
           options.groups, " groups must divide ", in, " and ", out, " channels");
   return in / options.groups;
 }
 
-Initial of_inputs(std::size_t count) { return Initial::uniform(1 / std::sqrt(double(count))); }
+Initial fan_in_uniform(std::size_t count) { return Initial::uniform(1 / std::sqrt(double(count))); }
 
 }  // namespace
 
 Conv1d::Conv1d(std::size_t in, std::size_t out, std::size_t size, const ConvOptions& options)
     : options_(options),
-      weight_({size, seen_channels(in, out, options), out},
-              of_inputs(size * seen_channels(in, out, options))),
+      weight_({size, channels_per_group(in, out, options), out},
+              fan_in_uniform(size * channels_per_group(in, out, options))),
       bias_({out}, weight_.initial()) {}
 
 Var Conv1d::forward(Tape& tape, const Var& x) {
@@ -33,8 +32,8 @@ void Conv1d::visit(Visitor& visitor) {
 
 Conv2d::Conv2d(std::size_t in, std::size_t out, std::size_t size, const ConvOptions& options)
     : options_(options),
-      weight_({size, size, seen_channels(in, out, options), out},
-              of_inputs(size * size * seen_channels(in, out, options))),
+      weight_({size, size, channels_per_group(in, out, options), out},
+              fan_in_uniform(size * size * channels_per_group(in, out, options))),
       bias_({out}, weight_.initial()) {}
 
 Var Conv2d::forward(Tape& tape, const Var& x) {
@@ -47,13 +46,13 @@ void Conv2d::visit(Visitor& visitor) {
 }
 
 Pooling::Pooling(const std::string& kind, const PoolOptions& options)
-    : largest_(kind == "max"), options_(options) {
-  require(largest_ || kind == "mean", "pooling", "no pooling is called \"", kind,
+    : max_(kind == "max"), options_(options) {
+  require(max_ || kind == "mean", "pooling", "no pooling is called \"", kind,
           "\"; there are: max, mean");
 }
 
 Var Pooling::forward(Tape&, const Var& x) const {
-  return largest_ ? max_pool(x, options_) : mean_pool(x, options_);
+  return max_ ? max_pool(x, options_) : mean_pool(x, options_);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,5 +1,5 @@
 #pragma once
-/// Convolutions with weights and a bias, and pooling; channels are the last axis.
+/// Convolution layers and pooling; channels are the last axis.
 
 #include <bochner/autodiff/ops/conv.hpp>
 #include <bochner/layers/module.hpp>
@@ -7,7 +7,7 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// conv1d() and a bias; weight (K, C / groups, E), both started uniformly in +-1/sqrt(K C /
+/// 1-D convolution with bias; weight (K, C / groups, E). Both start uniform in +-1/sqrt(K C /
 /// groups). (B, T, C) -> (B, T', E)
 class Conv1d : public Module {
  public:
@@ -20,8 +20,8 @@ class Conv1d : public Module {
   Parameter weight_, bias_;
 };
 
-/// conv2d() with square kernels and a bias; weight (K, K, C / groups, E), both started uniformly in
-/// +-1/sqrt(K K C / groups). (B, R, S, C) -> (B, R', S', E)
+/// 2-D convolution with square kernels and bias; weight (K, K, C / groups, E). Both start uniform
+/// in +-1/sqrt(K K C / groups). (B, R, S, C) -> (B, R', S', E)
 class Conv2d : public Module {
  public:
   Conv2d(std::size_t in, std::size_t out, std::size_t size, const ConvOptions& options = {});
@@ -33,8 +33,8 @@ class Conv2d : public Module {
   Parameter weight_, bias_;
 };
 
-/// Depthwise, then 1 x 1: each channel by itself over places, then channels at each place. The
-/// groups of the options are filled in. Sifre and Mallat, 2014; Chollet, "Xception", 2017.
+/// Depthwise separable convolution: depthwise, then 1 x 1. Sets the groups of the options. Sifre
+/// and Mallat, 2014; Chollet, "Xception", 2017.
 template <class Conv>
 class Separable : public Module {
  public:
@@ -52,7 +52,7 @@ class Separable : public Module {
   Conv depthwise_, pointwise_;
 };
 
-/// max_pool() or mean_pool(): "max" or "mean". (B, T, C) or (B, R, S, C)
+/// Max or mean pooling, chosen by "max" or "mean". (B, T, C) or (B, R, S, C)
 class Pooling : public Module {
  public:
   explicit Pooling(const std::string& kind, const PoolOptions& options = {});
@@ -60,7 +60,7 @@ class Pooling : public Module {
   void visit(Visitor&) override {}
 
  private:
-  bool largest_;
+  bool max_;
   PoolOptions options_;
 };
 

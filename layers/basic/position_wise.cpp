@@ -51,42 +51,42 @@ Var MLP::forward(Tape& tape, const Var& x) { return down_.forward(tape, hidden(t
 
 Var MLP::forward_residual(Tape& tape, const Var& x, Norm& norm,
                           const std::vector<std::size_t>& lengths) {
-  const auto of_rows = norm.of_rows(tape);
-  if (!of_rows || gated_)
+  const auto row_norm = norm.row_norm(tape);
+  if (!row_norm || gated_)
     return down_.forward_add(tape, x, hidden(tape, norm.forward(tape, x, lengths)));
-  return feed_forward(x, *of_rows,
+  return feed_forward(x, *row_norm,
                       {up_.weight(tape), up_.bias(tape), down_.weight(tape), down_.bias(tape)});
 }
 
 Var GatedOutput::forward(Tape& tape, const Var& x) { return glu(linear_.forward(tape, gelu(x))); }
 
 Var Norm::forward(Tape& tape, const Var& x, const std::vector<std::size_t>&) {
-  const auto norm = of_rows(tape);
-  require(norm.has_value(), "norm", "a norm has of_rows() or a forward() of its own");
+  const auto norm = row_norm(tape);
+  require(norm.has_value(), "norm", "override row_norm() or forward()");
   return norm->apply(x);
 }
 
 LayerNorm::LayerNorm(std::size_t width) : gain_(filled({width}, real(1))), bias_({width}) {}
 
-std::optional<RowNorm> LayerNorm::of_rows(Tape& tape) {
+std::optional<RowNorm> LayerNorm::row_norm(Tape& tape) {
   return RowNorm{tape(gain_), tape(bias_), real(1e-5)};
 }
 
-const Var& Normed::whole(Tape& tape) {
-  if (!whole_.exists()) whole_ = norm_->forward(tape, x_, lengths_);
-  return whole_;
+const Var& Normed::rows(Tape& tape) {
+  if (!normalized_.exists()) normalized_ = norm_->forward(tape, x_, lengths_);
+  return normalized_;
 }
 
 std::vector<Var> Normed::forward(Tape& tape, const std::vector<Linear*>& linear,
                                  const Shape& shape) {
-  const auto of_rows = norm_ && !whole_.exists() ? norm_->of_rows(tape) : std::nullopt;
-  if (of_rows) {
+  const auto row_norm = norm_ && !normalized_.exists() ? norm_->row_norm(tape) : std::nullopt;
+  if (row_norm) {
     std::vector<LinearMap> maps;
     for (Linear* each : linear) maps.push_back({each->weight(tape), each->bias(tape)});
-    return normed_affines(x_, *of_rows, maps, shape);
+    return normed_affines(x_, *row_norm, maps, shape);
   }
   std::vector<Var> y;
-  for (Linear* each : linear) y.push_back(each->forward(tape, whole(tape), shape));
+  for (Linear* each : linear) y.push_back(each->forward(tape, rows(tape), shape));
   return y;
 }
 
@@ -97,7 +97,7 @@ void LayerNorm::visit(Visitor& visitor) {
 
 RMSNorm::RMSNorm(std::size_t width) : gain_(filled({width}, real(1))) {}
 
-std::optional<RowNorm> RMSNorm::of_rows(Tape& tape) {
+std::optional<RowNorm> RMSNorm::row_norm(Tape& tape) {
   return RowNorm{tape(gain_), Var(), real(1e-6)};
 }
 
@@ -115,11 +115,10 @@ BatchNorm::BatchNorm(std::size_t width, double momentum)
 
 Var BatchNorm::forward(Tape& tape, const Var& x, const std::vector<std::size_t>& lengths) {
   if (tape.training) {
-    const CrossShardReduction* crossing = cross_shard_reduction_of(tape);
-    const bool updates_running_stats = !crossing || crossing->updates_running_stats();
+    const bool updates_running_stats = !tape.reduction || tape.reduction->updates_running_stats();
     return batch_norm(x, tape(gain_), tape(bias_), lengths,
                       [this, updates_running_stats](const BatchMoments& moments) {
-                        if (updates_running_stats) learn(moments);
+                        if (updates_running_stats) update_running_stats(moments);
                       });
   }
   Tensor rstd = uninitialized(variance_.shape());
@@ -128,15 +127,15 @@ Var BatchNorm::forward(Tape& tape, const Var& x, const std::vector<std::size_t>&
   return (x - tape.constant(mean_)) * (tape(gain_) * tape.constant(std::move(rstd))) + tape(bias_);
 }
 
-void BatchNorm::learn(const BatchMoments& moments) {
+void BatchNorm::update_running_stats(const BatchMoments& moments) {
   if (moments.tokens < 2) return;
   const double unbiased = double(moments.tokens) / double(moments.tokens - 1);
-  const auto move = [this](real& running, double now) {
+  const auto average = [this](real& running, double now) {
     running = real(momentum_ * double(running) + (1 - momentum_) * now);
   };
   for (std::size_t j = 0; j < mean_.size(); ++j) {
-    move(mean_.data()[j], moments.mean[j]);
-    move(variance_.data()[j], moments.variance[j] * unbiased);
+    average(mean_.data()[j], moments.mean[j]);
+    average(variance_.data()[j], moments.variance[j] * unbiased);
   }
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Layers that treat every position by itself.
+/// Layers that act on each position separately.
 
 #include <bochner/autodiff/ops/normalisation.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
@@ -9,22 +9,19 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// y = x weight + bias, weight (in, out), both started uniformly in +-1/sqrt(in). (.., in) -> (..,
-/// out)
+/// Linear map x weight + bias, both initially uniform in +-1/sqrt(in). (.., in) -> (.., out)
 class Linear : public Module {
  public:
   Linear(std::size_t in, std::size_t out);
   Var forward(Tape& tape, const Var& x);
-  /// The same elements in another shape, as x may be: rows are rows of `in`.
+  /// Returns y reshaped to `shape`; rows of x are rows of `in`.
   Var forward(Tape& tape, const Var& x, const Shape& shape);
-  /// residual + y, of the residual's shape.
+  /// Returns residual + y in the residual's shape.
   Var forward_add(Tape& tape, const Var& residual, const Var& x);
-  /// gelu(y)
   Var forward_gelu(Tape& tape, const Var& x);
-  /// (in, out) and (out), for losses that see some of y only.
+  /// Weight (in, out) and bias (out), for losses that need only parts of y.
   Var weight(Tape& tape) { return tape(weight_); }
   Var bias(Tape& tape) { return tape(bias_); }
-  /// Where all of y starts besides.
   void shift_bias(double by);
   void visit(Visitor& visitor) override;
 
@@ -32,8 +29,7 @@ class Linear : public Module {
   Parameter weight_, bias_;
 };
 
-/// a sigmoid(b) for [a, b] = W gelu(x): what S4 and SGConv have behind their mixer, in place of an
-/// MLP. (.., D) -> (.., D)
+/// Gated output a sigmoid(b), [a, b] = W gelu(x), of S4 and SGConv. (.., D) -> (.., D)
 class GatedOutput : public Module {
  public:
   explicit GatedOutput(std::size_t width) : linear_(width, 2 * width) {}
@@ -44,8 +40,7 @@ class GatedOutput : public Module {
   Linear linear_;
 };
 
-/// Rows of a table (vocabulary, width), started normally with deviation 0.02. indices (..) -> (..,
-/// width)
+/// Table (vocabulary, width), initially normal of deviation 0.02. indices (..) -> (.., width)
 class Embedding : public Module {
  public:
   Embedding(std::size_t vocabulary, std::size_t width)
@@ -58,66 +53,63 @@ class Embedding : public Module {
   Parameter weight_;
 };
 
-/// A normalisation over the last axis: of each row by itself, which of_rows() tells, or in a
-/// forward() of its own. (.., D) -> (.., D)
+/// Norm over the last axis: overrides row_norm() if rows are independent, else forward().
 class Norm : public Module {
  public:
-  /// Tokens of x (B, T, D) behind lengths[b] are padding; without lengths there is none.
+  /// Normalizes x (B, T, D), where tokens from lengths[b] on are padding; no lengths: no padding.
   virtual Var forward(Tape& tape, const Var& x, const std::vector<std::size_t>& lengths = {});
-  /// What ops may do to rows in passing; nothing where a row depends on others.
-  virtual std::optional<RowNorm> of_rows(Tape& tape) { return (void)tape, std::nullopt; }
+  /// Returns the norm of a row, for ops that fuse it, or nothing if rows depend on each other.
+  virtual std::optional<RowNorm> row_norm(Tape& tape) { return (void)tape, std::nullopt; }
 };
 
-/// Rows under a norm, normalised where they are read, or all at once for who needs them whole.
+/// Rows under a norm, normalized lazily: fused into ops that read them, or at once.
 class Normed {
  public:
-  /// `lengths` as Norm::forward() has them.
   Normed(const Var& x, Norm& norm, const std::vector<std::size_t>& lengths)
       : x_(x), norm_(&norm), lengths_(lengths) {}
-  /// Rows that are normalised already.
-  explicit Normed(const Var& x) : whole_(x) {}
-  std::size_t dim(int axis) const { return (norm_ ? x_ : whole_).dim(axis); }
-  /// (.., D)
-  const Var& whole(Tape& tape);
-  /// The same, of which nothing is left here: what no gradient needs is freed after its last use.
-  Var taken(Tape& tape) {
-    whole(tape);
-    return std::move(whole_);
+  /// Wraps rows that are normalized already.
+  explicit Normed(const Var& x) : normalized_(x) {}
+  std::size_t dim(int axis) const { return (norm_ ? x_ : normalized_).dim(axis); }
+  /// Returns the normalized rows (.., D).
+  const Var& rows(Tape& tape);
+  /// Moves the normalized rows out, so that they can be freed after their last use.
+  Var take_rows(Tape& tape) {
+    rows(tape);
+    return std::move(normalized_);
   }
-  /// linear(x) of each, of `shape`.
+  /// Applies each linear map and reshapes to `shape`.
   std::vector<Var> forward(Tape& tape, const std::vector<Linear*>& linear, const Shape& shape);
 
  private:
-  Var x_, whole_;  // the second one where it is there
+  Var x_, normalized_;  // normalized_ exists once computed
   Norm* norm_ = nullptr;
   std::vector<std::size_t> lengths_;
 };
 
-/// Mean 0 and variance 1 over the last axis, then gain and bias.
+/// Layer normalization: mean 0 and variance 1 over the last axis, then gain and bias.
 class LayerNorm : public Norm {
  public:
   explicit LayerNorm(std::size_t width);
-  std::optional<RowNorm> of_rows(Tape& tape) override;
+  std::optional<RowNorm> row_norm(Tape& tape) override;
   void visit(Visitor& visitor) override;
 
  private:
   Parameter gain_, bias_;
 };
 
-/// Mean square 1 over the last axis, then gain.
+/// RMS normalization: mean square 1 over the last axis, then gain.
 class RMSNorm : public Norm {
  public:
   explicit RMSNorm(std::size_t width);
-  std::optional<RowNorm> of_rows(Tape& tape) override;
+  std::optional<RowNorm> row_norm(Tape& tape) override;
   void visit(Visitor& visitor) override;
 
  private:
   Parameter gain_;
 };
 
-/// Mean 0 and variance 1 of every channel over all tokens of the batch while the tape is training,
-/// see batch_norm(); else by running moments, buffers, of which each batch that is learned from
-/// leaves the part `momentum`. Then gain and bias.
+/// Batch normalization: mean 0 and variance 1 per channel over the batch's tokens in training, see
+/// batch_norm(), else by running statistics (buffers, `momentum` on the past); then gain and bias.
 class BatchNorm : public Norm {
  public:
   explicit BatchNorm(std::size_t width, double momentum = 0.9);
@@ -125,23 +117,22 @@ class BatchNorm : public Norm {
   void visit(Visitor& visitor) override;
 
  private:
-  void learn(const BatchMoments& moments);
+  void update_running_stats(const BatchMoments& moments);
   double momentum_;
   Parameter gain_, bias_;
   Tensor mean_, variance_;
 };
 
-/// "layer", "rms" or "batch", the last with its momentum.
+/// Makes a "layer", "rms" or "batch" norm; `momentum` is for batch.
 std::unique_ptr<Norm> make_norm(const std::string& kind, std::size_t width, double momentum = 0.9);
 
-/// Two linear maps with a gelu between them, or ("swiglu") a product of two linear maps, silu of
-/// one of them, under a third: W3 (silu(W1 x) * W2 x), with W2 and W1 side by side in `up`. (.., D)
-/// -> (.., D) through (.., hidden)
+/// Feed-forward network: two linear maps with a gelu between them, or for "swiglu" W3 (silu(W1 x) *
+/// W2 x), where `up` holds W2 and W1. (.., D) -> (.., D) through (.., hidden)
 class MLP : public Module {
  public:
   MLP(std::size_t width, std::size_t hidden, const std::string& kind = "gelu");
   Var forward(Tape& tape, const Var& x);
-  /// x + y of norm(x); `lengths` as the norm has them.
+  /// Returns x + MLP(norm(x)); `lengths` as in Norm::forward().
   Var forward_residual(Tape& tape, const Var& x, Norm& norm,
                        const std::vector<std::size_t>& lengths = {});
   void visit(Visitor& visitor) override {
@@ -155,7 +146,7 @@ class MLP : public Module {
   Linear up_, down_;
 };
 
-/// Zeroes elements with probability `rate` while the tape is training. (..) -> (..)
+/// Zeroes elements with probability `rate` in training. (..) -> (..)
 class Dropout : public Module {
  public:
   explicit Dropout(double rate);

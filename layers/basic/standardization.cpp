@@ -7,7 +7,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Added to the variance of a window, in the unit of the training data.
+/// Added to the variance of a window, in units of the training data.
 constexpr double epsilon = 1e-5;
 
 }  // namespace
@@ -19,8 +19,8 @@ Standardize::Standardize(std::size_t variates, std::size_t series) : variates_(v
 }
 
 void Standardize::set(const std::vector<double>& mean, const std::vector<double>& deviation) {
-  require(mean.size() == mean_.size() && deviation.size() == mean_.size(), "standardize",
-          mean.size(), " means and ", deviation.size(), " deviations of ", mean_.size(),
+  require(mean.size() == mean_.size() && deviation.size() == mean_.size(), "standardize", "got ",
+          mean.size(), " means and ", deviation.size(), " deviations for ", mean_.size(),
           " variates");
   for (std::size_t v = 0; v < mean.size(); ++v) {
     mean_.data()[v] = real(mean[v]);
@@ -73,24 +73,25 @@ InstanceNorm::InstanceNorm(const InstanceNormSpec& spec, std::size_t variates)
           "\"; there are: none, last, mean, revin");
 }
 
-InstanceNorm::Unit InstanceNorm::unit_of(const Var& window) const {
-  Unit unit;
-  if (spec_.kind == "last") unit.center = slice(window, -1, window.dim(-1) - 1, window.dim(-1));
-  if (spec_.kind == "mean" || spec_.kind == "revin") unit.center = mean(window, {-1}, keep);
-  if (spec_.kind == "revin") unit.deviation = sqrt(variance(window, {-1}, keep) + epsilon);
-  return unit;
+InstanceNorm::Statistics InstanceNorm::statistics_of(const Var& window) const {
+  Statistics statistics;
+  if (spec_.kind == "last")
+    statistics.center = slice(window, -1, window.dim(-1) - 1, window.dim(-1));
+  if (spec_.kind == "mean" || spec_.kind == "revin") statistics.center = mean(window, {-1}, keep);
+  if (spec_.kind == "revin") statistics.deviation = sqrt(variance(window, {-1}, keep) + epsilon);
+  return statistics;
 }
 
-Var InstanceNorm::apply(Tape& tape, const Var& x, const Unit& unit) {
-  Var y = unit.center.exists() ? x - unit.center : x;
-  if (unit.deviation.exists()) y = y / unit.deviation;
+Var InstanceNorm::apply(Tape& tape, const Var& x, const Statistics& statistics) {
+  Var y = statistics.center.exists() ? x - statistics.center : x;
+  if (statistics.deviation.exists()) y = y / statistics.deviation;
   return spec_.affine ? y * tape(gain_) + tape(bias_) : y;
 }
 
-Var InstanceNorm::undo(Tape& tape, const Var& x, const Unit& unit) {
+Var InstanceNorm::undo(Tape& tape, const Var& x, const Statistics& statistics) {
   Var y = spec_.affine ? (x - tape(bias_)) / tape(gain_) : x;
-  if (unit.deviation.exists()) y = y * unit.deviation;
-  return unit.center.exists() ? y + unit.center : y;
+  if (statistics.deviation.exists()) y = y * statistics.deviation;
+  return statistics.center.exists() ? y + statistics.center : y;
 }
 
 void InstanceNorm::visit(Visitor& visitor) {

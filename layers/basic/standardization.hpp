@@ -1,5 +1,5 @@
 #pragma once
-/// Numbers in another unit, and back.
+/// Standardization of variates, and its inverse.
 
 #include <bochner/base/keys.hpp>
 #include <bochner/layers/module.hpp>
@@ -7,23 +7,21 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// Numbers in the unit of the data and with mean 0 and deviation 1 over the training data: mean and
-/// deviation of each variate are buffers, saved with the model; each of several series has its
-/// own. (B, V, ..) -> (B, V, ..)
+/// Converts data to mean 0 and deviation 1 over the training data, and back. Statistics per
+/// variate, and per series if several, are buffers of the model. (B, V, ..) -> (B, V, ..)
 class Standardize : public Module {
  public:
   explicit Standardize(std::size_t variates, std::size_t series = 1);
-  /// (V), (V), one series after the other. A variate that does not change, with deviation 0, is
-  /// only shifted.
+  /// Sets means and deviations, (V) each, series after series; a deviation of 0 becomes 1.
   void set(const std::vector<double>& mean, const std::vector<double>& deviation);
   /// (x - mean) / deviation
   void apply(Tensor& x) const;
   /// x * deviation + mean
   void undo(Tensor& x) const;
-  /// The same in the unit of the series that each element of the batch is of. (B)
+  /// Apply and undo with the statistics of `series` (B), the series of each element.
   void apply(Tensor& x, const std::vector<std::size_t>& series) const;
   void undo(Tensor& x, const std::vector<std::size_t>& series) const;
-  /// (V), (V), one series after the other, in the order of set().
+  /// Means and deviations in the order of set().
   std::vector<double> means() const { return {mean_.begin(), mean_.end()}; }
   std::vector<double> deviations() const { return {deviation_.begin(), deviation_.end()}; }
   void visit(Visitor& visitor) override;
@@ -47,24 +45,22 @@ inline void describe(Keys& keys, InstanceNormSpec& spec) {
        "mean, its last value, none");
   keys("affine", spec.affine, "forecaster: a learned gain and bias of each variate behind it");
 }
-
-/// Reversible instance normalisation: every window of every variate in a unit of its own, and back.
-/// Kim et al., "Reversible instance normalization", 2022; "last" is that of NLinear (Zeng et al.,
-/// 2023).
+/// Reversible instance normalization: standardizes each window of each variate, and undoes it. Kim
+/// et al., "Reversible instance normalization", 2022; "last" as in NLinear (Zeng et al., 2023).
 class InstanceNorm : public Module {
  public:
   InstanceNorm(const InstanceNormSpec& spec, std::size_t variates);
 
-  /// The unit of each window: (B, V, 1), (B, V, 1); what a kind leaves out does not exist.
-  struct Unit {
+  /// Statistics of each window: (B, V, 1), (B, V, 1); nonexistent if the kind does not use them.
+  struct Statistics {
     Var center, deviation;
   };
-  /// (B, V, L)
-  Unit unit_of(const Var& window) const;
-  /// (B, V, n) -> (B, V, n)
-  Var apply(Tape& tape, const Var& x, const Unit& unit);
-  /// undo(apply(x)) = x. (B, V, n) -> (B, V, n)
-  Var undo(Tape& tape, const Var& x, const Unit& unit);
+  /// Computes the statistics of windows (B, V, L).
+  Statistics statistics_of(const Var& window) const;
+  /// Standardizes x. (B, V, n) -> (B, V, n)
+  Var apply(Tape& tape, const Var& x, const Statistics& statistics);
+  /// Inverts apply(). (B, V, n) -> (B, V, n)
+  Var undo(Tape& tape, const Var& x, const Statistics& statistics);
   void visit(Visitor& visitor) override;
 
  private:

@@ -20,7 +20,7 @@ ConvolutionMixer::ConvolutionMixer(const MixerSpec& spec) : name_(spec.kind), ca
 }
 
 ManyProjections::ManyProjections(std::size_t width, std::size_t count, std::size_t taps,
-                                 ConvolutionStart start)
+                                 ConvolutionInit start)
     : count_(count), linear_(width, count * width), convolution_(taps, count * width, start) {}
 
 std::vector<Var> ManyProjections::split(Tape& tape, const Var& x, Tensor* recent) {

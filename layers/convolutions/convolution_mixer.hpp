@@ -1,5 +1,5 @@
 #pragma once
-/// What mixers by long convolutions share.
+/// Helpers shared by mixers over long convolutions.
 
 #include <bochner/autodiff/compute/convolution_stream.hpp>
 #include <bochner/layers/attention/projections.hpp>
@@ -9,17 +9,15 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// The Spec of a mixer's filters: `kind` in place of "auto", `copies` filters of each channel.
+/// Returns the spec of a mixer's filters: `kind` replaces "auto"; `copies` filters per channel.
 FilterSpec filter_of(const MixerSpec& spec, const char* kind, std::size_t copies = 1);
 
-/// A linear map to `count` sequences at once, and a causal short convolution of them with a start
-/// of its own.
+/// Linear map to `count` sequences at once, followed by a causal short convolution.
 class ManyProjections : public Module {
  public:
   ManyProjections(std::size_t width, std::size_t count, std::size_t taps,
-                  ConvolutionStart start = ConvolutionStart::near_identity);
-  /// One token after the `recent` ones if they are given, see ShortConvolution. (B, T, D) ->
-  /// `count` times (B, T, D)
+                  ConvolutionInit start = ConvolutionInit::near_identity);
+  /// Projects all tokens, or one after `recent` ones. (B, T, D) -> `count` times (B, T, D)
   std::vector<Var> split(Tape& tape, const Var& x, Tensor* recent = nullptr);
   void visit(Visitor& visitor) override;
 
@@ -29,26 +27,25 @@ class ManyProjections : public Module {
   ShortConvolution convolution_;
 };
 
-/// A long convolution by a filter, and what finds its next tokens.
 Var convolve(const Var& x, const TwoSidedFilter::Rows& rows, std::size_t copy,
              const Layout& layout);
 ConvolutionStream stream_of(TwoSidedFilter& filter, std::size_t copy, std::size_t width,
                             std::size_t sequences);
-/// The next token of a ConvolutionStream or PrefixStream. (B, 1, D) -> (B, 1, D)
+/// Convolves the next token by a ConvolutionStream or PrefixStream. (B, 1, D) -> (B, 1, D)
 template <class Stream>
 Var convolve_next(Tape& tape, const Var& x, Stream& stream) {
-  require(x.size() == stream.width(), "convolution", "the tokens before had ", stream.width(),
-          " channels of all sequences, not those of ", x.shape());
+  require(x.size() == stream.width(), "convolution", "expected ", stream.width(),
+          " channels over all sequences, got ", x.shape());
   Tensor y = uninitialized(x.shape());
   stream.next(x.data(), y.data());
   return tape.constant(std::move(y));
 }
 
 struct ConvolutionState : MixerState {
-  std::vector<ConvolutionStream> streams;  ///< made at the first token
+  std::vector<ConvolutionStream> streams;  ///< created at the first token
 };
 
-/// A mixer whose kernels are functions of the number of tokens between two, not of time.
+/// Mixer whose kernels depend on the number of tokens between two, not on time.
 class ConvolutionMixer : public Mixer {
  public:
   std::unique_ptr<MixerState> start() const override {
@@ -56,10 +53,10 @@ class ConvolutionMixer : public Mixer {
   }
 
  protected:
-  /// Throws where the spec asks for what only attention has.
+  /// Throws if the spec sets a key that only attention has.
   explicit ConvolutionMixer(const MixerSpec& spec);
   void require_regular(const Layout& layout) const;
-  /// One more token, if the mixer can take it.
+  /// Counts a token. Throws if the mixer is not causal or the token is at another distance.
   void count_token(MixerState& state) const;
   ConvolutionState& advance(MixerState& state) const {
     count_token(state);

@@ -7,36 +7,36 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// A lag between two of the learned numbers.
-struct BetweenNumbers {
+/// Linear interpolation between two of the learned values.
+struct Interpolation {
   std::size_t left, right;
-  double near, far;  ///< their weights
+  double left_weight, right_weight;
 };
 
-/// Pieces of p, p, 2p, 4p, .. lags, each of p learned numbers between which it is linear, times
-/// 2^-piece, so that weights fall like 1 / lag; divided by its norm at the start. The last piece
-/// ends where the kernel does. Li et al., "What makes convolutional models great on long sequence
-/// modeling?" (SGConv), 2023.
+/// Pieces of p, p, 2p, 4p, .. lags with p learned values each, interpolated linearly, times
+/// 2^-piece, so that weights fall like 1 / lag, over the initial norm; the last ends with the
+/// kernel. Li et al., "What makes convolutional models great on long sequence modeling?" (SGConv),
+/// 2023.
 class DyadicFilter : public Filter {
  public:
   explicit DyadicFilter(const FilterSpec& spec)
-      : numbers_(spec.piece),
+      : values_per_piece_(spec.piece),
         length_(spec.lags()),
-        pieces_(pieces_for(length_, numbers_)),
-        weight_({pieces_ * numbers_, spec.channels()}, Initial::normal(1)),
+        pieces_(pieces_for(length_, values_per_piece_)),
+        weight_({pieces_ * values_per_piece_, spec.channels()}, Initial::normal(1)),
         norm_(filled({1, spec.channels()}, real(1))) {}
 
   Var at(Tape& tape, const Lags& lags) override {
     Indices left{{lags.count}, std::vector<std::int32_t>(lags.count)}, right = left;
-    Tensor near = uninitialized({lags.count, 1}), far = uninitialized({lags.count, 1});
+    Tensor left_weight = uninitialized({lags.count, 1}), right_weight = left_weight;
     for (std::size_t i = 0; i < lags.count; ++i) {
-      const BetweenNumbers at = place_of(lags.descending ? lags.count - 1 - i : i);
+      const Interpolation at = interpolation_at(lags.descending ? lags.count - 1 - i : i);
       left.values[i] = std::int32_t(at.left), right.values[i] = std::int32_t(at.right);
-      near(i, 0) = real(at.near), far(i, 0) = real(at.far);
+      left_weight(i, 0) = real(at.left_weight), right_weight(i, 0) = real(at.right_weight);
     }
     const Var w = tape(weight_);
-    return (gather(w, left) * tape.constant(std::move(near)) +
-            gather(w, right) * tape.constant(std::move(far))) /
+    return (gather(w, left) * tape.constant(std::move(left_weight)) +
+            gather(w, right) * tape.constant(std::move(right_weight))) /
            tape.view(norm_);
   }
 
@@ -58,27 +58,27 @@ class DyadicFilter : public Filter {
   }
 
  private:
-  /// As many as the lags reach into.
-  static std::size_t pieces_for(std::size_t lags, std::size_t numbers) {
+  static std::size_t pieces_for(std::size_t lags, std::size_t values_per_piece) {
     std::size_t pieces = 1;
-    while (numbers << (pieces - 1) < lags) ++pieces;
+    while (values_per_piece << (pieces - 1) < lags) ++pieces;
     return pieces;
   }
 
-  /// Numbers stand in the middle of the lags that they are for.
-  BetweenNumbers place_of(std::size_t lag) const {
-    const std::size_t piece = std::size_t(std::bit_width(lag / numbers_));
+  /// A value lies in the middle of its lags.
+  Interpolation interpolation_at(std::size_t lag) const {
+    const std::size_t piece = std::size_t(std::bit_width(lag / values_per_piece_));
     const std::size_t spacing = std::size_t(1) << (piece > 1 ? piece - 1 : 0);
-    const std::size_t first = piece == 0 ? 0 : numbers_ * spacing;
+    const std::size_t first = piece == 0 ? 0 : values_per_piece_ * spacing;
     const double place = std::max(0., (double(lag - first) + 0.5) / double(spacing) - 0.5);
-    const std::size_t left = std::size_t(place), right = std::min(left + 1, numbers_ - 1);
+    const std::size_t left = std::size_t(place), right = std::min(left + 1, values_per_piece_ - 1);
     const double size = std::exp2(double(pieces_ - 1) - double(piece));
     const double share = place - double(left);
-    return {piece * numbers_ + left, piece * numbers_ + right, size * (1 - share), size * share};
+    return {piece * values_per_piece_ + left, piece * values_per_piece_ + right, size * (1 - share),
+            size * share};
   }
 
-  std::size_t numbers_, length_, pieces_;
-  Parameter weight_;  // (pieces x numbers, channels)
+  std::size_t values_per_piece_, length_, pieces_;
+  Parameter weight_;  // (pieces x values_per_piece, channels)
   Tensor norm_;       // (1, channels)
 };
 

@@ -6,10 +6,10 @@ namespace bochner::inline BOCHNER_PRECISION {
 
 Var rows_of(const Var& rows, const Lags& lags) {
   if (!lags.descending) return slice(rows, 0, 0, lags.count);
-  Indices last_first{{lags.count}, std::vector<std::int32_t>(lags.count)};
+  Indices reversed{{lags.count}, std::vector<std::int32_t>(lags.count)};
   for (std::size_t i = 0; i < lags.count; ++i)
-    last_first.values[i] = std::int32_t(lags.count - 1 - i);
-  return gather(rows, last_first);
+    reversed.values[i] = std::int32_t(lags.count - 1 - i);
+  return gather(rows, reversed);
 }
 
 TwoSidedFilter::TwoSidedFilter(const FilterSpec& spec, bool causal)
@@ -17,8 +17,8 @@ TwoSidedFilter::TwoSidedFilter(const FilterSpec& spec, bool causal)
   if (!causal) future_ = filters().make(spec.kind, spec);
 }
 
-/// The skip as a kernel: `before` and `after` rows of zeros around it.
-Var TwoSidedFilter::token_itself(Tape& tape, std::size_t before, std::size_t after) {
+/// Returns the skip weight as a kernel, padded with `before` and `after` rows of zeros.
+Var TwoSidedFilter::skip_kernel(Tape& tape, std::size_t before, std::size_t after) {
   return pad(reshape(tape(skip_), {1, skip_.shape()[0]}), 0, before, after);
 }
 
@@ -27,13 +27,13 @@ TwoSidedFilter::Rows TwoSidedFilter::rows(Tape& tape, std::size_t T) {
   const std::size_t future = future_ && T > 1 ? std::min(T - 1, limit()) : 0;
   Var kernel = past_->at(tape, {past});
   if (future > 0) kernel = concat({future_->at(tape, {future, true}), kernel}, 0);
-  return {kernel + token_itself(tape, future, past - 1), future};
+  return {kernel + skip_kernel(tape, future, past - 1), future};
 }
 
 Tensor TwoSidedFilter::past(std::size_t lags, std::size_t first, std::size_t count) {
   Tape tape({.recording = false});
   const Var kernel = past_->at(tape, {std::min(lags, limit())});
-  const Var all = kernel + token_itself(tape, 0, kernel.dim(0) - 1);
+  const Var all = kernel + skip_kernel(tape, 0, kernel.dim(0) - 1);
   return slice(all, 1, first, first + count).value();
 }
 

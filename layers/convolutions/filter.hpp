@@ -1,5 +1,5 @@
 #pragma once
-/// Filters: the kernels of long convolutions, as functions of few parameters or one by one.
+/// Filters: kernels of long convolutions, parameterized by few numbers or one per lag.
 
 #include <bochner/layers/impulse_response.hpp>
 #include <bochner/layers/registry.hpp>
@@ -10,34 +10,34 @@ namespace bochner::inline BOCHNER_PRECISION {
 
 class Filter;
 struct FilterSpec;
-/// The filters that configs may name: "implicit", "explicit", "dyadic", "exponential", "spectral".
+/// Registry of filters: "implicit", "explicit", "dyadic", "exponential", "spectral".
 Registry<Filter, FilterSpec>& filters();
 
 struct FilterSpec {
   std::string kind = "auto";
-  std::size_t length = 0;  ///< lags; 0: those of the training sequences, see FilterSpec::lags()
+  std::size_t length = 0;  ///< lags; 0: those of the training sequences, see lags()
   // implicit
   std::size_t features = 5, hidden = 64, layers = 2;
-  double frequency = 10;  ///< of the sines at the start
+  double frequency = 10;  ///< initial frequency of the sines
   bool learn_positions = false;
-  double slow = 1.5, fast = 0.3, shift = 0;  ///< of the window
+  double slow = 1.5, fast = 0.3, shift = 0;  ///< window
   // explicit
   double deviation = 0.002, squash = 0.002, dropout = 0;
   std::string start = "random";
   std::size_t smooth = 0;
-  std::size_t piece = 1;  ///< numbers of a piece (dyadic)
+  std::size_t piece = 1;  ///< values per piece (dyadic)
   // exponential, spectral
   std::size_t states = 32;
-  std::string eigenvalues = "lin";       ///< that exponential starts with
-  double shortest = 20, longest = 2000;  ///< time constants at the start, in tokens
+  std::string eigenvalues = "lin";       ///< initial eigenvalues of exponential
+  double shortest = 20, longest = 2000;  ///< initial time constants, in tokens
   DensitySpec density = {.draws = "sobol", .log_scale = 0};
 
-  // filled in by those who use it
+  // set by mixers
   std::size_t width = 0;     ///< channels of the model (D)
-  std::size_t copies = 1;    ///< filters of each channel
-  std::size_t training = 0;  ///< tokens of training sequences
+  std::size_t copies = 1;    ///< filters per channel
+  std::size_t training = 0;  ///< tokens per training sequence
   std::size_t channels() const { return width * copies; }
-  /// Lags of filters whose grid of times is a parameter of the model.
+  /// Returns the length of filters whose time grid is part of the model.
   std::size_t lags() const { return length > 0 ? length : training > 0 ? training : 1024; }
 };
 inline void describe(Keys& keys, FilterSpec& spec) {
@@ -88,38 +88,38 @@ inline void describe(Keys& keys, FilterSpec& spec) {
   keys.section("density", spec.density);
 }
 
-/// Consecutive lags 0 .. count - 1, as rows in this order or the other way round.
+/// Lags 0 .. count - 1, as rows in ascending or descending order.
 struct Lags {
   std::size_t count;
   bool descending = false;
 };
 
-/// The rows of these lags of a kernel or of features. (length, ..) -> (count, ..)
+/// Selects the rows of these lags. (length, ..) -> (count, ..)
 Var rows_of(const Var& rows, const Lags& lags);
 
-/// One kernel for each of the `channels`, looking one way.
+/// One-sided kernels, one per channel.
 class Filter : public Module {
  public:
-  /// The kernels at these lags, count <= limit(). -> (count, channels)
+  /// Returns the kernels at these lags, count <= limit(). -> (count, channels)
   virtual Var at(Tape& tape, const Lags& lags) = 0;
-  /// Lags from there on weigh nothing.
+  /// Returns the lag from which on the kernels are zero.
   virtual std::size_t limit() const { return std::numeric_limits<std::size_t>::max(); }
-  /// Of the density that it is the Fourier transform of, see ImpulseResponse.
+  /// Returns frequencies drawn from the filter's density, see ImpulseResponse.
   virtual Tensor drawn_frequencies() { return zeros({0}); }
 };
 
-/// Kernels to the past, and to the future where a mixer is not causal, and the weight of the token
-/// itself beside them, which starts normally with deviation 1.
+/// Kernels to the past and, if not causal, to the future, plus a skip weight for the token itself,
+/// initialized normal with deviation 1.
 class TwoSidedFilter : public Module, public ImpulseResponse {
  public:
   TwoSidedFilter(const FilterSpec& spec, bool causal);
-  /// What long_convolution() takes: all lags that T tokens have. `kernel` (L, channels)
+  /// Kernel for long_convolution() over all lags of T tokens: `kernel` (L, channels).
   struct Rows {
     Var kernel;
     std::size_t future;
   };
   Rows rows(Tape& tape, std::size_t T);
-  /// The past only, as constants, channels first .. first + count - 1: what streams ask for.
+  /// Returns the kernel to the past, channels first .. first + count - 1, for streams.
   Tensor past(std::size_t lags, std::size_t first, std::size_t count);
   std::size_t limit() const { return past_->limit(); }
   Tensor response(std::size_t count) override { return past(count, 0, skip_.shape()[0]); }
@@ -127,19 +127,19 @@ class TwoSidedFilter : public Module, public ImpulseResponse {
   void visit(Visitor& visitor) override;
 
  private:
-  Var token_itself(Tape& tape, std::size_t before, std::size_t after);
+  Var skip_kernel(Tape& tape, std::size_t before, std::size_t after);
 
   std::unique_ptr<Filter> past_, future_;
   Parameter skip_;  // (channels)
 };
 
-/// The Spec of filters, told once for all mixers that have one: model.mixer.filter.
+/// Filter spec shared by all mixers that have one: model.mixer.filter.
 struct FilterSection {
   FilterSpec filter;
 };
 inline void describe(Keys& keys, FilterSection& section) { keys.section("filter", section.filter); }
 
-/// Adds the filters of one source; it stands at the end of that.
+/// Adds the filters that a source defines.
 using AddFilters = void(Registry<Filter, FilterSpec>& all);
 AddFilters add_implicit, add_explicit, add_dyadic, add_waves;
 

@@ -27,9 +27,9 @@ void describe(Keys& keys, H3Spec& spec) {
 }
 void describe(Keys& keys, H3Section& section) { keys.section("h3", section.h3); }
 
-/// The shift state space as its kernel, numbers one by one that start like those of a convolution:
-/// Kaiming's uniform distribution has this deviation.
-FilterSpec shift_of(const MixerSpec& spec, std::size_t taps) {
+/// Returns the shift state space as an explicit kernel, with the deviation of Kaiming's uniform
+/// initialization.
+FilterSpec shift_spec(const MixerSpec& spec, std::size_t taps) {
   FilterSpec filter;
   filter.kind = "explicit";
   filter.width = spec.width, filter.length = taps;
@@ -37,17 +37,17 @@ FilterSpec shift_of(const MixerSpec& spec, std::size_t taps) {
   return filter;
 }
 
-/// One filter of each head.
-FilterSpec diagonal_of(const MixerSpec& spec, std::size_t channels) {
-  require(spec.width % channels == 0, "h3", "channels = ", channels,
-          " of a head must divide the width ", spec.width);
+/// Returns the spec of the diagonal state space, one filter per head.
+FilterSpec diagonal_spec(const MixerSpec& spec, std::size_t channels) {
+  require(spec.width % channels == 0, "h3", "channels = ", channels, " must divide the width ",
+          spec.width);
   FilterSpec filter = filter_of(spec, "exponential");
   filter.width = spec.width / channels;
   return filter;
 }
 
-/// y = q^T S_diag(k' v^T) in each head, k' = S_shift k, both state spaces with a skip, the second
-/// one the same for all products of a head. In heads of one channel that is q o S_diag(k' o v), the
+/// Computes y = q^T S_diag(k' v^T) per head with k' = S_shift k. Both state spaces have a skip;
+/// S_diag is shared by all products of a head. Heads of one channel give q o S_diag(k' o v), the
 /// matrix D_q S_diag D_k'. Fu et al., "Hungry hungry hippos", 2023.
 class H3Mixer : public ConvolutionMixer {
  public:
@@ -57,8 +57,8 @@ class H3Mixer : public ConvolutionMixer {
         width_(spec.width),
         channels_(own.h3.channels),
         projections_(spec.width, 3, own.h3.convolution),
-        shift_(shift_of(spec, own.h3.shift), spec.causal),
-        diagonal_(diagonal_of(spec, channels_), spec.causal),
+        shift_(shift_spec(spec, own.h3.shift), spec.causal),
+        diagonal_(diagonal_spec(spec, channels_), spec.causal),
         output_(spec.width, spec.width) {
     require(shifts_key_ || own.h3.shifted == "value", "h3", "shifted = \"", own.h3.shifted,
             "\" must be \"key\" or \"value\"");
@@ -70,9 +70,9 @@ class H3Mixer : public ConvolutionMixer {
     const auto shift = [&](const Var& z) { return convolve(z, shift_.rows(tape, T), 0, layout); };
     const auto diagonal = [&](const Var& z) {
       const auto [kernel, future] = diagonal_.rows(tape, T);
-      return convolve(z, {of_products(kernel), future}, 0, layout);
+      return convolve(z, {per_product(kernel), future}, 0, layout);
     };
-    return output_.forward(tape, mixed(projections_.split(tape, x), shift, diagonal));
+    return output_.forward(tape, mix(projections_.split(tape, x), shift, diagonal));
   }
 
   Var step(Tape& tape, const Var& x, MixerState& state) override {
@@ -81,7 +81,7 @@ class H3Mixer : public ConvolutionMixer {
     if (past.streams.empty()) {
       past.streams.push_back(stream_of(shift_, 0, width_, x.dim(0)));
       const auto kernel = [this](std::size_t lags) {
-        return of_products(diagonal_.past(lags, 0, width_ / channels_)).value();
+        return per_product(diagonal_.past(lags, 0, width_ / channels_)).value();
       };
       past.streams.emplace_back(width_ * channels_, diagonal_.limit(), kernel, x.dim(0));
     }
@@ -89,7 +89,7 @@ class H3Mixer : public ConvolutionMixer {
       return [&tape, &past, i](const Var& z) { return convolve_next(tape, z, past.streams[i]); };
     };
     const std::vector<Var> parts = projections_.split(tape, x, &past.recent[0]);
-    return output_.forward(tape, mixed(parts, by_stream(0), by_stream(1)));
+    return output_.forward(tape, mix(parts, by_stream(0), by_stream(1)));
   }
 
   void visit(Visitor& visitor) override {
@@ -100,29 +100,29 @@ class H3Mixer : public ConvolutionMixer {
   }
 
  private:
-  /// `parts` are q, k and v.
+  /// Combines `parts` q, k and v.
   template <class Shift, class Diagonal>
-  Var mixed(const std::vector<Var>& parts, const Shift& shift, const Diagonal& diagonal) const {
+  Var mix(const std::vector<Var>& parts, const Shift& shift, const Diagonal& diagonal) const {
     const Var &q = parts[0], &k = parts[1], &v = parts[2];
     return read(q, diagonal(shifts_key_ ? products(shift(k), v) : products(k, shift(v))));
   }
 
-  /// k v^T of each head. (B, T, D), (B, T, D) -> (B, T, D channels)
+  /// Returns k v^T per head. (B, T, D), (B, T, D) -> (B, T, D channels)
   Var products(const Var& k, const Var& v) const {
     if (channels_ == 1) return k * v;
     const std::size_t B = k.dim(0), T = k.dim(1), H = width_ / channels_;
     const Var rows = reshape(k, {B, T, H, channels_, 1});
     return reshape(rows * reshape(v, {B, T, H, 1, channels_}), {B, T, width_ * channels_});
   }
-  /// q^T S of each head. (B, T, D), (B, T, D channels) -> (B, T, D)
+  /// Returns q^T S per head. (B, T, D), (B, T, D channels) -> (B, T, D)
   Var read(const Var& q, const Var& S) const {
     if (channels_ == 1) return q * S;
     const std::size_t B = q.dim(0), T = q.dim(1), H = width_ / channels_;
     const Var rows = reshape(q, {B, T, H, channels_, 1});
     return reshape(sum(rows * reshape(S, {B, T, H, channels_, channels_}), 3), q.shape());
   }
-  /// The kernel of a head for each of its products. (L, H) -> (L, D channels)
-  Var of_products(const Var& kernel) const {
+  /// Repeats the kernel of a head for each of its products. (L, H) -> (L, D channels)
+  Var per_product(const Var& kernel) const {
     if (channels_ == 1) return kernel;
     const std::size_t L = kernel.dim(0), H = kernel.dim(1);
     const Var each = broadcast_to(reshape(kernel, {L, H, 1}), {L, H, channels_ * channels_});

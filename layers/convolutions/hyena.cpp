@@ -22,19 +22,19 @@ void describe(Keys& keys, HyenaSpec& spec) {
 }
 void describe(Keys& keys, HyenaSection& section) { keys.section("hyena", section.hyena); }
 
-/// z <- x_n o (h_n * z) for n = 1 .. N, from z = v: long convolutions between gates. Poli et al.,
-/// "Hyena hierarchy", 2023, definition 3.1. The code that was published with it gates first, v <-
-/// h_n * (x_n o v), has one filter less and ends with a gate. Gates start as mixtures of a token
-/// and those before it, as published: what stood before a token is what induction gates by.
+/// Long convolutions between gates: z <- x_n o (h_n * z) for n = 1 .. N, from z = v. Poli et al.,
+/// "Hyena hierarchy", 2023, definition 3.1. The published code gates first, v <- h_n * (x_n o v),
+/// has one filter less and ends with a gate. Gates start as mixtures of recent tokens, as
+/// published: induction needs the previous tokens in the gate.
 class HyenaMixer : public ConvolutionMixer {
  public:
   HyenaMixer(const MixerSpec& spec, const HyenaSection& own)
       : ConvolutionMixer(spec),
-        gate_last_(own.hyena.form == "paper"),
+        gates_last_(own.hyena.form == "paper"),
         width_(spec.width),
-        filters_(gate_last_ ? own.hyena.order : own.hyena.order - 1),
+        filters_(gates_last_ ? own.hyena.order : own.hyena.order - 1),
         projections_(spec.width, own.hyena.order + 1, own.hyena.convolution,
-                     ConvolutionStart::mixing),
+                     ConvolutionInit::mixing),
         filter_(filter_of(spec, "implicit", filters_), spec.causal),
         output_(spec.width, spec.width) {}
 
@@ -44,7 +44,7 @@ class HyenaMixer : public ConvolutionMixer {
     const auto by_filter = [&](const Var& z, std::size_t n) {
       return convolve(z, rows, n, layout);
     };
-    return output_.forward(tape, mixed(projections_.split(tape, x), by_filter));
+    return output_.forward(tape, mix(projections_.split(tape, x), by_filter));
   }
 
   Var step(Tape& tape, const Var& x, MixerState& state) override {
@@ -56,7 +56,7 @@ class HyenaMixer : public ConvolutionMixer {
       return convolve_next(tape, z, past.streams[n]);
     };
     const std::vector<Var> parts = projections_.split(tape, x, &past.recent[0]);
-    return output_.forward(tape, mixed(parts, by_filter));
+    return output_.forward(tape, mix(parts, by_filter));
   }
 
   void visit(Visitor& visitor) override {
@@ -66,17 +66,17 @@ class HyenaMixer : public ConvolutionMixer {
   }
 
  private:
-  /// `parts` are v and the gates x_1 .. x_N.
+  /// Combines `parts` v and the gates x_1 .. x_N.
   template <class ByFilter>
-  Var mixed(const std::vector<Var>& parts, const ByFilter& by_filter) const {
+  Var mix(const std::vector<Var>& parts, const ByFilter& by_filter) const {
     Var z = parts[0];
-    if (!gate_last_) z = z * parts.back();
+    if (!gates_last_) z = z * parts.back();
     for (std::size_t n = 0; n < filters_; ++n)
-      z = by_filter(z, n) * parts[gate_last_ ? n + 1 : filters_ - n];
+      z = by_filter(z, n) * parts[gates_last_ ? n + 1 : filters_ - n];
     return z;
   }
 
-  bool gate_last_;
+  bool gates_last_;
   std::size_t width_, filters_;
   ManyProjections projections_;
   TwoSidedFilter filter_;

@@ -10,17 +10,17 @@ namespace {
 
 constexpr double small = 0.02;
 
-/// Lag in units of the length, on [0, 1]. The grid is a parameter of the model: for another one the
-/// same weights are another filter.
+/// Returns the lag in units of the length, on [0, 1]. The length is part of the model: another
+/// length makes another filter of the same weights.
 double filter_time(std::size_t lag, std::size_t length) {
   return length > 1 ? double(lag) / double(length - 1) : 0;
 }
 
-/// [t, cos f_1 w, .., -sin f_1 w, ..] with w = 2 pi lag / length and frequencies from 1e-4 to their
-/// number less one. -> (length, features)
+/// Returns [t, cos f_1 w, .., -sin f_1 w, ..] with w = 2 pi lag / length and frequencies evenly
+/// spaced from 1e-4 to their number less one. -> (length, features)
 Tensor filter_positions(std::size_t length, std::size_t features) {
   require(features % 2 == 1, "implicit_filter", "features = ", features,
-          " must be odd: time, as many cosines as sines");
+          " must be odd: time, then cosines and sines in equal number");
   const std::size_t bands = (features - 1) / 2;
   Tensor z = zeros({length, features});
   for (std::size_t lag = 0; lag < length; ++lag) {
@@ -37,8 +37,8 @@ Tensor filter_positions(std::size_t length, std::size_t features) {
   return z;
 }
 
-/// ln 100 / (time in which the window falls to 1/100), evenly spaced from the slowest channel to
-/// the fastest, equal for all copies. -> (1, channels)
+/// Returns ln 100 / (time in which the window falls to 1/100), evenly spaced from the slowest to
+/// the fastest channel and equal for all copies. -> (1, channels)
 Tensor window_rates(const FilterSpec& spec) {
   Tensor rates = zeros({1, spec.channels()});
   const double slow = std::log(100) / spec.slow, fast = std::log(100) / spec.fast;
@@ -49,8 +49,8 @@ Tensor window_rates(const FilterSpec& spec) {
   return rates;
 }
 
-/// x W + b of an MLP that starts small: with sin(w x) behind it and w = 10, weights as large as
-/// those of other layers would make noise of a filter.
+/// Linear map x W + b with small initial weights: under sin(w x) with w = 10, weights of the usual
+/// size would start the filter as noise.
 class SmallLinear : public Module {
  public:
   SmallLinear(std::size_t in, std::size_t out)
@@ -65,9 +65,9 @@ class SmallLinear : public Module {
   Parameter weight_, bias_;
 };
 
-/// h(lag) = MLP(features of lag) (exp(-rate t) + shift), the activations of the MLP sin(w x) with
-/// one learned w for each hidden channel, weights normal with deviation 0.02 at the start as in the
-/// models that were published. Poli et al., "Hyena hierarchy", 2023.
+/// Computes h(lag) = MLP(features of lag) (exp(-rate t) + shift), with activations sin(w x), one
+/// learned w per hidden channel, and initial weights of deviation 0.02 as in the published models.
+/// Poli et al., "Hyena hierarchy", 2023.
 class ImplicitFilter : public Filter {
  public:
   explicit ImplicitFilter(const FilterSpec& spec)

@@ -5,8 +5,8 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// glu(W gelu(h * x) + b), with one long convolution for each channel and nothing that depends on
-/// the data. Fu et al., "Simple hardware-efficient long convolutions for sequence modeling", 2023.
+/// Computes glu(W gelu(h * x) + b) with one long convolution per channel, independent of the data.
+/// Fu et al., "Simple hardware-efficient long convolutions for sequence modeling", 2023.
 class LongConvolutionMixer : public ConvolutionMixer {
  public:
   LongConvolutionMixer(const MixerSpec& spec, const FilterSection&)

@@ -12,14 +12,13 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 struct SgConvState : MixerState {
-  std::optional<PrefixStream> stream;  ///< made at the first token
+  std::optional<PrefixStream> stream;  ///< created at the first token
 };
 
-/// The kernel of each channel is constant on blocks of 1, 1, 2, 4, .. lags, the last of which ends
-/// where the kernel does, a learned number times 2^-block each, so that weights fall like 1 / lag;
-/// divided by its norm at the start. Behind it stands glu(W gelu(.) + b). Li et al., "What makes
-/// convolutional models great on long sequence modeling?" (SGConv), 2023, with kernel_dim 1; prefix
-/// sums in place of transforms.
+/// Kernels that are constant on blocks of 1, 1, 2, 4, .. lags, the last ending with the kernel: a
+/// learned value times 2^-block each, so that weights fall like 1 / lag, divided by the initial
+/// norm. The output is glu(W gelu(.) + b). Li et al., "What makes convolutional models great on
+/// long sequence modeling?" (SGConv), 2023, with kernel_dim 1; prefix sums replace transforms.
 class SgConvMixer : public ConvolutionMixer, public ImpulseResponse {
  public:
   explicit SgConvMixer(const MixerSpec& spec)
@@ -42,7 +41,7 @@ class SgConvMixer : public ConvolutionMixer, public ImpulseResponse {
     count_token(state);
     auto& past = static_cast<SgConvState&>(state);
     if (!past.stream) {
-      const Tensor blocks = of_each(x.dim(0), kernel(tape)).value();
+      const Tensor blocks = tiled(x.dim(0), kernel(tape)).value();
       past.stream.emplace(edges_, x.dim(0) * x.dim(2), blocks.data());
     }
     return output_.forward(tape, convolve_next(tape, x, *past.stream));
@@ -67,7 +66,7 @@ class SgConvMixer : public ConvolutionMixer, public ImpulseResponse {
     return rows;
   }
 
-  /// The norm of each direction's kernel as it starts.
+  /// Stores the initial norm of each direction's kernel.
   void initialized() override {
     norm_.fill(0);
     for (std::size_t i = 0; i < weight_.value().size(); ++i) {
@@ -79,7 +78,7 @@ class SgConvMixer : public ConvolutionMixer, public ImpulseResponse {
   }
 
  private:
-  /// Blocks of the future stand before those of the past. -> 0 or 1
+  /// Returns 1 for blocks of the future, which come first, else 0.
   std::size_t direction(std::size_t s) const {
     return norm_.shape()[0] == 2 && s < blocks_ ? 1 : 0;
   }
@@ -90,7 +89,7 @@ class SgConvMixer : public ConvolutionMixer, public ImpulseResponse {
     return std::exp2(double(blocks_ - 1) - double(block));
   }
 
-  /// Of all blocks, with the weight of the token itself in that of lag 0. -> (S, D)
+  /// Returns the values of all blocks, with the skip weight in that of lag 0. -> (S, D)
   Var kernel(Tape& tape) {
     Tensor scales = zeros(weight_.shape());
     const std::size_t rows = scales.shape()[0];
@@ -103,13 +102,13 @@ class SgConvMixer : public ConvolutionMixer, public ImpulseResponse {
   }
 
   std::vector<std::int64_t> edges_;
-  std::size_t blocks_;       // of a direction
+  std::size_t blocks_;       // per direction
   Parameter weight_, skip_;  // (S, D), (1, D)
   Tensor norm_;              // (directions, D)
   GatedOutput output_;
 };
 
-/// With more than a number in a piece it is a long convolution like any other.
+/// Uses the dyadic filter if a piece has more than one value.
 std::unique_ptr<Mixer> make_sgconv(const MixerSpec& spec) {
   if (spec.own.of<FilterSection>().filter.piece == 1) return std::make_unique<SgConvMixer>(spec);
   MixerSpec interpolated = spec;

@@ -13,10 +13,9 @@ std::size_t limit_of(const FilterSpec& spec) {
   return spec.length > 0 ? spec.length : std::numeric_limits<std::size_t>::max();
 }
 
-/// h_d(lag) = 2 Re sum_n C_dn (exp(step_d A_dn) - 1) / A_dn exp(lag step_d A_dn): the state space
-/// S4D under a zero-order hold as a kernel, A_dn = -1/2 + i pi n at the start (lin), C complex
-/// normal, steps log-uniform. Gu et al., "On the parameterization and initialization of diagonal
-/// state space models", 2022.
+/// S4D's kernel h_d(lag) = 2 Re sum_n C_dn (exp(step_d A_dn) - 1) / A_dn exp(lag step_d A_dn),
+/// zero-order hold. Initially A_dn = -1/2 + i pi n (lin), C complex normal, steps log-uniform. Gu
+/// et al., "On the parameterization and initialization of diagonal state space models", 2022.
 class ExponentialFilter : public Filter {
  public:
   explicit ExponentialFilter(const FilterSpec& spec)
@@ -28,7 +27,7 @@ class ExponentialFilter : public Filter {
         frequency_({spec.channels(), spec.states}),
         output_re_({spec.channels(), spec.states}, Initial::normal(std::sqrt(0.5))),
         output_im_({spec.channels(), spec.states}, Initial::normal(std::sqrt(0.5))) {
-    const Eigenvalues start = start_eigenvalues(spec.eigenvalues, spec.states);
+    const Eigenvalues start = initial_eigenvalues(spec.eigenvalues, spec.states);
     for (std::size_t i = 0; i < frequency_.value().size(); ++i) {
       log_decay_.value().data()[i] = real(std::log(-start.re[i % spec.states]));
       frequency_.value().data()[i] = real(start.im[i % spec.states]);
@@ -38,7 +37,7 @@ class ExponentialFilter : public Filter {
   Var at(Tape& tape, const Lags& lags) override {
     const Steps steps = steps_of(tape(log_decay_), tape(frequency_), tape(log_step_));
     const ComplexPair output = {tape(output_re_), tape(output_im_)};
-    const ComplexPair weight = output * steps.held_gain();
+    const ComplexPair weight = output * steps.zoh_gain();
     return exponential_kernels(-steps.z.re, steps.z.im, 2 * weight.re, -2 * weight.im, lags.count,
                                lags.descending);
   }
@@ -53,7 +52,7 @@ class ExponentialFilter : public Filter {
     visitor("output_im", output_im_);
   }
 
-  /// Steps for which the time constants 2 / step are log-uniform.
+  /// Sets steps for which the time constants 2 / step are log-uniform.
   void initialized() override {
     const double low = std::log(2 / longest_), high = std::log(2 / shortest_);
     for (real& x : log_step_.value()) x = real((low + high) / 2 + double(x) * (high - low) / 2);
@@ -66,11 +65,10 @@ class ExponentialFilter : public Filter {
   Parameter log_decay_, frequency_, output_re_, output_im_;  // (channels, states)
 };
 
-/// h_d(lag) = a_d exp(-lag / tau_d) mean_i cos(omega_di lag), omega draws of a learned density of
-/// each channel: by Bochner's theorem the mean estimates the kernel whose spectrum the density is,
-/// and the sum is a state space with one state for each draw. Time constants start evenly spaced in
-/// logarithms, densities in units of pi / tau, amplitudes at sqrt(2 / tau), for energy 1 without
-/// oscillation.
+/// Computes h_d(lag) = a_d exp(-lag / tau_d) mean_i cos(omega_di lag) with draws omega of a learned
+/// density per channel. By Bochner's theorem the mean estimates the kernel of that density, and the
+/// sum is a state space with one state per draw. Initial time constants are log-spaced, densities
+/// in units of pi / tau, amplitudes sqrt(2 / tau), for energy 1 without oscillation.
 class SpectralFilter : public Filter {
  public:
   explicit SpectralFilter(const FilterSpec& spec)
@@ -112,11 +110,10 @@ class SpectralFilter : public Filter {
   }
 
  private:
-  /// In radians per token. -> (channels, draws)
+  /// Returns frequencies in radians per token. -> (channels, draws)
   Var frequencies(Tape& tape) {
     return reshape(density_->draws(tape), {unit_.size(), draws_}) * tape.view(unit_);
   }
-  /// Frequencies are points of a line.
   static DensitySpec density_of(const FilterSpec& spec) {
     DensitySpec density = spec.density;
     density.heads = spec.channels(), density.m = spec.states, density.dim = 1;

@@ -7,8 +7,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Of the entries of W at the start: channels of the encoding then have deviation 1/2, or 0.35 with
-/// one of the parts.
+/// Initial deviation of W: channels of the encoding then have deviation 1/2, or 0.35 with one part.
 constexpr double initial_deviation = 0.5;
 
 }  // namespace
@@ -25,7 +24,7 @@ std::size_t FusedProjection::space_rows() const {
   return space_ ? 2 * space_->frequencies().shape()[0] : 0;
 }
 
-/// (N, D) of the places and (T, D) of the times, or one of them -> (T, N, D)
+/// Sums encodings of places (N, D) and times (T, D), either of which may be missing. -> (T, N, D)
 Var FusedProjection::joined(const Var& in_space, const Var& in_time, std::size_t T,
                             std::size_t N) const {
   const std::size_t D = width();
@@ -59,8 +58,8 @@ Var FusedProjection::inputs(Tape& tape, const Places& places, const std::vector<
   return concat(parts, 1);
 }
 
-/// Squares of s + t over all pairs are those of what s and t have beside their means, once for each
-/// of the other, and of the mean of s + t, once for each pair.
+/// Sums of squares of s + t over all pairs split into those of s and t about their means, each
+/// times the number of the other, and that of the mean of s + t, once per pair.
 Tensor FusedProjection::grid_inputs(Tape& tape, const GridAxes& space,
                                     const std::vector<double>& times) {
   const std::size_t N = space_ ? nodes_of(space).count() : 1, T = time_ ? times.size() : 1;

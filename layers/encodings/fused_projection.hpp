@@ -3,27 +3,25 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// W [PE_space; PE_time] with learned W and frequencies: kernel PE^T W W^T PE', K_s + K_t where the
-/// blocks of W have no channel in common. "space" and "time" keep one of the parts. On a grid it is
-/// W_s PE_s + W_t PE_t: N + T projections, not N T.
+/// W [PE_space; PE_time] with learned W and frequencies. The kernel is PE^T W W^T PE', and K_s +
+/// K_t if the blocks of W share no channel. "space" and "time" have one part only. A grid takes N +
+/// T projections, W_s PE_s + W_t PE_t, not N T.
 class FusedProjection : public SpaceTimeEncoding {
  public:
   explicit FusedProjection(const SpaceTimeSpec& spec);
   Var grid(Tape& tape, const GridAxes& space, const std::vector<double>& times) override;
   Var at(Tape& tape, const Places& places, const std::vector<double>& times) override;
-  /// grid() of a regular grid by FFT, up to 1e-6 of the amplitudes in float: for many frequencies.
-  /// It passes no gradients. -> (T, N, D)
+  /// Computes grid() of a regular grid by FFT, within 1e-6 of the amplitudes in float; for many
+  /// frequencies. Passes no gradients. -> (T, N, D)
   Tensor grid_by_fft(const GridAxes& space, const std::vector<double>& times);
   std::size_t width() const override { return weight_.shape()[1]; }
-  /// What W is applied to: [PE_space; PE_time]. (N, 2 m_s + 2 m_t)
+  /// Returns the inputs of W: [PE_space; PE_time]. (N, 2 m_s + 2 m_t)
   Var inputs(Tape& tape, const Places& places, const std::vector<double>& times);
-  /// Rows x with the x^T x of inputs() at every node and time of a grid: N + T + 1 of them, not N
-  /// T.
+  /// Returns N + T + 1 rows x with the x^T x of inputs() at all N T points of a grid.
   Tensor grid_inputs(Tape& tape, const GridAxes& space, const std::vector<double>& times);
-  /// W, (2 m_s + 2 m_t, D): rows of the space come first.
+  /// Returns W, (2 m_s + 2 m_t, D); rows of space come first.
   Parameter& weight() { return weight_; }
-  /// 1 where W may differ from 0, of its shape: what pruning clears, also for training that goes
-  /// on.
+  /// Mask of W: 0 where pruning fixed W at 0, also in further training.
   Tensor& mask() { return mask_; }
   void visit(Visitor& visitor) override;
 

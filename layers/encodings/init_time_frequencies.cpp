@@ -5,7 +5,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-constexpr std::size_t most_bins = 1024, draws_of_sequence = 64;
+constexpr std::size_t max_bins = 1024, draws_per_sequence = 64;
 
 }  // namespace
 
@@ -17,23 +17,24 @@ std::vector<double> event_frequencies(const Times& times, const RandomFunction& 
     const double* last = std::lower_bound(first, first + T, first[T - 1]);
     const double span = *last - *first;
     if (!(span > 0)) continue;
-    const double width = std::max(0.5, span / double(most_bins - 1));
+    const double width = std::max(0.5, span / double(max_bins - 1));
     Tensor counts = zeros({std::size_t(span / width) + 2, 1});
     for (const double* time = first; time <= last; ++time)
       counts.data()[std::size_t((*time - *first) / width)] += 1;
     const RandomFunction own{random.seed, random.purpose, random.stream + b};
-    for (const real w : periodogram_frequencies(counts, width, draws_of_sequence, own))
+    for (const real w : periodogram_frequencies(counts, width, draws_per_sequence, own))
       if (w != 0) frequencies.push_back(double(w));
   }
   return frequencies;
 }
 
-void start_time_encodings(Module& model, const Times& times, std::uint64_t seed) {
+void init_time_frequencies(Module& model, const Times& times, std::uint64_t seed) {
   const std::vector<double> frequencies =
       event_frequencies(times, {seed, Purpose::spectral, stream_of("periodogram")});
-  require(!frequencies.empty(), "time_encoding", "there is no periodogram of events at one time");
+  require(!frequencies.empty(), "time_encoding", "all events have the same time: no periodogram");
   for (const NamedPart& part : parts_of(model))
-    if (auto* encoding = dynamic_cast<TimeEncoding*>(part.part)) encoding->start_at(frequencies);
+    if (auto* encoding = dynamic_cast<TimeEncoding*>(part.part))
+      encoding->init_frequencies(frequencies);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

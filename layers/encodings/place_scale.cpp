@@ -9,7 +9,7 @@ PlaceScale::PlaceScale(std::size_t dimensions)
 void PlaceScale::set(const std::vector<double>& origin, const std::vector<double>& extent,
                      double span) {
   require(origin.size() == origin_.size() && extent.size() == origin_.size(), "place_scale",
-          "places have ", origin_.size(), " coordinates, not ", origin.size());
+          "expected ", origin_.size(), " coordinates, got ", origin.size());
   std::copy(origin.begin(), origin.end(), origin_.data());
   std::copy(extent.begin(), extent.end(), extent_.data());
   span_.data()[0] = real(span);

@@ -4,15 +4,14 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// Origin and unit of places and unit of times: buffers, saved with the model.
+/// Origin and scale of places, and scale of times: buffers, saved with the model.
 class PlaceScale : public Module {
  public:
   explicit PlaceScale(std::size_t dimensions);
-  /// Origin and extent along each axis, (d) each, and the span of time.
+  /// Sets origin and extent along each axis, (d) each, and the span of time.
   void set(const std::vector<double>& origin, const std::vector<double>& extent, double span);
-  /// (N, d) -> (N, d), in double
+  /// Scales places in double. (N, d) -> (N, d)
   Places scaled(const std::vector<double>& places) const;
-  /// (N) -> (N)
   std::vector<double> scaled_times(std::vector<double> times) const;
   void visit(Visitor& visitor) override;
 

@@ -9,8 +9,8 @@ LearnedPositions::LearnedPositions(std::size_t length, std::size_t width)
     : weight_({length, width}, Initial::normal(0.02)) {}
 
 Var LearnedPositions::forward(Tape& tape, const Var& x, std::size_t first) {
-  require(first + x.dim(1) <= limit(), "learned_positions", "positions up to ", first + x.dim(1),
-          " wanted, but only ", limit(), " are trained");
+  require(first + x.dim(1) <= limit(), "learned_positions", "position ", first + x.dim(1) - 1,
+          " is beyond the ", limit(), " trained ones");
   const Var table = tape(weight_);
   const bool whole = first == 0 && x.dim(1) == limit();
   return x + (whole ? table : slice(table, 0, first, first + x.dim(1)));

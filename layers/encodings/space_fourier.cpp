@@ -16,8 +16,8 @@ void require_choice(const char* what, const std::string& name,
           " are called \"", name, "\"; there are: ", joined(names));
 }
 
-/// Turns per unit of the lowest frequency of a series.
-constexpr double lowest_turns = 0.5;
+/// Cycles per unit of the lowest frequency of a series.
+constexpr double lowest_cycles = 0.5;
 
 Tensor gaussian_frequencies(const FourierSpec& spec, const Shape& shape) {
   const RandomFunction random{spec.seed, Purpose::spectral, spec.stream};
@@ -27,29 +27,29 @@ Tensor gaussian_frequencies(const FourierSpec& spec, const Shape& shape) {
   return w;
 }
 
-/// The same series from half a turn to the scale on each of d axes, one level after the other. (m)
+/// Returns the series from half a cycle to the scale, on each of d axes, level after level. -> (m)
 Tensor series_frequencies(const FourierSpec& spec, const std::string& series) {
   const std::size_t d = spec.dimensions, levels = spec.frequencies / d;
   Tensor w = uninitialized({spec.frequencies});
   for (std::size_t f = 0; f < spec.frequencies; ++f) {
     const double place = levels > 1 ? double(f / d) / double(levels - 1) : 0;
-    const double turns = series == "linear"
-                             ? lowest_turns + (spec.scale - lowest_turns) * place
-                             : lowest_turns * std::pow(spec.scale / lowest_turns, place);
-    w.data()[f] = real(2 * std::numbers::pi * turns);
+    const double cycles = series == "linear"
+                              ? lowest_cycles + (spec.scale - lowest_cycles) * place
+                              : lowest_cycles * std::pow(spec.scale / lowest_cycles, place);
+    w.data()[f] = real(2 * std::numbers::pi * cycles);
   }
   return w;
 }
 
-/// 1 for frequency f at axis f mod d, else 0. (m, d)
+/// Returns 1 for frequency f at axis f mod d, else 0. -> (m, d)
 Tensor axes_of(const FourierSpec& spec) {
   Tensor axes = zeros({spec.frequencies, spec.dimensions});
   for (std::size_t f = 0; f < spec.frequencies; ++f) axes(f, f % spec.dimensions) = 1;
   return axes;
 }
 
-/// (m), (m, d) -> (m, d)
-Tensor on_axes(const Tensor& w, Tensor axes) {
+/// Multiplies frequencies by axes. (m), (m, d) -> (m, d)
+Tensor along_axes(const Tensor& w, Tensor axes) {
   for (std::size_t i = 0; i < axes.size(); ++i) axes.data()[i] *= w.data()[i / axes.shape()[1]];
   return axes;
 }
@@ -59,18 +59,18 @@ bool is_series(const std::string& name) { return name == "geometric" || name == 
 Tensor initial_frequencies(const FourierSpec& spec) {
   const std::size_t d = spec.dimensions, m = spec.frequencies;
   require(d >= 1 && m >= 1, "fourier_encoding",
-          "needs at least one coordinate and one frequency, not ", d, " and ", m);
+          "expected at least one coordinate and frequency, got ", d, " and ", m);
   require_choice("frequencies", spec.kind, fourier_kinds());
   require_choice("starts", spec.start, fourier_starts());
   const bool fixed = is_series(spec.kind), series = fixed || is_series(spec.start);
   require(m % d == 0 || !(series || spec.kind == "axes"), "fourier_encoding",
-          "frequencies on axes: their number ", m, " must be a multiple of the ", d, " axes");
+          "the number of frequencies ", m, " must be a multiple of the ", d, " axes");
   if (!series) return gaussian_frequencies(spec, spec.kind == "axes" ? Shape{m} : Shape{m, d});
   const Tensor w = series_frequencies(spec, fixed ? spec.kind : spec.start);
-  return spec.kind == "axes" ? w : on_axes(w, axes_of(spec));
+  return spec.kind == "axes" ? w : along_axes(w, axes_of(spec));
 }
 
-/// m^(-1/2) times the harmonics (N, 2m).
+/// Scales Fourier features (N, 2m) by m^(-1/2).
 Var normalized(const Var& harmonics) {
   return scale(harmonics, real(std::sqrt(2 / double(harmonics.dim(1)))));
 }
@@ -91,7 +91,7 @@ FourierEncoding::FourierEncoding(const FourierSpec& spec)
 
 Tensor FourierEncoding::frequencies() const {
   const Tensor& w = frequencies_.value();
-  return w.dimension() == 2 ? w : on_axes(w, axes_);
+  return w.dimension() == 2 ? w : along_axes(w, axes_);
 }
 
 Var FourierEncoding::frequencies(Tape& tape) {

@@ -6,21 +6,19 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-// Encodings whose kernels depend on differences only, whatever is learned: sines and cosines share
-// frequency and gain.
+// The kernels below depend on differences only: sines and cosines share frequency and gain.
 
-/// A Fourier encoding with a learned gain a_f for each frequency: kernel mean of a_f^2 cos(w_f .
-/// (x - y)).
-class WeighedFourier : public Module {
+/// Fourier encoding with a learned gain a_f per frequency: kernel mean of a_f^2 cos(w_f . (x - y)).
+class WeightedFourier : public Module {
  public:
-  explicit WeighedFourier(const FourierSpec& spec)
+  explicit WeightedFourier(const FourierSpec& spec)
       : fourier_(spec),
         gain_(filled({spec.frequencies}, real(std::sqrt(double(spec.frequencies) / 2)))) {}
 
-  /// (N, 2m)
-  Var at(Tape& tape, const Places& places) { return weighed(tape, fourier_.at(tape, places)); }
-  /// (n_1 .. n_d, 2m)
-  Var grid(Tape& tape, const GridAxes& axes) { return weighed(tape, fourier_.grid(tape, axes)); }
+  /// -> (N, 2m)
+  Var at(Tape& tape, const Places& places) { return weighted(tape, fourier_.at(tape, places)); }
+  /// -> (n_1 .. n_d, 2m)
+  Var grid(Tape& tape, const GridAxes& axes) { return weighted(tape, fourier_.grid(tape, axes)); }
   std::size_t width() const { return 2 * gain_.shape()[0]; }
   void visit(Visitor& visitor) override {
     fourier_.visit(visitor);
@@ -28,7 +26,7 @@ class WeighedFourier : public Module {
   }
 
  private:
-  Var weighed(Tape& tape, const Var& encoding) {
+  Var weighted(Tape& tape, const Var& encoding) {
     const Var gain = tape(gain_);
     return encoding * concat({gain, gain}, 0);
   }
@@ -37,8 +35,8 @@ class WeighedFourier : public Module {
   Parameter gain_;
 };
 
-/// The same with as many frequencies as fill so many channels.
-FourierSpec filling(FourierSpec spec, std::size_t channels) {
+/// Returns the spec with as many frequencies as fill the channels.
+FourierSpec with_channels(FourierSpec spec, std::size_t channels) {
   spec.frequencies = channels / 2;
   return spec;
 }
@@ -46,34 +44,32 @@ FourierSpec filling(FourierSpec spec, std::size_t channels) {
 FourierSpec additive_part(const SpaceTimeSpec& spec, const FourierSpec& part) {
   if (spec.kind == "concatenated") return part;
   require(spec.width % 4 == 0, "space_time_encoding",
-          "an additive kernel fills the channels, whose number 4 must divide, not ", spec.width);
-  return filling(part, spec.width / 2);
+          "an additive kernel requires a multiple of 4 channels, not ", spec.width);
+  return with_channels(part, spec.width / 2);
 }
 
-FourierSpec joint(const SpaceTimeSpec& spec) {
+FourierSpec joint_spec(const SpaceTimeSpec& spec) {
   require(spec.width % 2 == 0, "space_time_encoding",
-          "a multiplicative kernel fills the channels, whose number must be even, not ",
-          spec.width);
+          "a multiplicative kernel requires an even number of channels, not ", spec.width);
   require((spec.space.kind == "learned" && spec.space.start == "gaussian") ||
               spec.space.kind == "random",
           "space_time_encoding",
-          "frequencies of space and time together are Gaussian ones, learned or random: on an axis "
-          "they are of one of the two");
-  FourierSpec all = filling(spec.space, spec.width);
+          "a multiplicative kernel requires Gaussian frequencies, learned or random, not on axes");
+  FourierSpec all = with_channels(spec.space, spec.width);
   ++all.dimensions;
   return all;
 }
 
-/// [PE_space, PE_time] with gains: kernel K_space + K_time. "additive" is added to the content and
-/// fills its D channels, half of them by each part; "concatenated" stands beside the content.
+/// [PE_space, PE_time] with gains: kernel K_space + K_time. "additive" is added to the content,
+/// with half of its D channels each; "concatenated" is appended to the content.
 class AdditiveKernel : public SpaceTimeEncoding {
  public:
   explicit AdditiveKernel(const SpaceTimeSpec& spec)
-      : stands_beside_(spec.kind == "concatenated"),
+      : concatenated_(spec.kind == "concatenated"),
         space_(additive_part(spec, spec.space)),
         time_(additive_part(spec, spec.time)) {
-    require(!stands_beside_ || width() < spec.width, "space_time_encoding", "an encoding of ",
-            width(), " channels beside the content leaves none of ", spec.width, " to it");
+    require(!concatenated_ || width() < spec.width, "space_time_encoding", "an encoding of ",
+            width(), " concatenated channels leaves none of ", spec.width, " for the content");
   }
 
   Var grid(Tape& tape, const GridAxes& space, const std::vector<double>& times) override {
@@ -87,27 +83,27 @@ class AdditiveKernel : public SpaceTimeEncoding {
     return concat({space_.at(tape, places), time_.at(tape, {1, times})}, 1);
   }
   std::size_t width() const override { return space_.width() + time_.width(); }
-  bool stands_beside() const override { return stands_beside_; }
+  bool is_concatenated() const override { return concatenated_; }
   void visit(Visitor& visitor) override {
     visitor("space", space_);
     visitor("time", time_);
   }
 
  private:
-  bool stands_beside_;
-  WeighedFourier space_, time_;
+  bool concatenated_;
+  WeightedFourier space_, time_;
 };
 
-/// Frequencies of space and time jointly: kernel mean of a_f^2 cos(w_f . (x - y) + v_f (t - s)), a
-/// product of K_space and K_time where both are even and drawn independently. D / 2 frequencies.
+/// Joint frequencies of space and time: kernel mean of a_f^2 cos(w_f . (x - y) + v_f (t - s)),
+/// which is K_space K_time if both are even and drawn independently. D / 2 frequencies.
 class MultiplicativeKernel : public SpaceTimeEncoding {
  public:
   explicit MultiplicativeKernel(const SpaceTimeSpec& spec)
-      : time_unit_(spec.time.scale / spec.space.scale), joint_(joint(spec)) {}
+      : time_scale_(spec.time.scale / spec.space.scale), joint_(joint_spec(spec)) {}
 
   Var grid(Tape& tape, const GridAxes& space, const std::vector<double>& times) override {
     GridAxes axes{times};
-    for (double& time : axes[0]) time *= time_unit_;
+    for (double& time : axes[0]) time *= time_scale_;
     axes.insert(axes.end(), space.begin(), space.end());
     const Var all = joint_.grid(tape, axes);
     const std::size_t T = times.size(), N = T == 0 ? 0 : all.dim(0) / T;
@@ -116,7 +112,7 @@ class MultiplicativeKernel : public SpaceTimeEncoding {
   Var at(Tape& tape, const Places& places, const std::vector<double>& times) override {
     Places joined{places.dimensions + 1, {}};
     for (std::size_t n = 0; n < places.count(); ++n) {
-      joined.coordinates.push_back(time_unit_ * times[n]);
+      joined.coordinates.push_back(time_scale_ * times[n]);
       const double* x = places.coordinates.data() + n * places.dimensions;
       joined.coordinates.insert(joined.coordinates.end(), x, x + places.dimensions);
     }
@@ -126,8 +122,8 @@ class MultiplicativeKernel : public SpaceTimeEncoding {
   void visit(Visitor& visitor) override { visitor("joint", joint_); }
 
  private:
-  double time_unit_;  // frequencies of time have another scale at the start than those of space
-  WeighedFourier joint_;
+  double time_scale_;  // initial frequencies of time, relative to those of space
+  WeightedFourier joint_;
 };
 
 }  // namespace
@@ -150,7 +146,7 @@ std::vector<std::string> space_time_names() {
 }
 
 std::unique_ptr<SpaceTimeEncoding> make_space_time(const SpaceTimeSpec& spec) {
-  require(spec.time.dimensions == 1, "space_time_encoding", "time has one coordinate, not ",
+  require(spec.time.dimensions == 1, "space_time_encoding", "time must have one coordinate, not ",
           spec.time.dimensions);
   if (spec.kind == "none") return nullptr;
   return space_time_encodings().make(spec.kind, spec);

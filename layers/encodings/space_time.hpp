@@ -1,5 +1,5 @@
 #pragma once
-/// Encodings of points of space and time, named after the kernel that their inner products are.
+/// Encodings of points in space and time, named after their kernels, the inner products.
 
 #include <bochner/layers/encodings/space_fourier.hpp>
 #include <bochner/layers/registry.hpp>
@@ -8,14 +8,14 @@ namespace bochner::inline BOCHNER_PRECISION {
 
 class SpaceTimeEncoding;
 struct SpaceTimeSpec;
-/// The kinds that configs may name, without "none".
+/// Registry of the kinds, without "none".
 Registry<SpaceTimeEncoding, SpaceTimeSpec>& space_time_encodings();
-/// With it.
+/// Returns the names of all kinds, with "none".
 std::vector<std::string> space_time_names();
 
 struct SpaceTimeSpec {
   std::string kind = "fused";
-  std::size_t width = 128;  ///< of the tokens: D
+  std::size_t width = 128;  ///< of the tokens (D)
   FourierSpec space = {};
   FourierSpec time = {.dimensions = 1, .stream = 1};
   OwnSpecs own = {};  ///< of encodings added to the registry
@@ -48,21 +48,19 @@ inline void describe_every_block(Keys& keys, bool& every_block) {
 
 class SpaceTimeEncoding : public Module {
  public:
-  /// At every node of a grid in space, N of them, and each of T times. -> (T, N, E)
+  /// Encodes all N nodes of a grid in space at each of T times. -> (T, N, E), E = width()
   virtual Var grid(Tape& tape, const GridAxes& space, const std::vector<double>& times) = 0;
-  /// At any points: places[n] at times[n]. -> (N, E)
+  /// Encodes the points places[n] at times[n]. -> (N, E)
   virtual Var at(Tape& tape, const Places& places, const std::vector<double>& times) = 0;
-  /// E
   virtual std::size_t width() const = 0;
-  /// Whether it stands beside the content of a token, in channels of its own, or is added to it.
-  virtual bool stands_beside() const { return false; }
+  /// Returns whether the encoding is appended to a token's content, rather than added to it.
+  virtual bool is_concatenated() const { return false; }
 };
 
-/// Null for "none"; for the other kinds see docs/space-time.md. "fused", "space" and "time" are
-/// projections of Fourier encodings; "additive", "concatenated" and "multiplicative" are
-/// shift-invariant kernels by construction.
+/// Makes an encoding, see docs/space-time.md; null for "none". "fused", "space" and "time" project
+/// Fourier encodings; "additive", "concatenated", "multiplicative" are shift-invariant kernels.
 std::unique_ptr<SpaceTimeEncoding> make_space_time(const SpaceTimeSpec& spec);
-/// Of places of so many dimensions, for a stack of this width.
+/// Makes an encoding of places with so many dimensions, for a stack of this width.
 std::unique_ptr<SpaceTimeEncoding> make_space_time(SpaceTimeSpec spec, std::size_t width,
                                                    std::size_t dimensions);
 

@@ -8,14 +8,15 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// m^(-1/2) [cos w t, sin w t] with m draws w of a learned spectral density, "gaussian" (w = mean +
-/// scale z), "flow" (w = F^-1(u), a monotone spline) and the other densities. K is a function of
-/// the lag whatever is learned. Xu et al., "Self-attention with functional time representation
-/// learning", 2019.
+/// m^(-1/2) [cos w t, sin w t] with m draws w of a learned spectral density: "gaussian" (w = mean +
+/// scale z), "flow" (w = F^-1(u), a monotone spline) and the others. K is always a function of the
+/// lag. Xu et al., "Self-attention with functional time representation learning", 2019.
 class BochnerTime : public TimeEncoding {
  public:
   explicit BochnerTime(const TimeEncodingSpec& spec)
-      : m_(spec.m), by_em_(spec.density.start == "em"), density_(make_density(density_of(spec))) {}
+      : m_(spec.m),
+        fits_by_em_(spec.density.start == "em"),
+        density_(make_density(density_of(spec))) {}
 
   std::size_t features() const override { return 2 * m_; }
   Var forward(Tape& tape, const Times& times) override {
@@ -26,11 +27,11 @@ class BochnerTime : public TimeEncoding {
     if (!kernel) return {};
     return [kernel](double lag) { return kernel(&lag); };
   }
-  void start_at(const std::vector<double>& frequencies) override {
-    if (by_em_) return density_->fit(frequencies);
+  void init_frequencies(const std::vector<double>& frequencies) override {
+    if (fits_by_em_) return density_->fit(frequencies);
     double square = 0;
     for (const double w : frequencies) square += w * w / double(frequencies.size());
-    density_->start_at({std::log(square) / 2});
+    density_->init_log_scale({std::log(square) / 2});
   }
   bool rotates() const override { return true; }
   void visit(Visitor& visitor) override { visitor("density", *density_); }
@@ -45,15 +46,14 @@ class BochnerTime : public TimeEncoding {
   }
 
   std::size_t m_;
-  bool by_em_;  // it starts so
+  bool fits_by_em_;
   std::unique_ptr<SpectralDensity> density_;
 };
 
-/// Logarithms of m frequencies from that of spec.shortest down to that of spec.longest, in a
-/// geometric series or in equal steps. -> (m)
+/// Returns log frequencies from period spec.shortest to longest in the spec's spacing. -> (m)
 Tensor log_frequencies(const TimeEncodingSpec& spec) {
   require(spec.m >= 1 && spec.shortest > 0 && spec.longest >= spec.shortest, "time_encoding",
-          "needs a frequency, and periods 0 < shortest <= longest: m = ", spec.m,
+          "requires m >= 1 and 0 < shortest <= longest: m = ", spec.m,
           ", shortest = ", spec.shortest, ", longest = ", spec.longest);
   Tensor log_w = uninitialized({spec.m});
   for (std::size_t i = 0; i < spec.m; ++i) {
@@ -68,7 +68,7 @@ Tensor log_frequencies(const TimeEncodingSpec& spec) {
   return log_w;
 }
 
-/// Logarithms of quantiles of the sizes of frequencies, the fastest first. -> (m)
+/// Stores log quantiles of |frequency|, the fastest first. -> (m)
 void store_log_quantiles(std::vector<double> frequencies, Tensor& log_w) {
   for (double& w : frequencies) w = std::abs(w);
   std::ranges::sort(frequencies, std::greater<>());
@@ -77,8 +77,8 @@ void store_log_quantiles(std::vector<double> frequencies, Tensor& log_w) {
         real(std::log(frequencies[(2 * i + 1) * frequencies.size() / (2 * log_w.size())]));
 }
 
-/// The same with frequencies that are parameters themselves, as logarithms; sine and cosine share
-/// theirs, so that K stays a function of the lag. They start geometrically spaced.
+/// Frequencies as parameters, in logarithms; sine and cosine share them, so that K is a function of
+/// the lag. Initially spaced as the spec says.
 class FreeTime : public TimeEncoding {
  public:
   explicit FreeTime(const TimeEncodingSpec& spec) : log_frequency_(log_frequencies(spec)) {}
@@ -95,7 +95,7 @@ class FreeTime : public TimeEncoding {
       return sum / double(log_w.size());
     };
   }
-  void start_at(const std::vector<double>& frequencies) override {
+  void init_frequencies(const std::vector<double>& frequencies) override {
     store_log_quantiles(frequencies, log_frequency_.value());
   }
   bool rotates() const override { return true; }
@@ -105,29 +105,28 @@ class FreeTime : public TimeEncoding {
   Parameter log_frequency_;  // (m)
 };
 
-/// The same without learning: Vaswani et al., 2017, at real times.
+/// Fixed frequencies: Vaswani et al., 2017, at real times.
 class SinusoidalTime : public FreeTime {
  public:
   using FreeTime::FreeTime;
   Var forward(Tape& tape, const Times& times) override {
     return fourier_time(times, exp(tape.view(log_frequency_.value())));
   }
-  void start_at(const std::vector<double>&) override {  // they are not saved
+  void init_frequencies(const std::vector<double>&) override {  // frequencies are not saved
     require(false, "time_encoding", "fixed frequencies cannot start from data");
   }
   void visit(Visitor&) override {}
 };
 
-/// Equal coefficients of sum 1: |Phi| = 1 at the start.
+/// Returns equal coefficients of sum 1, so that initially |Phi| = 1.
 Tensor equal_coefficients(const TimeEncodingSpec& spec) {
   const std::size_t terms = 1 + (spec.paired ? 1 : 2) * spec.degree;
   return filled({spec.m, terms}, real(-std::log(double(spec.m * (1 + spec.degree)))));
 }
 
-/// Of each base frequency w a truncated Fourier basis [c_0^(1/2), c_2j^(1/2) cos j w t,
-/// c_(2j+1)^(1/2) sin j w t], j = 1 .. J, with learned positive coefficients; all of them one after
-/// the other, so that K is the sum of the periodic kernels. It is a function of the lag exactly
-/// where c_2j = c_(2j+1), which `paired` makes so. Xu et al., 2019.
+/// Truncated Fourier basis [c_0^(1/2), c_2j^(1/2) cos j w t, c_(2j+1)^(1/2) sin j w t], j = 1 .. J,
+/// per base frequency w, with learned positive coefficients: K is the sum of the periodic kernels,
+/// and a function of the lag iff c_2j = c_(2j+1), which `paired` ensures. Xu et al., 2019.
 class MercerTime : public TimeEncoding {
  public:
   explicit MercerTime(const TimeEncodingSpec& spec)
@@ -159,7 +158,7 @@ class MercerTime : public TimeEncoding {
       return sum;
     };
   }
-  void start_at(const std::vector<double>& frequencies) override {
+  void init_frequencies(const std::vector<double>& frequencies) override {
     store_log_quantiles(frequencies, log_frequency_.value());
   }
   void visit(Visitor& visitor) override {
@@ -173,9 +172,8 @@ class MercerTime : public TimeEncoding {
   Parameter log_coefficient_;  // (k, 1 + J) if paired, else (k, 1 + 2J)
 };
 
-/// As in the published code, not the paper: one number for each base frequency, its truncated
-/// Fourier series with learned signed coefficients, summed over the harmonics. K is not a function
-/// of the lag.
+/// One feature per base frequency: its Fourier series with learned signed coefficients, summed over
+/// harmonics, as in the published code, not the paper. K is not a function of the lag.
 class SummedMercerTime : public TimeEncoding {
  public:
   explicit SummedMercerTime(const TimeEncodingSpec& spec)
@@ -187,7 +185,7 @@ class SummedMercerTime : public TimeEncoding {
   Var forward(Tape& tape, const Times& times) override {
     return sum(fourier_series(times, exp(tape(log_frequency_)), tape(coefficient_)), -1);
   }
-  void start_at(const std::vector<double>& frequencies) override {
+  void init_frequencies(const std::vector<double>& frequencies) override {
     store_log_quantiles(frequencies, log_frequency_.value());
   }
   void visit(Visitor& visitor) override {
@@ -202,9 +200,8 @@ class SummedMercerTime : public TimeEncoding {
 
 }  // namespace
 
-void TimeEncoding::start_at(const std::vector<double>&) {
-  require(false, "time_encoding",
-          "this encoding has no start_at(), and cannot start from data: wants start = \"none\"");
+void TimeEncoding::init_frequencies(const std::vector<double>&) {
+  require(false, "time_encoding", "this encoding cannot start from data; set start = \"none\"");
 }
 
 std::vector<double> estimated_time_kernel(TimeEncoding& encoding, const std::vector<double>& lags,
@@ -226,7 +223,7 @@ Registry<TimeEncoding, TimeEncodingSpec>& time_encodings() {
   static Registry<TimeEncoding, TimeEncodingSpec> registry = [] {
     Registry<TimeEncoding, TimeEncodingSpec> all("time encoding", {});
     for (const std::string& density : densities().names()) all.add(density, make<BochnerTime>);
-    all.add("free", make<FreeTime>);  // geometrically spaced, not drawn
+    all.add("free", make<FreeTime>);  // replaces the density: spaced, not drawn
     all.add("mercer", make<MercerTime>);
     all.add("mercer_summed", make<SummedMercerTime>);
     all.add("sinusoidal", make<SinusoidalTime>);

@@ -1,5 +1,5 @@
 #pragma once
-/// Encodings of continuous time Phi(t), whose inner products are time kernels K(t, s).
+/// Encodings Phi(t) of continuous time, whose inner products are time kernels K(t, s).
 
 #include <bochner/base/time_array.hpp>
 #include <bochner/layers/registry.hpp>
@@ -9,26 +9,24 @@ namespace bochner::inline BOCHNER_PRECISION {
 
 class TimeEncoding;
 struct TimeEncodingSpec;
-/// The encodings that configs may name: all densities, those of one's own where they are added
-/// first, and those without one.
+/// Registry of encodings: densities (custom ones only if added before), and others.
 Registry<TimeEncoding, TimeEncodingSpec>& time_encodings();
-/// "concatenate": W [x, Phi(t)] below the blocks. "add": x + W Phi(t) there. "attend": queries and
-/// keys of every block see [x, Phi(t)], values x. "rotate": queries and keys are rotated by the
-/// phases of t.
+/// Returns the names of uses. "concatenate": W [x, Phi(t)] below the blocks. "add": x + W Phi(t)
+/// there. "attend": queries and keys of every block see [x, Phi(t)], values x. "rotate": queries
+/// and keys are rotated by the phases of t.
 std::vector<std::string> time_uses();
 
-/// Which encoding, where it starts, and what a model does with it. Times are in units of TimeScale.
+/// Kind, initialization and use of a time encoding. Times are in units of TimeScale.
 struct TimeEncodingSpec {
   std::string kind = "none";
   std::string use = "concatenate";      ///< see time_uses()
   std::size_t m = 16;                   ///< frequencies, or base frequencies of Mercer encodings
   std::size_t degree = 4;               ///< Mercer: harmonics of each base frequency (J)
   bool paired = true;                   ///< Mercer: sines share the coefficients of cosines
-  double shortest = 1, longest = 1000;  ///< periods at the start, where they are not drawn
-  /// Between them: "geometric", or "linear" in the frequencies.
+  double shortest = 1, longest = 1000;  ///< initial periods, unless drawn
+  /// Initial spacing between them: "geometric", or "linear" in the frequencies.
   std::string spacing = "geometric";
-  /// Of the others; its kind and sizes are filled in from the above. Frequencies are points of a
-  /// line: no other draws spread as well.
+  /// Density of drawn frequencies; kind and sizes are set from above. Sobol spreads best.
   DensitySpec density = {.draws = "sobol", .log_scale = 0};
   OwnSpecs own = {};  ///< of encodings added to the registry
 };
@@ -66,28 +64,27 @@ inline void describe(Keys& keys, TimeEncodingSpec& spec) {
   time_encodings().describe_own(keys, spec.own);
 }
 
-/// Phi(t): features of times.
+/// Features Phi(t) of times.
 class TimeEncoding : public Module {
  public:
   virtual std::size_t features() const = 0;
   /// (..) -> (.., F)
   virtual Var forward(Tape& tape, const Times& times) = 0;
-  /// K as a function of the lag, with the present parameters and, where frequencies are drawn, in
-  /// expectation over them; empty where it is no such function or has no closed form.
+  /// Returns K as a function of the lag, in expectation over drawn frequencies; empty if K is no
+  /// such function or has no closed form.
   virtual std::function<double(double lag)> kernel() { return {}; }
-  /// Starts at a spectrum of which these are draws, any number above 0: a density at their root
-  /// mean square, a mixture with start = "em" where EM fits it, frequencies learned one by one at
-  /// quantiles of their sizes. Throws unless overridden.
-  virtual void start_at(const std::vector<double>& frequencies);
-  /// Whether the features are m^(-1/2) [cos, sin] of m phases, by which pairs can be rotated.
+  /// Initializes from draws of a spectrum: a density at their root mean square, a mixture with
+  /// start = "em" by EM, learned frequencies at quantiles of their sizes. Throws unless overridden.
+  virtual void init_frequencies(const std::vector<double>& frequencies);
+  /// Returns whether the features are m^(-1/2) [cos, sin] of m phases, by which pairs can rotate.
   virtual bool rotates() const { return false; }
 };
 
-/// Phi(at + lag) . Phi(at) of each lag: what the features give.
+/// Returns the kernel of the features, Phi(at + lag) . Phi(at), per lag.
 std::vector<double> estimated_time_kernel(TimeEncoding& encoding, const std::vector<double>& lags,
                                           double at = 0);
 
-/// Null for "none".
+/// Makes an encoding; null for "none".
 std::unique_ptr<TimeEncoding> make_time_encoding(const TimeEncodingSpec& spec);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

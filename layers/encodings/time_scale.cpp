@@ -7,7 +7,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 TimeScale::TimeScale() : origin_(zeros({1})), unit_(filled({1}, 1)) {}
 
 void TimeScale::fit(const Times& times) {
-  require(times.dimension() == 2 && times.size() > 0, "time_scale", "wants times (B, T)");
+  require(times.dimension() == 2 && times.size() > 0, "time_scale", "times must be (B, T)");
   const std::size_t T = times.shape()[1];
   std::vector<double> gaps;
   for (std::size_t i = 0; i < times.size(); ++i) {

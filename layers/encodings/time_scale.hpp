@@ -4,13 +4,13 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// Origin and unit of the times that a model sees, taken from its training data and saved with it.
+/// Origin and unit of a model's times, fitted to the training data and saved with the model.
 class TimeScale : public Module {
  public:
   TimeScale();
-  /// The first time and the median gap between neighbours of ascending sequences. times (B, T)
+  /// Fits the first time and the median gap of ascending sequences. times (B, T)
   void fit(const Times& times);
-  /// (t - origin) / unit, in double. (..) -> (..)
+  /// Returns (t - origin) / unit, in double. (..) -> (..)
   Times scaled(const Times& times) const;
   double unit() const { return double(unit_.data()[0]); }
   void visit(Visitor& visitor) override;

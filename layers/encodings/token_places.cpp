@@ -6,7 +6,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 TokenPlaces::TokenPlaces(const TokenPlacesSpec& spec) : spec_(spec) {
   require(spec.rows > 0 ? spec.columns > 0 && spec.channels > 0
                         : spec.length > 0 && !spec.separator.empty(),
-          "token_places", "needs an image of pixels, or a separator and the length of a text");
+          "token_places", "requires an image, or a text's separator and length");
 }
 
 void TokenPlaces::next(TokenCursor& cursor, std::int32_t token, TokenPoints& points) const {
@@ -28,7 +28,7 @@ void TokenPlaces::next(TokenCursor& cursor, std::int32_t token, TokenPoints& poi
   ++cursor.position;
 }
 
-/// One more token of a text: does it end its part?
+/// Counts a token of a text; a separator begins the next part.
 void TokenPlaces::count(TokenCursor& cursor, std::int32_t token) const {
   cursor.recent.push_back(token);
   if (cursor.recent == spec_.separator) {

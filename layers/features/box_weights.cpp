@@ -8,22 +8,22 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// 0 of infinite x: the box may be as wide as numbers are.
+/// Returns sin(x) / x; 0 for infinite x, as boxes may be arbitrarily wide.
 double sinc(double x) {
   if (std::isinf(x)) return 0;
   return std::abs(x) < 1e-8 ? 1 : std::sin(x) / x;
 }
 
-/// Mean of exp(-z^2 / 2) cos(z w) over |z| <= b of waves that are short: by parts, as whole periods
-/// leave nothing to add to what the ends of the box do. With |w| >= 100 all digits are right.
-double mean_of_short_waves(double w, double b) {
+/// Returns the mean of exp(-z^2 / 2) cos(z w) over |z| <= b for short waves: an asymptotic series
+/// at the ends of the box by integration by parts. Exact in double for |w| >= 100.
+double asymptotic_mean(double w, double b) {
   const std::complex<double> p(b, -std::abs(w)), square = p * p;
   std::complex<double> sum = 0, term = 1.0 / p;
   for (const double next : {1, 3, 5, 7, 9}) sum += term, term *= -next / square;
   return -(std::polar(std::exp(-b * b / 2), std::abs(w) * b) * sum).real() / b;
 }
 
-/// The same by Simpson's rule, fine enough for its waves.
+/// Returns the same mean by Simpson's rule with a step that resolves the waves.
 double simpson_mean(double w, double b) {
   const std::size_t n = 2 * std::size_t(32 + 8 * b * (1 + std::abs(w)));
   const double step = b / double(n);
@@ -36,15 +36,15 @@ double simpson_mean(double w, double b) {
   return sum * step / 3 / b;
 }
 
-/// Mean of exp(-z^2 / 2) cos(z w) over |z| <= b.
+/// Returns the mean of exp(-z^2 / 2) cos(z w) over |z| <= b.
 double mean_over_box(double w, double b) {
-  constexpr double all = 9;  // what exp(-z^2 / 2) has beyond is less than a rounding
+  constexpr double all = 9;  // exp(-z^2 / 2) is negligible beyond
   if (b > all) return std::sqrt(std::numbers::pi / 2) * std::exp(-w * w / 2) / b;
-  const bool are_short = std::abs(w) > 100 && std::abs(w) * b > 100;
-  return are_short ? mean_of_short_waves(w, b) : simpson_mean(w, b);
+  const bool short_waves = std::abs(w) > 100 && std::abs(w) * b > 100;
+  return short_waves ? asymptotic_mean(w, b) : simpson_mean(w, b);
 }
 
-/// Solves H x = v on the chosen indices; others are 0.
+/// Solves H x = v on the chosen indices; other elements are 0.
 std::vector<double> solve_on(const std::vector<std::size_t>& chosen, const std::vector<double>& H,
                              const std::vector<double>& v) {
   std::vector<double> block, right, full(v.size());
@@ -57,9 +57,9 @@ std::vector<double> solve_on(const std::vector<std::size_t>& chosen, const std::
   return full;
 }
 
-/// The index outside `chosen` with the largest v - H x above the tolerance; m if there is none.
-std::size_t steepest(const std::vector<double>& H, const std::vector<double>& v,
-                     const std::vector<double>& x, const std::vector<std::size_t>& chosen) {
+/// Returns the index outside `chosen` with the largest v - H x above the tolerance, or m.
+std::size_t steepest_index(const std::vector<double>& H, const std::vector<double>& v,
+                           const std::vector<double>& x, const std::vector<std::size_t>& chosen) {
   const std::size_t m = v.size();
   double largest = 1e-10 * std::abs(*std::max_element(v.begin(), v.end()));  // tolerance
   std::size_t best = m;
@@ -72,16 +72,16 @@ std::size_t steepest(const std::vector<double>& H, const std::vector<double>& v,
   return best;
 }
 
-/// Moves x towards `target` until the first chosen element turns 0, and gives that one up. True if
-/// `target` was reached.
+/// Moves x towards `target` until the first chosen element reaches 0, and removes it from `chosen`.
+/// Returns true if `target` was reached.
 bool move(std::vector<double>& x, const std::vector<double>& target,
           std::vector<std::size_t>& chosen) {
   double part = 1;
   std::size_t first = x.size();
   for (std::size_t i : chosen) {
     if (target[i] > 0) continue;
-    const double own = x[i] > 0 ? x[i] / (x[i] - target[i]) : 0;
-    if (own <= part) part = own, first = i;
+    const double step = x[i] > 0 ? x[i] / (x[i] - target[i]) : 0;
+    if (step <= part) part = step, first = i;
   }
   for (std::size_t i : chosen) x[i] = std::max(0.0, x[i] + part * (target[i] - x[i]));
   if (first == x.size()) return true;
@@ -117,7 +117,7 @@ std::vector<double> nonnegative_quadratic(const std::vector<double>& H,
   std::vector<double> x(m);
   std::vector<std::size_t> chosen;
   for (std::size_t round = 0; round < 10 * m; ++round) {
-    const std::size_t next = steepest(H, v, x, chosen);
+    const std::size_t next = steepest_index(H, v, x, chosen);
     if (next == m) break;
     chosen.push_back(next);
     while (!chosen.empty() && !move(x, solve_on(chosen, H, v), chosen)) {
@@ -129,10 +129,10 @@ std::vector<double> nonnegative_quadratic(const std::vector<double>& H,
 std::vector<double> box_weights(const std::vector<double>& frequencies, std::size_t m,
                                 std::size_t d, double b, bool even) {
   BoxDiscrepancy box = box_discrepancy(frequencies, m, d, b, even);
-  for (std::size_t i = 0; i < m; ++i) box.H[i * m + i] *= 1 + 1e-9;  // well posed for equal rows
+  for (std::size_t i = 0; i < m; ++i) box.H[i * m + i] *= 1 + 1e-9;  // regular for equal rows
   std::vector<double> weights = nonnegative_quadratic(box.H, box.v);
   const bool none = std::all_of(weights.begin(), weights.end(), [](double x) { return x == 0; });
-  if (none) std::fill(weights.begin(), weights.end(), 1 / double(m));  // all waves are too short
+  if (none) std::fill(weights.begin(), weights.end(), 1 / double(m));  // all waves too short
   return weights;
 }
 

@@ -97,11 +97,11 @@ double fourier_second_moment(const ScaledPair& pair, const WeightedMoment& momen
 
 namespace {
 
-/// An angle w . (a x - b y) + v . (c x - d y) of whole numbers.
+/// Angle w . (a x - b y) + v . (c x - d y) for integers a .. d.
 struct PairAngle {
   double a, b, c, d;
 
-  /// E cos of the angle.
+  /// Returns E cos(angle).
   double cosine(const ScaledPair& pair, double rho) const {
     const auto dot = [&](double f, double g, double h, double i) {  // (f x - g y) . (h x - i y)
       return f * h * pair.xx + g * i * pair.yy - (f * i + g * h) * pair.xy;
@@ -113,7 +113,7 @@ struct PairAngle {
   }
 };
 
-/// The estimate is the mean of the cosines of these.
+/// Angles whose cosines the estimate averages.
 constexpr PairAngle pair_angles[] = {{1, 1, 0, 0}, {0, 0, 1, 1}, {1, 0, 0, 1}, {0, 1, 1, 0}};
 
 }  // namespace

@@ -9,43 +9,43 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-constexpr std::size_t sampled_errors = 2048;
-constexpr double largest_logit = 4;
+constexpr std::size_t max_pairs = 2048;
+constexpr double max_logit = 4;
 
-/// Means of squared errors over pairs of weights that add up.
+/// Weighted means of squared errors.
 struct MeanErrors {
   explicit MeanErrors(std::size_t K) : sums(K) {}
   void add(const std::vector<double>& errors, double weight) {
     for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += weight * errors[k];
     total += weight;
   }
-  /// Logits whose softmax is in proportion to 1 / mean, not too sure of anything.
+  /// Returns clamped logits whose softmax is proportional to 1 / mean.
   std::vector<double> logits() const {
     std::vector<double> logits(sums.size());
     if (!(total > 0)) return logits;
     double mean = 0;
     for (const double sum : sums) mean += std::log(sum) / double(sums.size());
     for (std::size_t k = 0; k < sums.size(); ++k)
-      logits[k] = std::clamp(mean - std::log(sums[k]), -largest_logit, largest_logit);
+      logits[k] = std::clamp(mean - std::log(sums[k]), -max_logit, max_logit);
     return logits;
   }
   std::vector<double> sums;
   double total = 0;
 };
 
-/// For all heads: visit(head, query, key) of pairs of samples, of all where there are few.
+/// Calls visit(head, query, key) for pairs of samples of all heads: random pairs, or all if few.
 template <class Visit>
 void for_sampled_pairs(const Tensor& q, const Tensor& k, const Visit& visit) {
   const RandomFunction random{1, Purpose::sampling, stream_of("pairs of a hybrid")};
   const std::size_t n = q.shape()[0], all = n * k.shape()[0];
   for (std::size_t h = 0; h < q.shape()[1]; ++h)
-    for (std::size_t i = 0; i < std::min(sampled_errors, all); ++i) {
-      const std::size_t pair = all <= sampled_errors ? i : random.integer(i, all);
+    for (std::size_t i = 0; i < std::min(max_pairs, all); ++i) {
+      const std::size_t pair = all <= max_pairs ? i : random.integer(i, all);
       visit(h, pair % n, pair / n);
     }
 }
 
-/// p^T M_k p'. S = R.
+/// Coefficients p^T M_k p'. S = R.
 class GateCoefficients : public HybridCoefficients {
  public:
   GateCoefficients(const FeatureSpec& spec, std::size_t K)
@@ -69,7 +69,7 @@ class GateCoefficients : public HybridCoefficients {
   }
 
   void calibrate(const Tensor& q, const Tensor& k, const PairErrors& errors) override {
-    std::vector<Gates::Found> found;
+    std::vector<Gates::GateClusters> found;
     for (std::size_t h = 0; h < q.shape()[1]; ++h) found.push_back(gates_.calibrate(q, k, h));
     std::vector<MeanErrors> means(found.size() * R_ * R_, MeanErrors(K_));
     for_sampled_pairs(q, k, [&](std::size_t h, std::size_t i, std::size_t j) {
@@ -95,7 +95,7 @@ class GateCoefficients : public HybridCoefficients {
   Parameter mixing_;  // (H, K, R, R)
 };
 
-/// v_k + (u_k - v_k) s(x, y). S is one more than the features of s.
+/// Coefficients v_k + (u_k - v_k) s(x, y). S is one more than the features of s.
 class SimilarityCoefficients : public HybridCoefficients {
  public:
   SimilarityCoefficients(std::size_t heads, std::size_t K, std::unique_ptr<Similarity> similarity)

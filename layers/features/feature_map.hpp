@@ -1,5 +1,5 @@
 #pragma once
-/// Feature maps phi: how a kernel is estimated by an inner product phi(q) . phi(k).
+/// Feature maps phi, whose inner products phi(q) . phi(k) estimate kernels.
 
 #include <bochner/autodiff/ops/sequence.hpp>
 #include <bochner/layers/features/closed_forms.hpp>
@@ -14,37 +14,37 @@ namespace bochner::inline BOCHNER_PRECISION {
 class FeatureMap;
 struct FeatureSpec;
 using FeatureMaps = Registry<FeatureMap, FeatureSpec>;
-/// The feature maps that configs may name; a user's own are added here.
+/// Registry of feature maps; add custom maps here.
 FeatureMaps& feature_maps();
-/// Where frequencies may come from: "density" and the projections.
+/// Returns the sources of frequencies: "density" and the projections.
 std::vector<std::string> projection_names();
-/// Where the coefficients of a hybrid may come from: "learned", "gaussian", "angular", "clusters".
+/// Returns the kinds of hybrid coefficients: "learned", "gaussian", "angular", "clusters".
 std::vector<std::string> lambda_names();
-/// What they may be weighed by: "none", "learned", "normalized", "fixed", "importance".
+/// Returns the kinds of weights: "none", "learned", "normalized", "fixed", "importance".
 std::vector<std::string> feature_weights();
 
-/// Which map, and where it starts; a map reads what it needs.
+/// Parameters of feature maps; a map reads those that it needs.
 struct FeatureSpec {
   std::string kind = "positive";
   std::size_t heads = 1, dim = 32, m = 64;
-  DensitySpec density;                 ///< its sizes are those of the map
-  std::string projection = "density";  ///< where frequencies come from, see Frequencies
+  DensitySpec density;                 ///< sizes are set from the map
+  std::string projection = "density";  ///< source of frequencies, see Frequencies
   double spread = 0;                   ///< see Frequencies
   std::string weights = "none";        ///< lambda(x) of each feature, see WeightedMap
-  double correlation = 1;              ///< at the start, of the pairs of nonstationary
-  bool temperature = false;            ///< a learned factor of x per head, see Tempered
+  double correlation = 1;              ///< initial, of the pairs of nonstationary
+  bool temperature = false;            ///< learned factor of x per head
   std::vector<std::string> estimators = {"trigonometric", "oprf"};
-  std::string lambdas = "learned";   ///< of a hybrid of these, see make_coefficients()
+  std::string lambdas = "learned";   ///< coefficients of a hybrid, see make_coefficients()
   std::size_t lambda = 4;            ///< draws of a hybrid's lambda
-  double tau = 1;                    ///< width of a Gaussian lambda at the start
+  double tau = 1;                    ///< initial width of a Gaussian lambda
   bool smooth = false;               ///< learned tanh instead of signs in the angular lambda
   std::size_t bases = 2, gates = 2;  ///< of hybrids with learned coefficients; clusters
   std::size_t hidden = 64;           ///< hidden width of the network of lambda(x)
   double box = 2;                    ///< half width times sqrt(d) of the box of fixed weights
-  std::uint64_t refit = 100;         ///< training passes between new fixed weights, 0 for never
+  std::uint64_t refit = 100;         ///< training steps between fits of fixed weights, 0: never
   std::size_t rolls = 2;             ///< rolled copies of dpfp
-  std::size_t length = 0;            ///< positions that cosformer can tell apart
-  OwnSpecs own = {};                 ///< of maps added to the registry
+  std::size_t length = 0;            ///< positions that cosformer distinguishes
+  OwnSpecs own = {};                 ///< specs of custom maps
 };
 inline void describe(Keys& keys, FeatureSpec& spec) {
   keys("kind", spec.kind, one_of(feature_maps),
@@ -89,46 +89,45 @@ inline void describe(Keys& keys, FeatureSpec& spec) {
   feature_maps().describe_own(keys, spec.own);
 }
 
-/// Whether it tells the positions of tokens apart: cosformer, alone or in a hybrid.
+/// Returns whether the map depends on positions: cosformer, alone or in a hybrid.
 bool counts_positions(const FeatureSpec& spec);
 
 class Frequencies;
 
-/// One vector of a head, d numbers, as it arrives at the map.
+/// Vector of a head (d), as passed to the map.
 using Point = std::span<const double>;
 
-/// One feature map for all heads of a layer. Maps that treat queries and keys alike give
-/// features(); others, or those that need positions (counting from `first`), derive from
-/// TwoSidedMap. phi(q) . phi(k) is the estimate itself, normalised, unless constants common to all
-/// features are unknown.
+/// Feature map of all heads of a layer. Maps of equal queries and keys override features(); others,
+/// and those with positions (from `first` on), derive from TwoSidedMap. phi(q) . phi(k) is the
+/// normalized estimate, up to constants of all features if those are unknown.
 class FeatureMap : public Module {
  public:
-  /// (B, T, H, d) -> (B, T, H, F)
+  /// Computes features. (B, T, H, d) -> (B, T, H, F)
   virtual Features features(Tape& tape, const Var& x) = 0;
   virtual Features queries(Tape& tape, const Var& q, std::size_t first = 0);
   virtual Features keys(Tape& tape, const Var& k, std::size_t first = 0);
 
-  /// Whether phi(q) . phi(k) is never negative: then attention needs no policy for its denominator.
+  /// Returns whether phi(q) . phi(k) >= 0, so that attention needs no policy for its denominator.
   virtual bool positive() const { return false; }
-  /// Whether single features have signs, even where positive() is true of their sums.
+  /// Returns whether single features have signs, even if positive().
   virtual bool has_signed_features() const { return !positive(); }
-  /// E phi(q) . phi(k) for frequencies from N(0, I); empty where no closed form is known.
+  /// Returns E phi(q) . phi(k) for frequencies from N(0, I); empty without a closed form.
   virtual std::optional<double> kernel(Point q, Point k, std::size_t head = 0) const;
-  /// Its variance for m independent draws from N(0, I); empty where no closed form is known.
+  /// Returns the variance for m independent draws from N(0, I); empty without a closed form.
   virtual std::optional<double> variance(Point q, Point k, std::size_t head = 0) const;
-  /// E of the square of one draw's estimate under frequencies that have other moments.
+  /// Returns E of the squared estimate of one draw with the given moments of frequencies.
   virtual std::optional<double> second_moment(Point q, Point k, const WeightedMoment& moment) const;
-  /// Where phi has them: feature f belongs to frequency f mod m then. Null where it has none.
+  /// Returns the frequencies, null if there are none. Feature f has frequency f mod m.
   virtual Frequencies* frequencies() { return nullptr; }
-  /// Whether a frequency's estimate is the same for w and -w.
+  /// Returns whether w and -w give the same estimate.
   virtual bool even() const { return false; }
-  /// Sets what depends on statistics to the optimum for samples of queries and keys (n, H, d).
+  /// Fits parameters to statistics of sampled queries and keys (n, H, d).
   virtual void calibrate(const Tensor& q, const Tensor& k);
-  /// Whether it is another map without that: then models calibrate it unless they are told not to.
+  /// Returns whether the map depends on calibrate(); models then calibrate by default.
   virtual bool needs_calibration() const { return false; }
 };
 
-/// A map whose queries and keys differ.
+/// Feature map that treats queries and keys differently.
 class TwoSidedMap : public FeatureMap {
  public:
   Features features(Tape& tape, const Var& x) final { return side(tape, x, Side::key, 0); }
@@ -141,11 +140,11 @@ class TwoSidedMap : public FeatureMap {
 
  protected:
   enum class Side { query, key };
-  /// (B, T, H, d) -> (B, T, H, F), positions counting from `first`.
+  /// Computes features of one side, positions counted from `first`. (B, T, H, d) -> (B, T, H, F)
   virtual Features side(Tape& tape, const Var& x, Side side, std::size_t first) = 0;
 };
 
-/// The map that the spec names, with its weights and its temperature.
+/// Makes the map that the spec names, with its weights and temperature.
 std::unique_ptr<FeatureMap> make_feature_map(const FeatureSpec& spec);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

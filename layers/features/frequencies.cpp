@@ -14,10 +14,9 @@ Frequencies::Frequencies(const FeatureSpec& spec)
     log_scale_.assign(filled({H, 1, spec.dim}, real(spec.density.log_scale)));
   }
   if (spec.weights == "importance") {
-    require(
-        density_ != nullptr, spec.kind.c_str(),
-        "weights = \"importance\" are those of a density: projection must be \"density\", not \"",
-        spec.projection, "\"");
+    require(density_ != nullptr, spec.kind.c_str(),
+            "weights = \"importance\" requires projection = \"density\", not \"", spec.projection,
+            "\"");
     proposal_ = std::make_unique<Proposal>(spec.density);
   }
   if (spec.spread == 0) return;
@@ -35,7 +34,7 @@ Var Frequencies::new_draws(Tape& tape) {
 }
 
 Var Frequencies::log_ratio(Tape& tape) {
-  require(proposal_ != nullptr, "frequencies", "only a proposal's draws have weights");
+  require(proposal_ != nullptr, "frequencies", "log_ratio() requires a proposal");
   return proposal_->log_ratio(tape, *density_);
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// What feature maps by random frequencies share, and the exponential ones among them.
+/// Frequencies of random feature maps, and exponential features.
 
 #include <bochner/layers/features/feature_map.hpp>
 #include <bochner/layers/features/projection.hpp>
@@ -7,21 +7,20 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// The frequencies of a feature map, (H, m, d): draws of the spectral density, or of a Projection
-/// under a learned diagonal scale that starts at density.log_scale. With a spread s > 0 head h also
-/// has a learned factor, which starts at exp(s_h), s_h evenly spaced on [-s, s]. With importance
-/// sampling a Proposal draws in place of the density.
+/// Frequencies of a feature map, (H, m, d): draws of the density, or a Projection times a learned
+/// diagonal scale that starts at density.log_scale. A spread s > 0 adds a learned factor per head,
+/// initially exp(s_h), s_h evenly spaced on [-s, s]. Importance sampling draws from a Proposal.
 class Frequencies : public Module {
  public:
   explicit Frequencies(const FeatureSpec& spec);
   Var draws(Tape& tape) {
     return kept(tape, this, [&] { return new_draws(tape); });
   }
-  /// ln of the weights that they stand for the density by, with importance sampling. -> (H, m)
+  /// Returns the log importance weights, with importance sampling. -> (H, m)
   Var log_ratio(Tape& tape);
-  /// Null without importance sampling.
+  /// Returns null without importance sampling.
   Proposal* proposal() const { return proposal_.get(); }
-  /// Null with a projection.
+  /// Returns null with a projection.
   SpectralDensity* density() const { return density_.get(); }
   void visit(Visitor& visitor) override;
 
@@ -35,21 +34,20 @@ class Frequencies : public Module {
   Parameter log_head_scale_;  // (H, 1, 1), with a spread
 };
 
-/// y = x / d^(1/4), so that y . y' = x . x' / sqrt(d). (.., d) -> (.., d)
+/// Computes y = x / d^(1/4), so that y . y' = x . x' / sqrt(d). (.., d) -> (.., d)
 Var softmax_scaled(const Var& x);
 
-/// One sample of a head, in double. (n, H, d) -> (d)
+/// Returns one sample of a head, in double. (n, H, d) -> (d)
 std::vector<double> sample_of(const Tensor& samples, std::size_t row, std::size_t head);
 
-/// softmax_scaled() of samples of one head, in double. (n, H, d), n > 0 -> (n, d)
+/// Returns softmax_scaled() of the samples of one head, in double. (n, H, d), n > 0 -> (n, d)
 std::vector<double> scaled_samples(const Tensor& samples, std::size_t head, std::size_t d);
 
-/// log phi_i(x) = w_i . y - c |y|^2 + offset_i - log(m) / 2, y = x / d^(1/4): logarithms of
-/// exponential features, normalised so that phi(x) . phi(x') is a mean over i. `offset` (H, m) may
-/// be left out.
-/// (B, T, H, d), (H, m, d) -> (B, T, H, m)
+/// Computes log phi_i(x) = w_i . y - c |y|^2 + offset_i - log(m) / 2, y = x / d^(1/4), so that
+/// phi(x) . phi(x') is a mean over i. `offset` (H, m) is optional. (B, T, H, d), (H, m, d) -> (B,
+/// T, H, m)
 Var exponents(const Var& x, const Var& w, double c, const Var& offset = {});
-/// The features themselves, as a rule that attention follows in cache.
+/// Returns features with the logarithms exponents(), in a form that attention evaluates in cache.
 Features exponential(const Var& x, const Var& w, double c, const Var& offset = {});
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -5,15 +5,15 @@
 #include <bochner/layers/features/gates.hpp>
 #include <cmath>
 
-/// Hybrid features with deterministic, learned coefficients: positive and without bias.
+/// Hybrid features with deterministic, learned coefficients: positive and unbiased.
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// sum_k lambda_k(x, y) SM_k(x, y), SM_k the positive estimator of Psi_k x, Psi_k^-1 y with a
-/// learned diagonal Psi_k, all by the same frequencies. lambda_k = p^T M_k p' with Gates p, p' and
-/// sum_k M_k = 1, so that the whole is an inner product of positive features. After Choromanski et
-/// al., "Hybrid random features", 2022.
+/// Computes sum_k lambda_k(x, y) SM_k(x, y), where SM_k is the positive estimator of Psi_k x and
+/// Psi_k^-1 y with a learned diagonal Psi_k and shared frequencies. lambda_k = p^T M_k p' with
+/// Gates p, p' and sum_k M_k = 1, so that the whole is an inner product of positive features. After
+/// Choromanski et al., "Hybrid random features", 2022.
 class GatedHybrid : public TwoSidedMap {
  public:
   bool positive() const override { return true; }
@@ -21,8 +21,8 @@ class GatedHybrid : public TwoSidedMap {
   std::optional<double> kernel(Point q, Point k, std::size_t) const override {
     return ScaledPair(q, k).softmax();
   }
-  /// sum_jk lambda_j lambda_k E exp(w . (u_j + u_k) - c_j - c_k) - SM^2, u_k = Psi_k x + Psi_k^-1
-  /// y, c_k = |Psi_k x|^2 / 2 + |Psi_k^-1 y|^2 / 2: all bases have the same w.
+  /// Returns sum_jk lambda_j lambda_k E exp(w . (u_j + u_k) - c_j - c_k) - SM^2, u_k = Psi_k x +
+  /// Psi_k^-1 y, c_k = |Psi_k x|^2 / 2 + |Psi_k^-1 y|^2 / 2: all bases share w.
   std::optional<double> variance(Point q, Point k, std::size_t head) const override {
     const ScaledPair pair(q, k);
     const std::vector<double> lambda =
@@ -66,7 +66,7 @@ class GatedHybrid : public TwoSidedMap {
     const std::size_t m = w.dim(1);
     const Var coefficients =  // (B, T, H, K, S)
         log_coefficients(tape, gates_.log_gates(tape, y, query), side);
-    // Each base is a head of its own: (B, T, H K, d) with the frequencies of its head.
+    // Treats each base as a head: (B, T, H K, d) with the frequencies of its head.
     const Var each = reshape(x, by_token(x, {1, d_})) * exp(tape(log_psi_) * (query ? 1 : -1));
     const Var heads = reshape(each, {y.dim(0), y.dim(1), H_ * K_, d_});
     const Var shared =
@@ -75,10 +75,10 @@ class GatedHybrid : public TwoSidedMap {
     return product_features(coefficients, from_logarithms(bases));
   }
 
-  /// Logarithms of the factors of lambda: sum_s exp(query(k, s) + key(k, s)) = ln lambda_k. log
-  /// gates (B, T, H, R) -> (B, T, H, K, S)
+  /// Returns logarithms of the factors of lambda: sum_s exp(query(k, s) + key(k, s)) = ln lambda_k.
+  /// log gates (B, T, H, R) -> (B, T, H, K, S)
   virtual Var log_coefficients(Tape& tape, const Var& log_gates, Side side) = 0;
-  /// lambda_k (K) of gates p and p'.
+  /// Returns lambda_k (K) for gates p and p'.
   virtual std::vector<double> coefficients(const std::vector<double>& p,
                                            const std::vector<double>& other,
                                            std::size_t head) const = 0;
@@ -91,7 +91,7 @@ class GatedHybrid : public TwoSidedMap {
   Frequencies frequencies_;
 };
 
-/// M_k learned, softmax over k of `mixing` (R, R) each. F = K R m.
+/// Learned M_k: the softmax over k of `mixing` (R, R). F = K R m.
 class LearnedHybrid : public GatedHybrid {
  public:
   explicit LearnedHybrid(const FeatureSpec& spec)
@@ -116,16 +116,15 @@ class LearnedHybrid : public GatedHybrid {
   Parameter mixing_;  // (H, K, R, R)
 };
 
-/// ln |b / a|^(1/2), kept within a factor of 8: elements near 0 ask for no more.
+/// Returns ln |b / a|^(1/2), limited to a factor of 8 for elements near 0.
 double log_psi_of(double a, double b) {
   constexpr double guard = 1e-3, limit = 2.08;
   return std::clamp(std::log((std::abs(b) + guard) / (std::abs(a) + guard)) / 2, -limit, limit);
 }
 
-/// One base for each pair of a cluster of queries and one of keys: lambda_ab = p_a(x) p'_b(y).
-/// calibrate() finds the clusters by k-means, Psi_ab = |c'_b / c_a|^(1/2), which cancels the sum
-/// Psi c_a + Psi^-1 c'_b where signs differ, and gates that are the clusters' posteriors. F = R^2
-/// m.
+/// One base per pair of a query cluster and a key cluster: lambda_ab = p_a(x) p'_b(y). calibrate()
+/// runs k-means and sets Psi_ab = |c'_b / c_a|^(1/2), which cancels Psi c_a + Psi^-1 c'_b where
+/// signs differ, and gates to the clusters' posteriors. F = R^2 m.
 class ClusterHybrid : public GatedHybrid {
  public:
   explicit ClusterHybrid(const FeatureSpec& spec)

@@ -9,7 +9,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Logits c . y / s - |c|^2 / (2 s), s the spread.
+/// Stores logits c . y / s - |c|^2 / (2 s), s the spread.
 void store_gates(const Clusters& clusters, std::size_t d, real* gates, real* bias) {
   const double spread = std::max(clusters.spread(), 1e-6);
   for (std::size_t r = 0; r < clusters.centres.size() / d; ++r) {
@@ -48,9 +48,9 @@ std::vector<double> Gates::gates(Point y, std::size_t head, bool query) const {
   return softmax_of(std::move(p));
 }
 
-Gates::Found Gates::calibrate(const Tensor& q, const Tensor& k, std::size_t head) {
-  Found found{k_means(scaled_samples(q, head, d_), d_, R_),
-              k_means(scaled_samples(k, head, d_), d_, R_)};
+Gates::GateClusters Gates::calibrate(const Tensor& q, const Tensor& k, std::size_t head) {
+  GateClusters found{k_means(scaled_samples(q, head, d_), d_, R_),
+                     k_means(scaled_samples(k, head, d_), d_, R_)};
   store_gates(found.queries, d_, query_gates_.value().data() + head * R_ * d_,
               query_gate_bias_.value().data() + head * R_);
   store_gates(found.keys, d_, key_gates_.value().data() + head * R_ * d_,
@@ -72,7 +72,7 @@ Var mixed_gates(Tape& tape, const Var& log_gates, Parameter& mixing, bool query)
   const Var logits = tape(mixing);
   const Var M = exp(logits - logsumexp(logits, {1}, keep));
   const Var by_key = reshape(transpose(M, {0, 1, 3, 2}), {H, K * R, R});
-  const Var least = filled({1}, std::numeric_limits<real>::min());  // where a base is off
+  const Var least = filled({1}, std::numeric_limits<real>::min());  // where a base has weight 0
   const Var mixed = maximum(project_heads(exp(log_gates), by_key), least);
   return log(reshape(mixed, by_token(log_gates, {K, R})));
 }

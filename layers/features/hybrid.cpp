@@ -8,17 +8,15 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 /// Hybrid random features: lambda SM_1 + (1 - lambda) SM_2 of two estimators of the softmax kernel,
-/// lambda(x, y) = a + <xi(x), eta(y)> estimated by draws of its own, so that the whole is an inner
-/// product of features: all products of (xi, sqrt(a)) with phi_1 and of (xi, sqrt(1 - a)) with
-/// phi_2, that second xi negative for queries. Signed. Choromanski et al., "Hybrid random
-/// features", 2022.
-///
-/// Trigonometric features for vectors that are alike, hyperbolic ones for others. Angular: lambda =
-/// angle / pi on the hyperbolic ones; exact at angles 0 and pi for equal lengths; F = 4 m (n + 1).
-/// Gaussian: lambda on the trigonometric ones; F = 4 m (2 n + 1), of which 2 m are zero.
+/// where lambda(x, y) = a + <xi(x), eta(y)> is estimated by separate draws, so that the whole is an
+/// inner product of features: products of (xi, sqrt(a)) with phi_1 and of (xi, sqrt(1 - a)) with
+/// phi_2, the second xi negated for queries. Signed. Choromanski et al., "Hybrid random features",
+/// 2022. Trigonometric features serve similar vectors, hyperbolic ones others. Angular: lambda =
+/// angle / pi weights the hyperbolic ones; exact at angles 0 and pi for equal lengths; F = 4 m (n +
+/// 1). Gaussian: lambda weights the trigonometric ones; F = 4 m (2 n + 1), of which 2 m are zero.
 class HybridFeatures : public TwoSidedMap {
  public:
-  /// lambda is the similarity, or, on the hyperbolic estimator, 1 less the similarity.
+  /// lambda is the similarity, or 1 less the similarity on the hyperbolic estimator.
   HybridFeatures(const FeatureSpec& spec, std::unique_ptr<Similarity> similarity,
                  bool lambda_on_hyperbolic)
       : m_(spec.m),
@@ -33,8 +31,8 @@ class HybridFeatures : public TwoSidedMap {
     return ScaledPair(q, k).softmax();
   }
 
-  /// With s on the trigonometric estimator: E s^2 Var_1 + E (1 - s)^2 Var_2 + 2 E s (1 - s) Cov:
-  /// both estimators share w, and the draws of s are independent of it.
+  /// Returns E s^2 Var_1 + E (1 - s)^2 Var_2 + 2 E s (1 - s) Cov for s on the trigonometric
+  /// estimator: both estimators share w, and s is independent of it.
   std::optional<double> variance(Point q, Point k, std::size_t head) const override {
     const ScaledPair pair(q, k);
     const auto s = similarity_->moments(pair, head);

@@ -5,8 +5,8 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// argmin of a function with one minimum on [low, high], by sections of the golden ratio.
-double least_argument(double low, double high, const std::function<double(double)>& f) {
+/// Returns argmin of a unimodal function on [low, high] by golden-section search.
+double golden_section_minimum(double low, double high, const std::function<double(double)>& f) {
   constexpr double ratio = 0.6180339887498949;
   for (std::size_t i = 0; i < 18; ++i) {
     const double left = high - ratio * (high - low), right = low + ratio * (high - low);
@@ -19,15 +19,14 @@ double least_argument(double low, double high, const std::function<double(double
   return (low + high) / 2;
 }
 
-/// A query and a key, and 1 / the squared sum of the query's kernels: what their error weighs in
-/// attention.
+/// A query and a key; `weight` is 1 / (sum of the query's kernels)^2, as in attention.
 struct SampledPair {
   std::vector<double> q, k;
   double weight;
   std::size_t head;
 };
 
-/// All pairs of the first rows of each head, (n, H, d).
+/// Returns all pairs of the first rows of each head, (n, H, d).
 std::vector<SampledPair> sampled_pairs(const FeatureMap& map, const Tensor& q, const Tensor& k) {
   constexpr std::size_t rows = 64;
   std::vector<SampledPair> pairs;
@@ -50,7 +49,7 @@ std::vector<SampledPair> sampled_pairs(const FeatureMap& map, const Tensor& q, c
 ImportanceWeights::ImportanceWeights(std::unique_ptr<FeatureMap> base, const FeatureSpec& spec)
     : WeightedMap(std::move(base)), m_(spec.m), frequencies_(frequencies()) {
   require(frequencies_ != nullptr && frequencies_->proposal() != nullptr, spec.kind.c_str(),
-          "weights = \"importance\" are those of frequencies, and it has none");
+          "weights = \"importance\" requires a map with frequencies");
 }
 
 WeightedMap::LogWeights ImportanceWeights::log_weights_of(Tape& tape, const Var&) {
@@ -84,24 +83,25 @@ void ImportanceWeights::calibrate(const Tensor& q, const Tensor& k) {
     targets.push_back(*target);
   }
   if (pairs.empty() || !map().second_moment(pairs[0].q, pairs[0].k, normal_moment)) return;
-  const auto widened = [&](std::size_t head, double log_factor) {
+  const auto widened_log_scale = [&](std::size_t head, double log_factor) {
     std::vector<double> log_scale = targets[head].log_scale;
     for (double& each : log_scale) each += log_factor;
     return log_scale;
   };
-  const double log_factor = least_argument(-0.3, 1.5, [&](double log_factor) {
+  const double log_factor = golden_section_minimum(-0.3, 1.5, [&](double log_factor) {
     std::vector<WeightedMoment> moments;
     for (std::size_t h = 0; h < targets.size(); ++h)
-      moments.push_back(importance_moment(targets[h], {targets[h].mean, widened(h, log_factor)}));
+      moments.push_back(
+          importance_moment(targets[h], {targets[h].mean, widened_log_scale(h, log_factor)}));
     double sum = 0;
     for (const SampledPair& pair : pairs)
       sum += pair.weight * *map().second_moment(pair.q, pair.k, moments[pair.head]);
     return sum;
   });
-  std::vector<double> of_heads;
+  std::vector<double> log_scales;
   for (std::size_t h = 0; h < targets.size(); ++h)
-    for (double log_scale : widened(h, log_factor)) of_heads.push_back(log_scale);
-  proposal().start_heads_at(of_heads);
+    for (double log_scale : widened_log_scale(h, log_factor)) log_scales.push_back(log_scale);
+  proposal().init_head_log_scales(log_scales);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -8,45 +8,45 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Added to relative variances: less error than that is not worth more weight.
+/// Added to relative variances: smaller errors are not worth more weight.
 constexpr double tolerated_error = 1e-3;
-constexpr double largest_error = 1e20;
+constexpr double max_error = 1e20;
 
 double relative_error(double variance, double kernel) {
   const double relative = variance / (kernel * kernel);
-  return std::isfinite(relative) ? std::clamp(relative, 0.0, largest_error) + tolerated_error
-                                 : largest_error;
+  return std::isfinite(relative) ? std::clamp(relative, 0.0, max_error) + tolerated_error
+                                 : max_error;
 }
 
-/// x in the first and the second row of queries, x and -x of keys: of unit elements.
+/// Returns samples of unit elements: the first row is 1, the second is `second`.
 Tensor unit_samples(std::size_t heads, std::size_t d, real second) {
   Tensor samples = filled({2, heads, d}, real(1));
   for (std::size_t i = heads * d; i < samples.size(); ++i) samples.data()[i] = second;
   return samples;
 }
 
-/// sum_k lambda_k(x, y) phi_k(x) . phi_k(y) of any estimators, each with frequencies of its own,
-/// and HybridCoefficients: all products of their factors with the features. Unbiased where the
-/// estimators are of one kernel. F = S (F_1 + .. + F_K). After Choromanski et al., "Hybrid random
-/// features", 2022.
+/// Hybrid sum_k lambda_k(x, y) phi_k(x) . phi_k(y) of any estimators with separate frequencies:
+/// products of HybridCoefficients' factors and features. Unbiased if all are of one kernel. F = S
+/// (F_1 + .. + F_K). After Choromanski et al., "Hybrid random features", 2022.
 class MixedHybrid : public TwoSidedMap {
  public:
-  explicit MixedHybrid(const FeatureSpec& spec) : needed_(spec.lambdas == "clusters") {
-    require(!spec.estimators.empty(), "hybrid", "needs an estimator");
+  explicit MixedHybrid(const FeatureSpec& spec) : needs_calibration_(spec.lambdas == "clusters") {
+    require(!spec.estimators.empty(), "hybrid", "estimators must not be empty");
     for (std::size_t k = 0; k < spec.estimators.size(); ++k) {
-      FeatureSpec own = spec;
-      own.kind = spec.estimators[k];
-      own.weights = "none";
-      own.density.seed += k * stream_of("estimator");
-      require(own.kind != spec.kind, "hybrid", "cannot be an estimator of itself");
-      estimators_.push_back(feature_maps().make(own.kind, own));
-      needed_ |= estimators_.back()->needs_calibration();
+      FeatureSpec part = spec;
+      part.kind = spec.estimators[k];
+      part.weights = "none";
+      part.density.seed += k * stream_of("estimator");
+      require(part.kind != spec.kind, "hybrid", "cannot be an estimator of itself");
+      estimators_.push_back(feature_maps().make(part.kind, part));
+      needs_calibration_ |= estimators_.back()->needs_calibration();
     }
-    FeatureSpec own = spec;
-    own.density.seed += stream_of("coefficients");
-    coefficients_ = make_coefficients(own, estimators_.size());
+    FeatureSpec part = spec;
+    part.density.seed += stream_of("coefficients");
+    coefficients_ = make_coefficients(part, estimators_.size());
     if (spec.lambdas != "angular" && spec.lambdas != "gaussian") return;
-    weigh(unit_samples(spec.heads, spec.dim, 1), unit_samples(spec.heads, spec.dim, -1));
+    calibrate_coefficients(unit_samples(spec.heads, spec.dim, 1),
+                           unit_samples(spec.heads, spec.dim, -1));
   }
 
   bool has_signed_features() const override {
@@ -63,26 +63,26 @@ class MixedHybrid : public TwoSidedMap {
     const auto lambda = coefficients_->moments(ScaledPair(q, k), head);
     double sum = 0;
     for (std::size_t i = 0; i < estimators_.size(); ++i) {
-      const auto own = estimators_[i]->kernel(q, k, head);
-      if (!own || !lambda) return {};
-      sum += lambda->mean[i] * *own;
+      const auto estimate = estimators_[i]->kernel(q, k, head);
+      if (!estimate || !lambda) return {};
+      sum += lambda->mean[i] * *estimate;
     }
     return sum;
   }
 
-  /// sum_jk E lambda_j lambda_k E A_j A_k - (E sum_k lambda_k A_k)^2: estimates A_k are independent
-  /// of each other and of lambda.
+  /// Returns sum_jk E lambda_j lambda_k E A_j A_k - (E sum_k lambda_k A_k)^2: the estimates A_k are
+  /// independent of each other and of lambda.
   std::optional<double> variance(Point q, Point k, std::size_t head) const override {
     const auto lambda = coefficients_->moments(ScaledPair(q, k), head);
     const std::size_t K = estimators_.size();
     std::vector<double> kernels;
     double sum = 0, mean = 0;
     for (std::size_t i = 0; i < K; ++i) {
-      const auto own = estimators_[i]->kernel(q, k, head),
+      const auto estimate = estimators_[i]->kernel(q, k, head),
                  error = estimators_[i]->variance(q, k, head);
-      if (!own || !error || !lambda) return {};
-      kernels.push_back(*own);
-      mean += lambda->mean[i] * *own;
+      if (!estimate || !error || !lambda) return {};
+      kernels.push_back(*estimate);
+      mean += lambda->mean[i] * *estimate;
       sum += lambda->square[i * K + i] * *error;
     }
     for (std::size_t i = 0; i < K * K; ++i)
@@ -92,9 +92,9 @@ class MixedHybrid : public TwoSidedMap {
 
   void calibrate(const Tensor& q, const Tensor& k) override {
     for (auto& estimator : estimators_) estimator->calibrate(q, k);
-    weigh(q, k);
+    calibrate_coefficients(q, k);
   }
-  bool needs_calibration() const override { return needed_; }
+  bool needs_calibration() const override { return needs_calibration_; }
 
   void visit(Visitor& visitor) override {
     visitor("estimators", estimators_);
@@ -116,7 +116,7 @@ class MixedHybrid : public TwoSidedMap {
   }
 
  private:
-  /// Estimators of different numbers of features in groups of equal size.
+  /// Multiplies features by factors, in groups whose size divides all numbers of features.
   static Features product_of(const Var& factors, const std::vector<Features>& all,
                              bool logarithmic) {
     std::size_t group = 0;
@@ -126,17 +126,17 @@ class MixedHybrid : public TwoSidedMap {
       const Var values = all[k].values();
       const bool to_exponentiate = !logarithmic && all[k].scale == FeatureScale::logarithmic;
       features.push_back(to_exponentiate ? exp(values) : values);
-      const Var own = slice(factors, 3, k, k + 1);
-      for (std::size_t i = 0; i < values.dim(-1) / group; ++i) groups.push_back(own);
+      const Var factor = slice(factors, 3, k, k + 1);
+      for (std::size_t i = 0; i < values.dim(-1) / group; ++i) groups.push_back(factor);
     }
     const Var joined = concat(features, -1), repeated = concat(groups, 3);
     return logarithmic ? product_features(repeated, from_logarithms(joined))
                        : product_features(repeated, joined);
   }
 
-  /// By the variances of attention's weights: those of pairs of large kernels count. An estimator
-  /// without a closed form counts as the mean of the others.
-  void weigh(const Tensor& q, const Tensor& k) {
+  /// Calibrates the coefficients by variances of attention weights, in which pairs of large kernels
+  /// dominate. Estimators without a closed form get the mean of the others.
+  void calibrate_coefficients(const Tensor& q, const Tensor& k) {
     const std::vector<double> sums = row_sums(q, k);
     const std::size_t H = q.shape()[1];
     coefficients_->calibrate(q, k, [&](std::size_t i, std::size_t j, std::size_t head) {
@@ -145,10 +145,12 @@ class MixedHybrid : public TwoSidedMap {
       std::vector<std::size_t> unknown;
       double known = 0;
       for (const auto& estimator : estimators_) {
-        const auto variance = estimator->variance(x, y, head), own = estimator->kernel(x, y, head);
-        if (!variance || !own) unknown.push_back(errors.size());
-        const double weight = own.value_or(1) / sums[i * H + head];
-        errors.push_back(variance && own ? weight * weight * relative_error(*variance, *own) : 0);
+        const auto variance = estimator->variance(x, y, head),
+                   estimate = estimator->kernel(x, y, head);
+        if (!variance || !estimate) unknown.push_back(errors.size());
+        const double weight = estimate.value_or(1) / sums[i * H + head];
+        errors.push_back(
+            variance && estimate ? weight * weight * relative_error(*variance, *estimate) : 0);
         known += errors.back();
       }
       for (const std::size_t e : unknown)
@@ -158,8 +160,8 @@ class MixedHybrid : public TwoSidedMap {
     });
   }
 
-  /// The first estimator's mean kernel of each query and head with the first keys, 1 where it is
-  /// not known. -> (n, H)
+  /// Returns the first estimator's mean kernel of each query and head with the first keys, 1
+  /// without a closed form. -> (n, H)
   std::vector<double> row_sums(const Tensor& q, const Tensor& k) const {
     constexpr std::size_t keys = 64;
     const std::size_t H = q.shape()[1], s = std::min(keys, k.shape()[0]);
@@ -173,7 +175,7 @@ class MixedHybrid : public TwoSidedMap {
     return sums;
   }
 
-  bool needed_;
+  bool needs_calibration_;
   std::vector<std::unique_ptr<FeatureMap>> estimators_;
   std::unique_ptr<HybridCoefficients> coefficients_;
 };

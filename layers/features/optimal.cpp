@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-/// Generalised exponential features: the softmax kernel with less variance than positive features.
+/// Generalized exponential features of the softmax kernel, with less variance than positive ones.
 /// Likhosherstov et al., "FAVOR++", 2022, and "FAVOR#", 2023.
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -18,7 +18,7 @@ Tensor identities(std::size_t H, std::size_t d) {
   return x;
 }
 
-/// A matrix (n, n) in row-major order.
+/// Matrix (n, n) in row-major order.
 using Matrix = std::vector<double>;
 
 struct SampleMoments {
@@ -26,7 +26,7 @@ struct SampleMoments {
   Matrix second;             ///< E x x^T, (d, d)
   std::vector<double> mean;  ///< (d)
 
-  /// points (n, d)
+  /// Computes the moments of points (n, d).
   SampleMoments(const std::vector<double>& points, std::size_t dim)
       : d(dim), second(dim * dim), mean(dim) {
     const double n = double(points.size() / d);
@@ -37,7 +37,7 @@ struct SampleMoments {
       }
     }
   }
-  /// E |x|^2
+  /// Returns E |x|^2.
   double square() const {
     double sum = 0;
     for (std::size_t i = 0; i < d; ++i) sum += second[i * d + i];
@@ -51,15 +51,15 @@ Matrix transposed(const Matrix& a, std::size_t n) {
   return t;
 }
 
-constexpr double smallest = 1e-9;  // of second moments: a coordinate that is always 0
+constexpr double min_moment = 1e-9;  // for coordinates that are always 0
 
-double positive_part(double x) { return std::max(x, smallest); }
+double positive_part(double x) { return std::max(x, min_moment); }
 
 void store(const Matrix& from, std::size_t head, Tensor& to) {
   for (std::size_t i = 0; i < from.size(); ++i) to.data()[head * from.size() + i] = real(from[i]);
 }
 
-/// diag(scale) a
+/// Returns diag(scale) a.
 Matrix scaled_rows(const std::vector<double>& scale, Matrix a) {
   const std::size_t n = scale.size();
   for (std::size_t i = 0; i < n * n; ++i) a[i] *= scale[i / n];
@@ -71,7 +71,7 @@ std::vector<double> power(std::vector<double> values, double exponent) {
   return values;
 }
 
-/// log Psi_l = ln(E y_l^2 / E x_l^2) / 4, which minimises E |Psi x|^2 + |Psi^-1 y|^2.
+/// Returns log Psi_l = ln(E y_l^2 / E x_l^2) / 4, which minimizes E |Psi x|^2 + |Psi^-1 y|^2.
 std::vector<double> balanced_log_psi(const SampleMoments& q, const SampleMoments& k) {
   std::vector<double> log_psi(q.d);
   for (std::size_t l = 0; l < q.d; ++l) {
@@ -81,14 +81,14 @@ std::vector<double> balanced_log_psi(const SampleMoments& q, const SampleMoments
   return log_psi;
 }
 
-/// Q of E (x + y)(x + y)^T = Q L Q^T for independent x and y, and L.
-SymmetricEigen joint_axes(const SampleMoments& q, const SampleMoments& k) {
-  Matrix joint(q.second);
+/// Returns Q and L of E (x + y)(x + y)^T = Q L Q^T for independent x and y.
+SymmetricEigen sum_axes(const SampleMoments& q, const SampleMoments& k) {
+  Matrix sum(q.second);
   for (std::size_t i = 0; i < q.d * q.d; ++i) {
     const std::size_t row = i / q.d, column = i % q.d;
-    joint[i] += k.second[i] + q.mean[row] * k.mean[column] + k.mean[row] * q.mean[column];
+    sum[i] += k.second[i] + q.mean[row] * k.mean[column] + k.mean[row] * q.mean[column];
   }
-  return symmetric_eigen(joint, q.d);
+  return symmetric_eigen(sum, q.d);
 }
 
 struct MatrixPair {
@@ -96,8 +96,8 @@ struct MatrixPair {
   double trace;  ///< E |M_q x|^2 = E |M_k y|^2
 };
 
-/// M_q^T M_k = I with the least E |M_q x|^2 + |M_k y|^2: with E x x^T = Q L Q^T and L^(1/2) Q^T (E
-/// y y^T) Q L^(1/2) = U S^2 U^T, M_q = S^(1/2) U^T L^(-1/2) Q^T, M_k = S^(-1/2) U^T L^(1/2) Q^T.
+/// Returns M_q^T M_k = I of least E |M_q x|^2 + |M_k y|^2: E x x^T = Q L Q^T, L^(1/2) Q^T (E y y^T)
+/// Q L^(1/2) = U S^2 U^T, M_q = S^(1/2) U^T L^(-1/2) Q^T, M_k = S^(-1/2) U^T L^(1/2) Q^T.
 MatrixPair balanced_matrices(const SampleMoments& q, const SampleMoments& k) {
   const std::size_t d = q.d;
   const SymmetricEigen first = symmetric_eigen(q.second, d);
@@ -114,11 +114,11 @@ MatrixPair balanced_matrices(const SampleMoments& q, const SampleMoments& k) {
   return pair;
 }
 
-/// f(w, x) = prod_l (1 - 4 A_l)^(1/4) exp(sum_l A_l w_l^2 + sqrt(1 - 4 A_l) w_l u_l - |u|^2 / 2), A
-/// < 1/8, with u_q = Psi M_q y for queries, u_k = Psi^-1 M_k y for keys, M_q^T M_k = I; logarithms,
-/// divided by sqrt(m); F = m. A is learned through rho, A = (1 - 1/rho) / 8, and starts at its
-/// optimum for queries and keys with elements from N(0, 1); it is never computed from the sequence,
-/// which would let the future leak. calibrate() sets all to the optimum for samples.
+/// Computes f(w, x) = prod_l (1 - 4 A_l)^(1/4) exp(sum_l A_l w_l^2 + sqrt(1 - 4 A_l) w_l u_l -
+/// |u|^2 / 2) as logarithms, divided by sqrt(m); F = m. A < 1/8; u_q = Psi M_q y for queries, u_k =
+/// Psi^-1 M_k y for keys, M_q^T M_k = I. A = (1 - 1/rho) / 8 is learned through rho and starts at
+/// its optimum for elements from N(0, 1). It is never computed from the sequence, which would leak
+/// the future. calibrate() sets all to the optimum for samples.
 class OptimalFeatures : public TwoSidedMap {
  public:
   /// `oprf`: one A. `saderf`: one A and a learned diagonal Psi. `sderf`: A per dimension, one
@@ -139,7 +139,7 @@ class OptimalFeatures : public TwoSidedMap {
 
   bool positive() const override { return true; }
   Frequencies* frequencies() override { return &frequencies_; }
-  /// Matrices are constants of the training: at the identity `aderf` is `oprf`.
+  /// Matrices are not trained: without calibration `aderf` is `oprf`.
   bool needs_calibration() const override { return rotated_ || paired_; }
   std::optional<double> kernel(Point q, Point k, std::size_t) const override {
     return ScaledPair(q, k).softmax();
@@ -158,7 +158,7 @@ class OptimalFeatures : public TwoSidedMap {
     for (std::size_t h = 0; h < log_rho_.shape()[0]; ++h) {
       const SampleMoments q(scaled_samples(queries, h, d_), d_), k(scaled_samples(keys, h, d_), d_);
       if (rotated_) {
-        const SymmetricEigen axes = joint_axes(q, k);
+        const SymmetricEigen axes = sum_axes(q, k);
         store(transposed(axes.vectors, d_), h, query_matrix_);
         for (std::size_t l = 0; l < d_; ++l)
           log_rho[h * d_ + l] = real(optimal_log_rho(1, axes.values[l]));
@@ -227,7 +227,7 @@ class OptimalFeatures : public TwoSidedMap {
     return u;
   }
 
-  /// 1 - 8 A_l
+  /// Returns 1 - 8 A_l.
   double r_of(std::size_t head, std::size_t l) const {
     const real* log_rho = log_rho_.value().data();
     return std::exp(-double(rotated_ ? log_rho[head * d_ + l] : log_rho[head]));
@@ -237,8 +237,8 @@ class OptimalFeatures : public TwoSidedMap {
   bool scaled_, rotated_, paired_;
   Frequencies frequencies_;
   Parameter log_rho_;                 // (H, 1, 1), or (H, 1, d)
-  Parameter log_psi_;                 // (H, d), where scaled
-  Tensor query_matrix_, key_matrix_;  // (H, d, d), where rotated or paired
+  Parameter log_psi_;                 // (H, d), if scaled
+  Tensor query_matrix_, key_matrix_;  // (H, d, d), if rotated or paired
 };
 
 }  // namespace

@@ -3,13 +3,13 @@
 #include <bochner/layers/features/weights.hpp>
 #include <cmath>
 
-/// Positive features of the Gaussian kernel, and weighted. Chen et al., "DiJiang", 2024.
+/// Positive features of the Gaussian kernel, plain and weighted. Chen et al., "DiJiang", 2024.
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// phi(x) = exp(w_i . y - |y|^2) / sqrt(m), y = x / d^(1/4): exp(-|y - y'|^2 / 2) for w ~ N(0, I),
-/// of uniform direction and chi_d radius; F = m.
+/// Computes phi(x) = exp(w_i . y - |y|^2) / sqrt(m), y = x / d^(1/4), F = m, for the kernel exp(-|y
+/// - y'|^2 / 2): w ~ N(0, I) has uniform direction and chi_d radius.
 Features pff(const Var& x, const Var& w) { return exponential(x, w, 1); }
 
 double pff_variance(const ScaledPair& pair) {

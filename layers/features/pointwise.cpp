@@ -4,13 +4,13 @@
 #include <cmath>
 #include <numbers>
 
-/// Feature maps that estimate nothing: simple functions of x whose inner product is the kernel.
-/// Most are what users of GPU libraries ask for by name.
+/// Feature maps without an estimated kernel: simple functions of x whose inner product is the
+/// kernel, most of them known from GPU libraries.
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// A map without parameters.
+/// Map without parameters.
 class PlainFeatures : public FeatureMap {
  public:
   bool positive() const override { return true; }
@@ -31,7 +31,7 @@ class SquaredReluFeatures : public PlainFeatures {
   Features features(Tape&, const Var& x) override { return square(relu(x)); }
 };
 
-/// A map of W x, W (m, d) learned per head, whose elements start with the size of those of x.
+/// Map of W x with W (m, d) learned per head, which initially keeps the size of x.
 class ProjectedFeatures : public FeatureMap {
  public:
   explicit ProjectedFeatures(const FeatureSpec& spec)
@@ -46,13 +46,13 @@ class ProjectedFeatures : public FeatureMap {
   Parameter weight_;
 };
 
-/// elu(W x) + 1; F = m. Katharopoulos et al., 2020, who have no W.
+/// elu(W x) + 1; F = m. Katharopoulos et al., 2020, without W.
 class EluFeatures : public ProjectedFeatures {
  public:
   using ProjectedFeatures::ProjectedFeatures;
   Features features(Tape& tape, const Var& x) override {
     const Var u = projected(tape, x);
-    // elu(u) + 1 without its cancellation far below 0.
+    // Computes elu(u) + 1 without cancellation far below 0.
     return relu(u) + exp(minimum(u, Var(zeros({1}))));
   }
 };
@@ -103,8 +103,8 @@ class TaylorFeatures : public PlainFeatures {
   std::optional<double> variance(Point, Point, std::size_t) const override { return 0; }
 };
 
-/// All products of gain * norm(y) + bias, y = x / d^(1/4): (u_q . u_k)^2 / 2 of learned affine
-/// forms u, one per head; F = d (d + 1) / 2. Aksenov et al., "ReBased", 2024.
+/// All products of gain * norm(y) + bias, y = x / d^(1/4): (u_q . u_k)^2 / 2 for learned affine
+/// forms u per head; F = d (d + 1) / 2. Aksenov et al., "ReBased", 2024.
 class RebasedFeatures : public FeatureMap {
  public:
   explicit RebasedFeatures(const FeatureSpec& spec)
@@ -125,19 +125,19 @@ class RebasedFeatures : public FeatureMap {
   Parameter gain_, bias_;  // (H, d)
 };
 
-/// x[.., (i - by) mod n]
+/// Returns x[.., (i - by) mod n].
 Var rolled(const Var& x, std::size_t by) {
   const std::size_t n = x.dim(-1), cut = n - by % n;
   return concat({slice(x, -1, cut, n), slice(x, -1, 0, cut)}, -1);
 }
 
-/// r(x) times its copies rolled by 1 .. n, r(x) = [relu(x), relu(-x)]; F = 2 d n. Schlag et al.,
-/// "Fast weight programmers", 2021.
+/// Products of r(x) with its copies rolled by 1 .. n, r(x) = [relu(x), relu(-x)]; F = 2 d n. Schlag
+/// et al., "Fast weight programmers", 2021.
 class DpfpFeatures : public PlainFeatures {
  public:
   explicit DpfpFeatures(const FeatureSpec& spec) : rolls_(spec.rolls) {
     require(rolls_ > 0 && rolls_ < 2 * spec.dim, "dpfp", "rolls = ", rolls_,
-            ": must be at least 1 and below ", 2 * spec.dim);
+            " must be at least 1 and below ", 2 * spec.dim);
   }
   Features features(Tape&, const Var& x) override {
     const Var positive = concat({relu(x), relu(-x)}, -1);
@@ -150,7 +150,7 @@ class DpfpFeatures : public PlainFeatures {
   std::size_t rolls_;
 };
 
-/// Waves at positions first, first + 1, ...: (T, 1, 1)
+/// Returns waves at positions first, first + 1, ... -> (T, 1, 1)
 Var waves(std::size_t T, std::size_t first, std::size_t length, bool sine) {
   Tensor x = uninitialized({T, 1, 1});
   for (std::size_t t = 0; t < T; ++t) {
@@ -160,8 +160,8 @@ Var waves(std::size_t T, std::size_t first, std::size_t length, bool sine) {
   return Var(std::move(x));
 }
 
-/// relu(x) [cos(a t), sin(a t)] at position t, a = pi / (2 M): relu(q) . relu(k) cos(a lag), M =
-/// length of the config, which no lag reaches; F = 2d. Qin et al., "cosFormer", 2022.
+/// relu(x) [cos(a t), sin(a t)] at position t, a = pi / (2 M): relu(q) . relu(k) cos(a lag), with M
+/// = length, above any lag; F = 2d. Qin et al., "cosFormer", 2022.
 class CosformerFeatures : public TwoSidedMap {
  public:
   explicit CosformerFeatures(const FeatureSpec& spec) : length_(spec.length) {}
@@ -172,7 +172,7 @@ class CosformerFeatures : public TwoSidedMap {
   Features side(Tape&, const Var& x, Side, std::size_t first) override {
     const std::size_t T = x.dim(1);
     require(first + T <= length_, "cosformer", "position ", first + T - 1,
-            " is beyond its length = ", length_, "; raise model.mixer.features.length");
+            " is beyond length = ", length_, "; raise model.mixer.features.length");
     const Var positive = relu(x), cosine = waves(T, first, length_, false);
     return concat({positive * cosine, positive * waves(T, first, length_, true)}, -1);
   }

@@ -16,7 +16,7 @@ RandomFunction random_of(const ProjectionSpec& spec, const char* part) {
   return {spec.seed, Purpose::spectral, stream_of(part)};
 }
 
-/// Blocks of p rows, p the power of two from d on.
+/// Blocks of p rows, p the smallest power of two from d on.
 struct Blocks {
   std::size_t H, d, p, count;
   explicit Blocks(const ProjectionSpec& spec)
@@ -26,22 +26,22 @@ struct Blocks {
 };
 
 template <class Value>
-Tensor made_of(const Shape& shape, const Value& value) {
+Tensor generate(const Shape& shape, const Value& value) {
   Tensor x = uninitialized(shape);
   for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = real(value(i));
   return x;
 }
 
 Tensor random_signs(const Shape& shape, const RandomFunction& random) {
-  return made_of(shape, [&](std::size_t i) { return random.integer(i, 2) == 0 ? -1.0 : 1.0; });
+  return generate(shape, [&](std::size_t i) { return random.integer(i, 2) == 0 ? -1.0 : 1.0; });
 }
 
 Tensor chi_lengths(const Blocks& blocks, const RandomFunction& random) {
-  return made_of(blocks.by_row(),
-                 [&](std::size_t i) { return chi_quantile(random.uniform(i), blocks.p); });
+  return generate(blocks.by_row(),
+                  [&](std::size_t i) { return chi_quantile(random.uniform(i), blocks.p); });
 }
 
-/// Fisher and Yates' shuffle of 0 .. n - 1 with random numbers first, first + 1, ...
+/// Returns a Fisher-Yates shuffle of 0 .. n - 1 by random numbers first, first + 1, ...
 std::vector<std::size_t> permutation(std::size_t n, const RandomFunction& random,
                                      std::uint64_t first) {
   std::vector<std::size_t> order(n);
@@ -50,7 +50,7 @@ std::vector<std::size_t> permutation(std::size_t n, const RandomFunction& random
   return order;
 }
 
-/// Columns of P H / sqrt(p) for each block, the identity's first d columns taken through.
+/// Returns the first d columns of P H / sqrt(p) per block.
 Tensor permuted_hadamard(const Blocks& blocks, const RandomFunction& random) {
   Tensor mixed = uninitialized({blocks.H, blocks.count, blocks.d, blocks.p});
   const double scale = 1 / std::sqrt(double(blocks.p));
@@ -66,18 +66,18 @@ Tensor permuted_hadamard(const Blocks& blocks, const RandomFunction& random) {
   return mixed;
 }
 
-/// (H, blocks, d, p), rows of each block as columns -> (H, m, d)
+/// Turns columns into rows and keeps m of them. (H, blocks, d, p) -> (H, m, d)
 Var first_rows(const Var& columns, std::size_t m) {
   const Var rows = transpose(columns, {0, 1, 3, 2});
   return slice(reshape(rows, {rows.dim(0), rows.dim(1) * rows.dim(2), rows.dim(3)}), 1, 0, m);
 }
 
 Tensor identity(std::size_t rows, std::size_t columns) {
-  return made_of({rows, columns},
-                 [=](std::size_t i) { return i / columns == i % columns ? 1.0 : 0.0; });
+  return generate({rows, columns},
+                  [=](std::size_t i) { return i / columns == i % columns ? 1.0 : 0.0; });
 }
 
-/// Lengths that the rows of H G P H B, whose norm is |G| / sqrt(p), are multiplied by.
+/// Returns the factors of the rows of H G P H B, whose norm is |G| / sqrt(p).
 Tensor fastfood_lengths(const Blocks& blocks, const Tensor& gaussian,
                         const RandomFunction& random) {
   Tensor lengths = chi_lengths(blocks, random);
@@ -88,9 +88,8 @@ Tensor fastfood_lengths(const Blocks& blocks, const Tensor& gaussian,
   return lengths;
 }
 
-/// Rows S H G P H B / sqrt(p) in blocks of p >= d, p a power of two: H Hadamard, P a permutation,
-/// B signs, G normal, S row lengths (chi_p over |G|); B, G and S are learned, 3p numbers for p
-/// rows. Le et al., "Fastfood", 2013.
+/// Rows S H G P H B / sqrt(p) in blocks of p >= d, p a power of two: H Hadamard, P a permutation;
+/// learned signs B, normal G, row lengths S (chi_p over |G|). Le et al., "Fastfood", 2013.
 class FastfoodProjection : public Projection {
  public:
   explicit FastfoodProjection(const ProjectionSpec& spec) : m_(spec.m) {
@@ -98,7 +97,7 @@ class FastfoodProjection : public Projection {
     const RandomFunction normal = random_of(spec, "gaussian");
     mixed_ = permuted_hadamard(blocks, random_of(spec, "permutation"));
     signs_.assign(random_signs(blocks.by_input(), random_of(spec, "signs")));
-    gaussian_.assign(made_of(blocks.by_row(), [&](std::size_t i) { return normal.normal(i); }));
+    gaussian_.assign(generate(blocks.by_row(), [&](std::size_t i) { return normal.normal(i); }));
     lengths_.assign(fastfood_lengths(blocks, gaussian_.value(), random_of(spec, "lengths")));
   }
 
@@ -120,9 +119,9 @@ class FastfoodProjection : public Projection {
   Parameter gaussian_, lengths_;  // (H, blocks, 1, p)
 };
 
-/// Rows S H D1 H D2 H D3 in blocks of p >= d: D learned diagonals that start as signs, S learned
-/// lengths that start as chi_p. With all lengths sqrt(p), as published, the kernel would not be the
-/// Gaussian one. Yu et al., "Orthogonal random features", 2016.
+/// Rows S H D1 H D2 H D3 in blocks of p >= d with learned diagonals D, initially signs, and learned
+/// lengths S, initially chi_p. The published lengths sqrt(p) would not give the Gaussian kernel. Yu
+/// et al., "Orthogonal random features", 2016.
 class SorfProjection : public Projection {
  public:
   explicit SorfProjection(const ProjectionSpec& spec)
@@ -154,9 +153,9 @@ class SorfProjection : public Projection {
   Parameter lengths_;         // (H, blocks, 1, p)
 };
 
-/// Uniform directions, orthogonal in blocks, times r(t), r the quantile function of chi_d: the
-/// radius of N(0, I). t is stratified, one draw for each m-th part of (0, 1), in random order, so
-/// each row is exactly normal. "PFF" in Chen et al., "DiJiang", 2024.
+/// Uniform directions, orthogonal in blocks, times r(t), the quantile function of chi_d, the radius
+/// of N(0, I). t is stratified, one draw per m-th part of (0, 1) in random order, so that each row
+/// is exactly normal. "PFF" in Chen et al., "DiJiang", 2024.
 class RadialProjection : public Projection {
  public:
   explicit RadialProjection(const ProjectionSpec& spec)

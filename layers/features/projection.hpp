@@ -1,5 +1,5 @@
 #pragma once
-/// Frequencies that are cheap to store or well spread, in place of the draws of a density.
+/// Structured frequencies, cheap to store or well spread, instead of draws of a density.
 
 #include <bochner/layers/module.hpp>
 #include <bochner/layers/registry.hpp>
@@ -11,18 +11,18 @@ struct ProjectionSpec {
   std::uint64_t seed = 1;
 };
 
-/// Rows that start as draws of N(0, I) or near it, made once a pass: a product with them costs
-/// tokens x m x d, which for d up to a hundred is faster than a fast transform of every token.
+/// Rows that start as draws of N(0, I) or near it, computed once per pass: for d up to a hundred, a
+/// product (tokens x m x d) is faster than a fast transform per token.
 class Projection : public Module {
  public:
-  /// -> (H, m, d)
+  /// Returns the rows. -> (H, m, d)
   virtual Var rows(Tape& tape) = 0;
 };
 
-/// "fastfood", "sorf", "radial"; a user's own are added here.
+/// Registry of "fastfood", "sorf", "radial"; add custom projections here.
 Registry<Projection, ProjectionSpec>& projections();
 
-/// Quantile function of the chi_d distribution, the length of a draw of N(0, I_d), at 0 < t < 1.
+/// Returns the quantile function at 0 < t < 1 of chi_d, the length of a draw of N(0, I_d).
 double chi_quantile(double t, std::size_t d);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

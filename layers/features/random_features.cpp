@@ -35,17 +35,17 @@ class EstimatorFeatures : public FeatureMap {
   Frequencies frequencies_;
 };
 
-/// phi(x) = exp(w_i . y - |y|^2 / 2) / sqrt(m); F = m. Choromanski et al., "Performers", 2021.
+/// exp(w_i . y - |y|^2 / 2) / sqrt(m); F = m. Choromanski et al., "Performers", 2021.
 Features positive_features(const Var& x, const Var& w) { return exponential(x, w, 0.5); }
 
-/// phi(x) = [exp(w_i . y - |y|^2 / 2), exp(-w_i . y - |y|^2 / 2)] / sqrt(2m); F = 2m; exact at
-/// y' = -y. Choromanski et al., 2021 (SM++).
+/// Computes phi(x) = [exp(w_i . y - |y|^2 / 2), exp(-w_i . y - |y|^2 / 2)] / sqrt(2m); F = 2m;
+/// exact at y' = -y. Choromanski et al., 2021 (SM++).
 Features hyperbolic_features(const Var& x, const Var& w) {
   return exponential(x, both_signs(w), 0.5);
 }
 
-/// phi(x) = exp(|y|^2 / 2) [cos(w_i . y), sin(w_i . y)] / sqrt(m); F = 2m; signed; exact at x' = x.
-/// Rahimi and Recht, "Random features", 2007.
+/// Computes phi(x) = exp(|y|^2 / 2) [cos(w_i . y), sin(w_i . y)] / sqrt(m); F = 2m; signed; exact
+/// at x' = x. Rahimi and Recht, "Random features", 2007.
 Features signed_features(const Var& x, const Var& w) { return trigonometric_features(x, w); }
 
 }  // namespace
@@ -79,14 +79,14 @@ Var fourier_features(const Var& y, const Var& w) {
   return concat({cos(angles), sin(angles)}, -1) * (1 / std::sqrt(double(w.dim(1))));
 }
 
-double largest_trigonometric_exponent() {
+double max_trigonometric_exponent() {
   constexpr double room = 8;
   return std::log(double(std::numeric_limits<real>::max())) / 2 - room;
 }
 
 Var trigonometric_features(const Var& x, const Var& w) {
   const Var y = softmax_scaled(x), exponents = 0.5 * sum(square(y), -1, keep);
-  return fourier_features(y, w) * exp(clamp(exponents, 0, real(largest_trigonometric_exponent())));
+  return fourier_features(y, w) * exp(clamp(exponents, 0, real(max_trigonometric_exponent())));
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

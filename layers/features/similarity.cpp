@@ -14,7 +14,7 @@ Tensor lambda_draws(const FeatureSpec& spec) {
                     {spec.density.seed, Purpose::spectral, stream_of("lambda")});
 }
 
-/// 1 or -1, a constant to the tape.
+/// Returns 1 or -1 as constants.
 Var signs_of(const Var& x) {
   Tensor signs = x.value();
   for (real& e : signs) e = e < 0 ? real(-1) : real(1);
@@ -33,7 +33,7 @@ class AngularSimilarity : public Similarity {
   }
   double constant() const override { return 0.5; }
 
-  /// With t = angle / pi: mean 1 - t, variance t (1 - t) / n. All signs of a zero are +1.
+  /// With t = angle / pi: mean 1 - t, variance t (1 - t) / n. The sign of zero is +1.
   std::optional<Moments> moments(const ScaledPair& pair, std::size_t) const override {
     if (smooth_) return {};
     const double norms = std::sqrt(pair.xx * pair.yy);

@@ -3,13 +3,13 @@
 #include <bochner/layers/features/random_features.hpp>
 #include <cmath>
 
-/// Kernels by Bochner's theorem: the stationary one itself, and what it is the diagonal of.
+/// Stationary kernels by Bochner's theorem, and their nonstationary generalization.
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// phi(x) = [cos(w_i . y), sin(w_i . y)] / sqrt(m): k = E cos(w . (y - y')), whatever the density;
-/// F = 2m; signed; exact at x' = x. Rahimi and Recht, "Random features", 2007.
+/// Computes phi(x) = [cos(w_i . y), sin(w_i . y)] / sqrt(m) for k = E cos(w . (y - y')) of any
+/// density; F = 2m; signed; exact at x' = x. Rahimi and Recht, "Random features", 2007.
 Features stationary_features(const Var& x, const Var& w) {
   return fourier_features(softmax_scaled(x), w);
 }
@@ -22,10 +22,9 @@ FeatureSpec partner_of(FeatureSpec spec) {
 
 /// phi(x) = [cos(w_i . y) + cos(v_i . y), sin(w_i . y) + sin(v_i . y)] / (2 sqrt(m)), v = rho w +
 /// sqrt(1 - rho^2) u for independent w and u of two learned densities and a learned correlation rho
-/// = cos(angle) of each head: a spectral density over pairs (w, v), of which rho = 1 is the
-/// stationary diagonal. Positive definite by construction; F = 2m; signed. Samo and Roberts,
-/// "Generalized spectral kernels", 2015; Ton et al., "Spatial mapping with nonstationary features",
-/// 2018.
+/// = cos(angle) per head: a spectral density over pairs (w, v), stationary for rho = 1. Positive
+/// definite by construction; F = 2m; signed. Samo and Roberts, "Generalized spectral kernels",
+/// 2015; Ton et al., "Spatial mapping with nonstationary features", 2018.
 class NonstationaryFeatures : public FeatureMap {
  public:
   explicit NonstationaryFeatures(const FeatureSpec& spec)
@@ -34,7 +33,7 @@ class NonstationaryFeatures : public FeatureMap {
         partner_(partner_of(spec)),
         angle_(filled({spec.heads, 1, 1}, real(std::acos(spec.correlation)))) {
     require(std::abs(spec.correlation) <= 1, "nonstationary", "correlation = ", spec.correlation,
-            ": must be between -1 and 1");
+            " must be between -1 and 1");
   }
 
   Features features(Tape& tape, const Var& x) override {

@@ -7,12 +7,12 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Weights below e^-60 of the mean are left at that: their features are gone, yet finite.
-constexpr double lowest_log_weight = -60;
-/// Added to sums of features: those of rectified ones may all be 0, and stay it.
-constexpr double smallest_sum = 1e-15;
+/// Lower bound of log weights: features below e^-60 of the mean vanish but stay finite.
+constexpr double min_log_weight = -60;
+/// Added to sums of rectified features, which may all be 0 and then stay 0.
+constexpr double min_sum = 1e-15;
 
-/// ln sqrt(m xi_i) of the optimal weights of one head's frequencies (m, d).
+/// Stores ln sqrt(m xi_i) of the optimal weights of one head's frequencies (m, d).
 void store_log_weights(const real* frequencies, std::size_t m, std::size_t d, double box, bool even,
                        real* to) {
   const std::vector<double> w(frequencies, frequencies + m * d);
@@ -21,26 +21,27 @@ void store_log_weights(const real* frequencies, std::size_t m, std::size_t d, do
   for (double weight : weights) total += weight;
   for (std::size_t i = 0; i < m; ++i) {
     const double relative = double(m) * weights[i] / total;
-    to[i] = real(std::max(lowest_log_weight, std::log(relative) / 2));
+    to[i] = real(std::max(min_log_weight, std::log(relative) / 2));
   }
 }
 
-/// x[.., f mod n] for f < F. (.., n) -> (.., F)
+/// Returns x[.., f mod n] for f < F. (.., n) -> (.., F)
 Var repeated(const Var& x, std::size_t F) {
   const std::size_t n = x.dim(-1);
   require(F % n == 0, "weights", n, " weights for ", F, " features");
   return n == F ? x : concat(std::vector<Var>(F / n, x), -1);
 }
 
-/// Features times exp(constant + by_token), either of which may be left out.
-Features weigh(Features features, const Var& constant, const Var& by_token) {
+/// Multiplies features by exp(constant + by_token), either of which may not exist.
+Features apply_weights(Features features, const Var& constant, const Var& by_token) {
   if (features.are_products())
-    return product_features(features.coefficients, weigh(features.base(), constant, by_token));
+    return product_features(features.coefficients,
+                            apply_weights(features.base(), constant, by_token));
   const std::size_t F = features.shape().back();
   if (features.are_exponential() && constant.exists()) {
     const Var offset = repeated(constant, F);
     features.offset = features.offset.exists() ? features.offset + offset : offset;
-    return weigh(std::move(features), {}, by_token);
+    return apply_weights(std::move(features), {}, by_token);
   }
   if (!constant.exists() && !by_token.exists()) return features;
   const Var log_weight = !constant.exists()   ? by_token
@@ -51,7 +52,7 @@ Features weigh(Features features, const Var& constant, const Var& by_token) {
   return features.tokens * repeated(exp(log_weight), F);
 }
 
-/// As many weights as the map has frequencies, or features where it has none.
+/// Returns the number of frequencies, or of features if the map has no frequencies.
 std::size_t count_weights(FeatureMap& map, const FeatureSpec& spec) {
   if (map.frequencies()) return spec.m;
   Tape tape({.recording = false});
@@ -74,13 +75,12 @@ Features WeightedMap::keys(Tape& tape, const Var& k, std::size_t first) {
 
 Features WeightedMap::weighted(Tape& tape, const Var& x, Features features) {
   const auto [constant, by_token] = log_weights_of(tape, x);
-  return weigh(std::move(features), constant, by_token);
+  return apply_weights(std::move(features), constant, by_token);
 }
 
 NormalizedWeights::NormalizedWeights(std::unique_ptr<FeatureMap> base, const FeatureSpec& spec)
     : WeightedMap(std::move(base)) {
-  require(positive(), spec.kind.c_str(),
-          "weights = \"normalized\" divide by a sum of features, which must be positive");
+  require(positive(), spec.kind.c_str(), "weights = \"normalized\" requires positive features");
 }
 
 Features NormalizedWeights::weighted(Tape&, const Var&, Features features) {
@@ -88,7 +88,7 @@ Features NormalizedWeights::weighted(Tape&, const Var&, Features features) {
   if (features.scale == FeatureScale::logarithmic)
     return from_logarithms(log_softmax(features.values()) + 0.5 * std::log(F));
   const Var values = features.values();
-  return std::sqrt(F) * values / (sum(values, -1, keep) + smallest_sum);
+  return std::sqrt(F) * values / (sum(values, -1, keep) + min_sum);
 }
 
 LearnedWeights::LearnedWeights(std::unique_ptr<FeatureMap> base, const FeatureSpec& spec)
@@ -123,9 +123,9 @@ FixedWeights::FixedWeights(std::unique_ptr<FeatureMap> base, const FeatureSpec& 
       refit_(spec.refit),
       log_weight_(zeros({spec.heads, spec.m})) {
   require(frequencies() != nullptr, spec.kind.c_str(),
-          "weights = \"fixed\" are those of frequencies, and it has none");
+          "weights = \"fixed\" requires a map with frequencies");
   require(spec.density.redraw == 0, spec.kind.c_str(),
-          "its weights are those of one set of frequencies: redraw must be 0, not ",
+          "fixed weights belong to one set of frequencies: redraw must be 0, not ",
           spec.density.redraw);
 }
 
@@ -139,15 +139,15 @@ void FixedWeights::calibrate(const Tensor& q, const Tensor& k) {
   fit();
 }
 
-/// Once for equal frequencies: the keys of a pass see what its queries saw.
+/// Fits once per set of frequencies, so that keys and queries of a pass share weights.
 void FixedWeights::fit() {
   Tape tape({.recording = false});
   const Tensor w = frequencies()->draws(tape).value();
-  if (w == fitted_) return;
+  if (w == fitted_frequencies_) return;
   const std::size_t m = w.shape()[1], d = w.shape()[2];
   for (std::size_t h = 0; h < w.shape()[0]; ++h)
     store_log_weights(w.data() + h * m * d, m, d, box_, even(), log_weight_.data() + h * m);
-  fitted_ = w;
+  fitted_frequencies_ = w;
 }
 
 WeightedMap::LogWeights FixedWeights::log_weights_of(Tape& tape, const Var&) {
@@ -163,7 +163,7 @@ void FixedWeights::visit(Visitor& visitor) {
 std::unique_ptr<FeatureMap> weighted_map(std::unique_ptr<FeatureMap> map, const FeatureSpec& spec) {
   if (spec.weights == "none") return map;
   require(dynamic_cast<WeightedMap*>(map.get()) == nullptr, spec.kind.c_str(),
-          "it has weights already: weights must be \"none\", not \"", spec.weights, "\"");
+          "the map has weights already: weights must be \"none\", not \"", spec.weights, "\"");
   if (spec.weights == "learned") return std::make_unique<LearnedWeights>(std::move(map), spec);
   if (spec.weights == "normalized")
     return std::make_unique<NormalizedWeights>(std::move(map), spec);

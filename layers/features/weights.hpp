@@ -1,14 +1,13 @@
 #pragma once
-/// Weights lambda over the features of any map: (1/m) sum_i lambda_i(x) lambda_i(y) z_i(x) z_i(y).
+/// Weights lambda on the features of any map: (1/m) sum_i lambda_i(x) lambda_i(y) z_i(x) z_i(y).
 
 #include <bochner/layers/features/frequencies.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// A map whose features are multiplied by lambda_i(x) > 0: its kernel stays positive definite, and
-/// is the map's own at lambda = 1. Features of one frequency (its cosine and sine, its products in
-/// a hybrid) share a weight; maps without frequencies have one for each feature, `hybrid` for each
-/// of its estimators' features.
+/// Map whose features are multiplied by lambda_i(x) > 0: the kernel stays positive definite, and
+/// unchanged for lambda = 1. Features of one frequency (cosine and sine, products in a hybrid)
+/// share a weight; maps without frequencies, and estimators of `hybrid`, have one per feature.
 class WeightedMap : public FeatureMap {
  public:
   explicit WeightedMap(std::unique_ptr<FeatureMap> map) : map_(std::move(map)) {}
@@ -27,13 +26,13 @@ class WeightedMap : public FeatureMap {
   FeatureMap& map() { return *map_; }
 
  protected:
-  /// ln lambda: a constant part (H, n) and one of each token (B, T, H, n), either may be left out;
-  /// feature f has weight f mod n.
+  /// ln lambda: a constant (H, n) and a part per token (B, T, H, n), each optional; feature f has f
+  /// mod n.
   struct LogWeights {
     Var constant, by_token;
   };
   virtual LogWeights log_weights_of(Tape&, const Var&) { return {}; }
-  /// The map's features of x times their weights.
+  /// Multiplies the map's features of x by their weights.
   virtual Features weighted(Tape& tape, const Var& x, Features features);
   const FeatureMap& map() const { return *map_; }
 
@@ -41,14 +40,14 @@ class WeightedMap : public FeatureMap {
   std::unique_ptr<FeatureMap> map_;
 };
 
-/// log lambda = V gelu(U y + a) + b per head, y = x / d^(1/4): learned weights that depend on the
-/// input and start at 1. Chen et al., "DiJiang", 2024.
+/// Learned weights log lambda = V gelu(U y + a) + b, y = x / d^(1/4), initially 1. Chen et al.,
+/// "DiJiang", 2024.
 class LearnedWeights : public WeightedMap {
  public:
   LearnedWeights(std::unique_ptr<FeatureMap> map, const FeatureSpec& spec);
-  /// Weights of single features keep a sum positive only where no feature has a sign.
+  /// Weights keep sums positive only if no feature has a sign.
   bool positive() const override { return !map().has_signed_features(); }
-  /// ln lambda(x) itself, to look at. (B, T, H, d) -> (B, T, H, n)
+  /// Returns ln lambda(x), for inspection. (B, T, H, d) -> (B, T, H, n)
   Var log_weights(Tape& tape, const Var& x);
   void visit(Visitor& visitor) override;
 
@@ -60,11 +59,10 @@ class LearnedWeights : public WeightedMap {
   Parameter output_, output_bias_;  // V (H, n, hidden), b (H, n)
 };
 
-/// lambda(x) = 1 / mean_i phi_i(x), the same for all features of a token: an exponential map then
-/// has the softmax of its exponents. Its mean is an estimate of SM(x, 0) = 1, known exactly, so
-/// that this is the ratio estimator of the same kernel: consistent, its bias O(1 / m), and no key
-/// outweighs the others by the luck of its draws. Where all are 0, they stay it. For positive maps;
-/// Chen et al., "DiJiang", 2024, have it in their code.
+/// lambda(x) = 1 / mean_i phi_i(x), shared by all features of a token: the softmax of the exponents
+/// of an exponential map. The mean estimates SM(x, 0) = 1, so this is the ratio estimator of the
+/// same kernel: consistent, with bias O(1 / m), and no key dominates by chance. Features that are
+/// all 0 stay 0. For positive maps; from the code of Chen et al., "DiJiang", 2024.
 class NormalizedWeights : public WeightedMap {
  public:
   NormalizedWeights(std::unique_ptr<FeatureMap> map, const FeatureSpec& spec);
@@ -73,15 +71,14 @@ class NormalizedWeights : public WeightedMap {
   Features weighted(Tape& tape, const Var& x, Features features) override;
 };
 
-/// Constant weights, those of box_weights() for the frequencies at the start, and 1 before
-/// initialize(). When frequencies have moved, the weights are optimised again: in every `refit`-th
-/// training pass (Tape::step), and by calibrate(). No gradient goes through them. Redraws would
-/// leave the weights behind: the constructor refuses them.
+/// Constant weights, box_weights() of the initial frequencies; 1 before initialize(). They are
+/// refitted every `refit`-th training pass (Tape::step) and by calibrate(), and pass no gradient.
+/// The constructor rejects redraws, which would invalidate the weights.
 class FixedWeights : public WeightedMap {
  public:
   FixedWeights(std::unique_ptr<FeatureMap> map, const FeatureSpec& spec);
   void initialized() override;
-  /// The map, then the weights: they need no samples, but the density may have started at them.
+  /// Calibrates the map, which may move the density, then refits the weights.
   void calibrate(const Tensor& q, const Tensor& k) override;
   void visit(Visitor& visitor) override;
 
@@ -93,12 +90,12 @@ class FixedWeights : public WeightedMap {
 
   double box_;
   std::uint64_t refit_;
-  Tensor log_weight_;  // (H, m)
-  Tensor fitted_;      // the frequencies that they are of; (): not known
+  Tensor log_weight_;          // (H, m)
+  Tensor fitted_frequencies_;  // of the last fit; () before
 };
 
 /// Importance sampling: frequencies w_i of the density's Proposal q, lambda_i^2 = p(w_i) / q(w_i).
-/// Without bias for whatever the map estimates with p.
+/// Unbiased for what the map estimates with p.
 class ImportanceWeights : public WeightedMap {
  public:
   ImportanceWeights(std::unique_ptr<FeatureMap> map, const FeatureSpec& spec);
@@ -107,9 +104,9 @@ class ImportanceWeights : public WeightedMap {
   }
   /// For p = N(0, I) and a Gaussian q.
   std::optional<double> variance(Point q, Point k, std::size_t head) const override;
-  /// Of the m frequencies in use, see effective_sample_size().
+  /// Returns effective_sample_size() of the m frequencies.
   double effective_size(std::size_t head);
-  /// Sets a Gaussian q's scale to that of least error of attention's weights on the samples.
+  /// Sets the scale of a Gaussian q to minimize the error of attention weights on the samples.
   void calibrate(const Tensor& q, const Tensor& k) override;
 
  protected:
@@ -119,10 +116,10 @@ class ImportanceWeights : public WeightedMap {
   SpectralDensity& proposal() const { return frequencies_->proposal()->density(); }
 
   std::size_t m_;
-  Frequencies* frequencies_;  // of the map
+  Frequencies* frequencies_;  // owned by the map
 };
 
-/// The map with the weights that spec.weights names.
+/// Adds the weights that spec.weights names to the map.
 std::unique_ptr<FeatureMap> weighted_map(std::unique_ptr<FeatureMap> map, const FeatureSpec& spec);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -23,12 +23,12 @@ std::vector<std::vector<std::size_t>> terms_of(const GaussianProcessSpec& spec) 
   return terms;
 }
 
-GaussianProcessSpec completed(GaussianProcessSpec spec) {
-  require(spec.inputs >= 1, "gaussian_process", "needs an input");
+GaussianProcessSpec with_density_sizes(GaussianProcessSpec spec) {
+  require(spec.inputs >= 1, "gaussian_process", "inputs must be at least 1");
   spec.density.heads = 0;
   for (const auto& term : terms_of(spec)) spec.density.heads += term.size();
   spec.density.dim = 1;
-  if (spec.method != "features" && spec.density.kind != "free") spec.density.m = 1;  // not drawn
+  if (spec.method != "features" && spec.density.kind != "free") spec.density.m = 1;  // unused
   return spec;
 }
 
@@ -36,35 +36,34 @@ std::size_t trend_size(const GaussianProcessSpec& spec) {
   return spec.trend == "none" ? 0 : spec.trend == "constant" ? 1 : 1 + spec.inputs;
 }
 
-/// The prior of the log scales is the process's own.
+/// Removes the density's prior; log_prior() has one of the log scales instead.
 DensitySpec without_prior(DensitySpec spec) {
   require(spec.posterior == "none", "gaussian_process",
-          "density.posterior is for other models: a process has no batches to draw it for; set "
-          "density.prior");
+          "density.posterior is not supported: it is drawn per batch; set density.prior instead");
   spec.prior = 0;
   return spec;
 }
 
-/// Gradients reach the parameters in the order in which visit() names them.
-void require_slopes_of_all(SpectralDensity& density, const DensitySpec& spec) {
+/// Checks that curve() has a slope for each parameter that visit() names, in the same order.
+void require_all_slopes(SpectralDensity& density, const DensitySpec& spec) {
   const std::size_t visited = count_parameters(density),
                     slopes = density.curve(0)->parameters() * spec.heads;
   require(slopes == visited, "gaussian_process", "curve() of the density \"", spec.kind,
-          "\" has slopes by ", slopes, " numbers of all heads, its visit() names ", visited);
+          "\" has slopes by ", slopes, " numbers, but visit() names ", visited);
 }
 
-/// Some of the rows, any of them, for what is asked again and again.
-struct SomeRows {
+/// Random subset of rows, for repeated likelihoods.
+struct SampledRows {
   std::vector<std::vector<double>> inputs;
   std::vector<double> targets;
   ProcessRows view() const { return {inputs, targets}; }
 };
-SomeRows some_rows(const ProcessRows& rows, std::uint64_t seed) {
-  constexpr std::size_t most = 400;
+SampledRows sampled_rows(const ProcessRows& rows, std::uint64_t seed) {
+  constexpr std::size_t max_rows = 400;
   std::vector<std::size_t> order =
       Draws({seed, Purpose::spectral, stream_of("start")}).shuffled(rows.size());
-  order.resize(std::min(order.size(), most));
-  SomeRows some{std::vector<std::vector<double>>(rows.inputs.size()), {}};
+  order.resize(std::min(order.size(), max_rows));
+  SampledRows some{std::vector<std::vector<double>>(rows.inputs.size()), {}};
   for (const std::size_t row : order) {
     for (std::size_t j = 0; j < rows.inputs.size(); ++j)
       some.inputs[j].push_back(rows.inputs[j][row]);
@@ -73,16 +72,16 @@ SomeRows some_rows(const ProcessRows& rows, std::uint64_t seed) {
   return some;
 }
 
-/// -infinity where the covariance is singular.
-double likelihood_or_none(GaussianProcess& process, const ProcessRows& rows) try {
+/// Returns the log likelihood, or -infinity if the covariance is singular.
+double finite_log_likelihood(GaussianProcess& process, const ProcessRows& rows) try {
   Tape tape({.recording = false});
   return double(process.log_likelihood(tape, rows).value().data()[0]);
 } catch (const std::domain_error&) {
   return -std::numeric_limits<double>::infinity();
 }
 
-/// A tape refuses parameters that no visit() names, as that of no trend.
-Var unless_empty(Tape& tape, Parameter& parameter) {
+/// Returns a constant for empty parameters, which visit() does not name and a tape rejects.
+Var variable_of(Tape& tape, Parameter& parameter) {
   return parameter.value().size() > 0 ? tape(parameter) : tape.constant(parameter.value());
 }
 
@@ -95,17 +94,18 @@ std::vector<double> exponentials(const Parameter& logs) {
 }  // namespace
 
 GaussianProcess::GaussianProcess(const GaussianProcessSpec& spec)
-    : spec_(completed(checked("gaussian_process", spec))),
+    : spec_(with_density_sizes(checked("gaussian_process", spec))),
       terms_(terms_of(spec)),
       density_(make_density(without_prior(spec_.density))),
       log_variance_(filled({terms_.size()}, real(-std::log(double(terms_.size()))))),
       log_noise_(filled({1}, real(std::log(spec.noise)))),
       log_trend_(Shape{trend_size(spec)}) {
-  require(spec_.method == "features" || density_->curve(0) != nullptr, "gaussian_process",
-          "the density \"", spec_.density.kind,
-          "\" has no kernel in closed form; choose gaussian, student_t, cauchy, laplace, mixture "
-          "or free, or method = \"features\"");
-  if (spec_.method != "features") require_slopes_of_all(*density_, spec_.density);
+  require(
+      spec_.method == "features" || density_->curve(0) != nullptr, "gaussian_process",
+      "the density \"", spec_.density.kind,
+      "\" has no kernel in closed form; use gaussian, student_t, cauchy, laplace, mixture or free, "
+      "or set method = \"features\"");
+  if (spec_.method != "features") require_all_slopes(*density_, spec_.density);
   require(spec_.density.prior == 0 || log_scale(), "gaussian_process", "the density \"",
           spec_.density.kind, "\" has no log scale for density.prior");
   if (spec_.density.prior > 0) prior_centre_ = log_scale()->value();
@@ -125,7 +125,7 @@ double GaussianProcess::noise_variance() const {
 }
 std::vector<double> GaussianProcess::trend_variances() const { return exponentials(log_trend_); }
 
-/// In the order of ProcessKernel.
+/// Returns the parameters in the order of ProcessKernel.
 std::vector<Parameter*> GaussianProcess::parameters() {
   std::vector<Parameter*> all;
   for (const NamedParameter& named : parameters_of(*density_)) all.push_back(named.parameter);
@@ -156,7 +156,7 @@ std::shared_ptr<const ProcessKernel> GaussianProcess::kernel(const ProcessRows& 
                                          trend_variances(), std::move(sizes));
 }
 
-/// `draws` (H, m, 1)
+/// Computes features. draws (H, m, 1)
 std::shared_ptr<const ProcessFeatures> GaussianProcess::features(const ProcessRows& rows,
                                                                  const Var& draws) {
   require_rows(rows, spec_.inputs);
@@ -167,15 +167,15 @@ std::shared_ptr<const ProcessFeatures> GaussianProcess::features(const ProcessRo
 }
 
 Var GaussianProcess::log_likelihood(Tape& tape, const ProcessRows& rows) {
-  return or_say_singular(noise_variance(), spec_.method, [&]() -> Var {
+  return explain_singular(noise_variance(), spec_.method, [&]() -> Var {
     if (spec_.method == "features") {
       const Var draws = density_->draws(tape);
-      return conjugate_log_likelihood({draws, tape(log_variance_), unless_empty(tape, log_trend_)},
+      return conjugate_log_likelihood({draws, tape(log_variance_), variable_of(tape, log_trend_)},
                                       tape(log_noise_), features(rows, draws), rows.targets,
                                       spec_.noise_shape);
     }
     std::vector<Var> inputs;
-    for (Parameter* parameter : parameters()) inputs.push_back(unless_empty(tape, *parameter));
+    for (Parameter* parameter : parameters()) inputs.push_back(variable_of(tape, *parameter));
     if (spec_.method == "cg")
       return iterative_log_likelihood(inputs, kernel(rows), rows.targets, spec_.cg);
     return gaussian_log_likelihood(inputs, kernel(rows), rows.targets);
@@ -184,7 +184,7 @@ Var GaussianProcess::log_likelihood(Tape& tape, const ProcessRows& rows) {
 
 std::unique_ptr<ProcessPosterior> GaussianProcess::condition(const ProcessRows& rows) {
   using Posterior = std::unique_ptr<ProcessPosterior>;
-  return or_say_singular(noise_variance(), spec_.method, [&]() -> Posterior {
+  return explain_singular(noise_variance(), spec_.method, [&]() -> Posterior {
     if (spec_.method == "features") {
       Tape tape({.recording = false});
       auto now = features(rows, density_->draws(tape));
@@ -208,7 +208,7 @@ std::unique_ptr<KernelCurve> GaussianProcess::curve(std::size_t head) {
   return cosine_curve({draws.data() + head * m, draws.data() + (head + 1) * m});
 }
 
-/// Those of the frequencies; null where the density has none.
+/// Returns the log scales of the frequencies, or null.
 Parameter* GaussianProcess::log_scale() {
   for (const NamedParameter& named : parameters_of(*density_))
     if (named.name == "log_scale") return named.parameter;
@@ -221,8 +221,8 @@ void GaussianProcess::centre_prior() {
 
 Var GaussianProcess::log_prior(Tape& tape) {
   if (spec_.density.prior == 0) return tape.constant(zeros({}));
-  const Var away = (tape(*log_scale()) - tape.constant(prior_centre_)) / spec_.density.prior;
-  return sum(square(away)) * -0.5;
+  const Var deviation = (tape(*log_scale()) - tape.constant(prior_centre_)) / spec_.density.prior;
+  return sum(square(deviation)) * -0.5;
 }
 
 void GaussianProcess::start(const ProcessRows& rows) {
@@ -233,45 +233,46 @@ void GaussianProcess::start(const ProcessRows& rows) {
 
 void GaussianProcess::start_density(const ProcessRows& rows) {
   if (spec_.density.start == "none") return;
-  std::vector<std::size_t> inputs;  // of the heads
+  std::vector<std::size_t> inputs;  // per head
   for (const auto& term : terms_) inputs.insert(inputs.end(), term.begin(), term.end());
   const std::uint64_t seed = spec_.density.seed;
-  if (spec_.density.start == "periodogram") return start_at_waves(*density_, inputs, rows, seed);
-  if (spec_.density.start == "em") return start_at(start_by_em(*density_, inputs, rows, seed));
+  if (spec_.density.start == "periodogram")
+    return init_from_periodogram(*density_, inputs, rows, seed);
+  if (spec_.density.start == "em") return init_variances(init_by_em(*density_, inputs, rows, seed));
   const std::vector<double> log_scales = distance_log_scales(rows.inputs, inputs, seed);
-  if (spec_.density.start == "search") return start_where_likely(rows, log_scales);
-  density_->start_at(log_scales);
+  if (spec_.density.start == "search") return start_by_search(rows, log_scales);
+  density_->init_log_scale(log_scales);
 }
 
-/// Of a likelihood with several maxima, gradients find the one beside their start: where rows are
-/// few or waves are many, the one that holds everything for noise.
-void GaussianProcess::start_where_likely(const ProcessRows& rows,
-                                         const std::vector<double>& log_scales) {
-  const SomeRows some = some_rows(rows, spec_.density.seed);
-  const double at_start = log_noise_.value().data()[0];
+/// Searches scales and noise: the likelihood has several maxima and gradients find the nearest one,
+/// which may explain all as noise if rows are few or waves many.
+void GaussianProcess::start_by_search(const ProcessRows& rows,
+                                      const std::vector<double>& log_scales) {
+  const SampledRows some = sampled_rows(rows, spec_.density.seed);
+  const double initial_noise = log_noise_.value().data()[0];
   std::vector<double> chosen = log_scales;
-  double noise = at_start, best = -std::numeric_limits<double>::infinity();
+  double noise = initial_noise, best = -std::numeric_limits<double>::infinity();
   const auto begin = [&](const std::vector<double>& scales, double log_noise) {
-    density_->start_at(scales);
+    density_->init_log_scale(scales);
     log_noise_.value().fill(real(log_noise));
   };
-  for (const double finer : {1.0, 3.0, 10.0, 30.0})
-    for (const double more : {1.0, 5.0}) {
+  for (const double scale_factor : {1.0, 3.0, 10.0, 30.0})
+    for (const double noise_factor : {1.0, 5.0}) {
       std::vector<double> scales = log_scales;
-      for (double& scale : scales) scale += std::log(finer);
-      begin(scales, at_start + std::log(more));
-      const double likelihood = likelihood_or_none(*this, some.view());
+      for (double& scale : scales) scale += std::log(scale_factor);
+      begin(scales, initial_noise + std::log(noise_factor));
+      const double likelihood = finite_log_likelihood(*this, some.view());
       if (!(likelihood > best)) continue;
       best = likelihood, chosen = scales, noise = log_noise_.value().data()[0];
     }
   begin(chosen, noise);
 }
 
-void GaussianProcess::start_at(const ProcessVariances& variances) {
-  constexpr double least = 1e-6;  // of the targets' variance
-  const double signal = std::max(variances.signal, least) / double(terms_.size());
+void GaussianProcess::init_variances(const ProcessVariances& variances) {
+  constexpr double min_variance = 1e-6;  // relative to the targets' variance
+  const double signal = std::max(variances.signal, min_variance) / double(terms_.size());
   log_variance_.value().fill(real(std::log(signal)));
-  log_noise_.value().fill(real(std::log(std::max(variances.noise, least)) / 2));
+  log_noise_.value().fill(real(std::log(std::max(variances.noise, min_variance)) / 2));
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,5 +1,5 @@
 #pragma once
-/// Gaussian processes whose kernels are the Fourier transforms of learned spectral densities.
+/// Gaussian processes with learned spectral densities.
 
 #include <bochner/layers/gaussian_processes/process_features.hpp>
 #include <bochner/layers/gaussian_processes/process_posterior.hpp>
@@ -12,14 +12,14 @@ namespace bochner::inline BOCHNER_PRECISION {
 struct GaussianProcessSpec {
   std::size_t inputs = 1;           ///< d
   std::string method = "exact";     ///< "exact", "cg" or "features"
-  std::string combine = "product";  ///< of the inputs' kernels: "product", "sum" or "both"
+  std::string combine = "product";  ///< combination of input kernels: "product", "sum" or "both"
   std::string trend = "linear";     ///< "none", "constant" or "linear"
-  double noise = 0.1;               ///< start of its deviation
-  double noise_shape = 1;           ///< of the prior of the noise (features)
-  /// Of each input; its heads and dim are filled in. Its prior is one of the log scales.
+  double noise = 0.1;               ///< initial deviation
+  double noise_shape = 1;           ///< shape of the prior of the noise (features)
+  /// Density per input; heads and dim are set by the process. The prior is on the log scales.
   DensitySpec density = {.draws = "sobol", .m = 256, .start = "data"};
   IterativeSpec cg = {};
-  std::vector<double> quantiles = {0.05, 0.95};  ///< that predictions give
+  std::vector<double> quantiles = {0.05, 0.95};  ///< quantiles in predictions
 };
 inline void describe(Keys& keys, GaussianProcessSpec& spec) {
   keys("method", spec.method, one_of({"exact", "cg", "features"}),
@@ -54,56 +54,56 @@ inline void describe(Keys& keys, GaussianProcessSpec& spec) {
   keys("quantiles", spec.quantiles, between(0, 1), "gp: quantiles that predictions give",
        resumable);
 }
-/// As configs have it.
+/// Root of the config section.
 struct ProcessModelSpec {
   GaussianProcessSpec gp = {};
 };
 inline void describe(Keys& keys, ProcessModelSpec& spec) { keys.section("gp", spec.gp); }
 
 struct ProcessVariances;
-/// k(x, x') = sum over terms of variance_t prod_j k_tj(x_j - x'_j), plus the trend c + sum_j b_j
-/// x_j x'_j, plus noise where rows are the same. A term is the product over all inputs, or one
-/// input; each k_tj is a head of the density. Rasmussen, Williams, "Gaussian processes for machine
-/// learning", 2006, chapters 2, 4 and 5.
+/// Gaussian process with kernel k(x, x') = sum over terms of variance_t prod_j k_tj(x_j - x'_j),
+/// plus the trend c + sum_j b_j x_j x'_j, plus noise for equal rows. A term is the product over all
+/// inputs, or one input; each k_tj is a head of the density. Rasmussen, Williams, "Gaussian
+/// processes for machine learning", 2006, chapters 2, 4 and 5.
 class GaussianProcess : public Module {
  public:
-  /// Throws std::invalid_argument where an exact one's density has no closed form of one dimension.
+  /// Throws std::invalid_argument if an exact process has a density without a closed form.
   explicit GaussianProcess(const GaussianProcessSpec& spec);
 
-  /// Densities start where the rows say, see GaussianProcessSpec, and priors are centred there.
+  /// Initializes densities from the rows, see GaussianProcessSpec, and centres their prior.
   void start(const ProcessRows& rows);
-  /// ln p(targets | inputs), the marginal likelihood. Exact: time n^3, memory 16 n^2 bytes; throws
-  /// std::domain_error where the covariance is singular to rounding, of floats where the method is
-  /// "cg". By F features: time n F^2, memory 8 F^2 bytes and some blocks. -> ()
+  /// Returns ln p(targets | inputs), the marginal likelihood. -> (). Exact: time n^3, memory 16 n^2
+  /// bytes; throws std::domain_error if the covariance is singular to rounding (of floats for
+  /// "cg"). F features: time n F^2, memory 8 F^2 bytes plus blocks.
   Var log_likelihood(Tape& tape, const ProcessRows& rows);
-  /// ln p(log scales of the densities) under their normal prior, up to a constant; 0 without one.
-  /// -> ()
+  /// Returns ln p(log scales of the densities) of the normal prior, up to a constant; 0 without
+  /// one. -> ()
   Var log_prior(Tape& tape);
-  /// The process that has seen these rows. The same time.
+  /// Conditions the process on rows. Time as log_likelihood().
   std::unique_ptr<ProcessPosterior> condition(const ProcessRows& rows);
 
   const GaussianProcessSpec& spec() const { return spec_; }
   SpectralDensity& density() { return *density_; }
-  /// Inputs of each term; its heads are numbered on from term to term.
+  /// Returns the inputs of each term; heads are numbered across terms.
   const std::vector<std::vector<std::size_t>>& terms() const { return terms_; }
-  /// Of each term.
+  /// Returns the variance of each term.
   std::vector<double> variances() const;
   double noise_variance() const;
-  /// Of the level and of the slope by each input, those that there are.
+  /// Returns the variances of the level and of the slope per input, if any.
   std::vector<double> trend_variances() const;
-  /// The kernel of a head: its closed form, or the mean over its draws.
+  /// Returns the kernel of a head: its closed form, or the mean over its draws.
   std::unique_ptr<KernelCurve> curve(std::size_t head);
-  /// All that a posterior depends on besides the rows.
+  /// Returns all parameter values that a posterior depends on.
   std::vector<double> snapshot();
   void visit(Visitor& visitor) override;
   void initialized() override { centre_prior(); }
 
  private:
   void start_density(const ProcessRows& rows);
-  void start_where_likely(const ProcessRows& rows, const std::vector<double>& log_scales);
+  void start_by_search(const ProcessRows& rows, const std::vector<double>& log_scales);
   void centre_prior();
   Parameter* log_scale();
-  void start_at(const ProcessVariances& variances);
+  void init_variances(const ProcessVariances& variances);
   std::shared_ptr<const ProcessKernel> kernel(const ProcessRows& rows);
   std::shared_ptr<const ProcessFeatures> features(const ProcessRows& rows, const Var& draws);
   std::vector<Parameter*> parameters();
@@ -112,9 +112,9 @@ class GaussianProcess : public Module {
   std::vector<std::vector<std::size_t>> terms_;
   std::unique_ptr<SpectralDensity> density_;
   Parameter log_variance_;  // (terms)
-  Parameter log_noise_;     // (1): of the deviation
-  Parameter log_trend_;     // (0), (1) or (1 + d): of the variances of level and slopes
-  Tensor prior_centre_;     // of the log scales, with a prior
+  Parameter log_noise_;     // (1): deviation
+  Parameter log_trend_;     // (0), (1) or (1 + d): variances of level and slopes
+  Tensor prior_centre_;     // of the log scales, if there is a prior
 };
 
 }  // namespace bochner::inline BOCHNER_PRECISION

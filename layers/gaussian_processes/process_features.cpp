@@ -52,7 +52,8 @@ void ProcessFeatures::rows(std::size_t begin, std::size_t end, double* features)
       phases(t, head, i, phase.data());
       const double size = std::sqrt(parameters_.variances[t] / double(m_));
       for (std::size_t k = 0; k < m_; ++k) {
-        const double cosine = std::cos(phase[k]), sine = std::sin(phase[k]);  // by one call
+        const double cosine = std::cos(phase[k]),
+                     sine = std::sin(phase[k]);  // fused by the compiler
         features[k] = size * cosine;
         features[m_ + k] = size * sine;
       }

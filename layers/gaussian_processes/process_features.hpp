@@ -1,27 +1,25 @@
 #pragma once
-/// Random Fourier features of the kernel of a Gaussian process at fixed parameters.
+/// Random Fourier features of a Gaussian process kernel at fixed parameters.
 
 #include <bochner/autodiff/ops/likelihood/conjugate_likelihood.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// sqrt(variance_t / m) [cos(omega . x), sin(omega . x)] for the m frequencies of each term, whose
-/// coordinates are draws of the inputs' densities, each in a fixed random order of its own, since
-/// draws of quasi-random points resemble each other from head to head (a Latin hypercube); then
-/// sqrt(c) and sqrt(b_j) x_j of the trend: the kernel in the mean over the draws (Rahimi, Recht,
-/// 2007). Slopes: of the draws (H, m), of the logarithms of the terms' variances and of the
-/// trend's.
+/// Computes sqrt(variance_t / m) [cos(omega . x), sin(omega . x)] for m frequencies per term, then
+/// sqrt(c) and sqrt(b_j) x_j of the trend: the kernel in the mean over draws (Rahimi, Recht, 2007).
+/// Coordinates of frequencies are draws of the inputs' densities, each in its own fixed random
+/// order (a Latin hypercube), as quasi-random draws of different heads are correlated. Slopes: by
+/// the draws (H, m), by the log variances of the terms and of the trend.
 class ProcessFeatures : public FeatureRows {
  public:
   struct Parameters {
-    std::vector<std::vector<std::size_t>> terms;  ///< inputs of each; heads are numbered on
+    std::vector<std::vector<std::size_t>> terms;  ///< inputs; heads are numbered across terms
     std::vector<double> draws;                    ///< (H, m)
     std::vector<double> variances, trend;         ///< see GaussianProcess
   };
-  /// rows (d, n)
+  /// Takes rows (d, n).
   ProcessFeatures(std::vector<std::vector<double>> rows, Parameters parameters);
 
-  /// The same features of other rows.
   ProcessFeatures of(std::vector<std::vector<double>> rows) const {
     ProcessFeatures features = *this;
     features.rows_ = std::move(rows);
@@ -37,9 +35,9 @@ class ProcessFeatures : public FeatureRows {
                  double* slopes) const override;
 
  private:
-  /// omega . x of term t, whose first head is given. -> (m)
+  /// Computes omega . x of term t, which begins at head `first_head`. -> (m)
   void phases(std::size_t t, std::size_t first_head, std::size_t row, double* phase) const;
-  /// Where the frequencies of a head stand among its draws.
+  /// Returns the index of a frequency of a head among all draws.
   std::size_t place(std::size_t head, std::size_t k) const {
     return head * m_ + (*orders_)[head][k];
   }

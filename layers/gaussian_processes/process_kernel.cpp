@@ -7,8 +7,8 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 constexpr std::size_t rows_per_task = 16;
-/// Of the noise, in units of the targets' variance: a floor under the eigenvalues.
-constexpr double least_noise = 1e-10;
+/// Added to the noise, in units of the targets' variance, as a floor of the eigenvalues.
+constexpr double min_noise = 1e-10;
 
 }  // namespace
 
@@ -23,7 +23,7 @@ ProcessKernel::ProcessKernel(std::vector<std::vector<double>> rows, std::vector<
       head_size_(std::accumulate(sizes_.begin(), sizes_.end(), std::size_t(0))) {
   for (const ProcessTerm& term : terms_) {
     heads_ += term.inputs.size();
-    most_inputs_ = std::max(most_inputs_, term.inputs.size());
+    max_inputs_ = std::max(max_inputs_, term.inputs.size());
   }
 }
 
@@ -67,29 +67,30 @@ double ProcessKernel::prior_variance(const std::vector<double>& point) const {
 
 void ProcessKernel::row(std::size_t i, double* numbers) const {
   between(point_of(i), i + 1, numbers);
-  numbers[i] += noise_ + least_noise;
+  numbers[i] += noise_ + min_noise;
 }
 
 void ProcessKernel::pull_term(std::size_t t, std::size_t first_head,
                               const std::vector<double>& point, std::size_t count,
-                              const double* weights, Room& room, double* slopes) const {
+                              const double* weights, Scratch& scratch, double* slopes) const {
   const ProcessTerm& term = terms_[t];
   const std::size_t inputs = term.inputs.size();
-  std::copy_n(weights, count, room.weights.data());
+  std::copy_n(weights, count, scratch.weights.data());
   for (std::size_t j = 0; j < inputs; ++j) {
-    lags_of(point, term.inputs[j], count, room.lags.data());
-    term.curves[j]->values(count, room.lags.data(), room.k[j].data());
-    for (std::size_t i = 0; i < count; ++i) room.weights[i] *= room.k[j][i];
+    lags_of(point, term.inputs[j], count, scratch.lags.data());
+    term.curves[j]->values(count, scratch.lags.data(), scratch.k[j].data());
+    for (std::size_t i = 0; i < count; ++i) scratch.weights[i] *= scratch.k[j][i];
   }
   slopes[heads_ * head_size_ + t] +=
-      term.variance *
-      std::accumulate(room.weights.begin(), room.weights.begin() + std::ptrdiff_t(count), 0.0);
+      term.variance * std::accumulate(scratch.weights.begin(),
+                                      scratch.weights.begin() + std::ptrdiff_t(count), 0.0);
   for (std::size_t j = 0; j < inputs; ++j) {
-    for (std::size_t i = 0; i < count; ++i) room.others[i] = term.variance * weights[i];
+    for (std::size_t i = 0; i < count; ++i) scratch.others[i] = term.variance * weights[i];
     for (std::size_t other = 0; other < inputs; ++other)
-      for (std::size_t i = 0; other != j && i < count; ++i) room.others[i] *= room.k[other][i];
-    lags_of(point, term.inputs[j], count, room.lags.data());
-    term.curves[j]->pull_back(count, room.lags.data(), room.others.data(),
+      for (std::size_t i = 0; other != j && i < count; ++i)
+        scratch.others[i] *= scratch.k[other][i];
+    lags_of(point, term.inputs[j], count, scratch.lags.data());
+    term.curves[j]->pull_back(count, scratch.lags.data(), scratch.others.data(),
                               slopes + (first_head + j) * head_size_);
   }
 }
@@ -107,13 +108,13 @@ std::vector<std::vector<double>> ProcessKernel::pull_back(const LowerRow& weight
   const std::size_t n = size(), noise = heads_ * head_size_ + terms_.size();
   const std::size_t count = noise + 1 + trend_.size();
   const auto pull_rows = [&](std::size_t begin, std::size_t end, double* slopes) {
-    Room room(end, most_inputs_);
+    Scratch scratch(end, max_inputs_);
     std::vector<double> row(end);
     for (std::size_t i = begin; i < end; ++i) {
       weights(i, row.data());
       const std::vector<double> point = point_of(i);
       for (std::size_t t = 0, head = 0; t < terms_.size(); head += terms_[t++].inputs.size())
-        pull_term(t, head, point, i + 1, row.data(), room, slopes);
+        pull_term(t, head, point, i + 1, row.data(), scratch, slopes);
       slopes[noise] += 2 * noise_ * row[i];
       pull_trend(point, i + 1, row.data(), slopes + noise + 1);
     }
@@ -121,7 +122,7 @@ std::vector<std::vector<double>> ProcessKernel::pull_back(const LowerRow& weight
   return by_parameter(parallel_sums(count, n, rows_per_task, pull_rows));
 }
 
-/// Heads side by side, as the density's parameters hold them, instead of one after the other.
+/// Regroups slopes by parameter, heads adjacent, from one block per head.
 std::vector<std::vector<double>> ProcessKernel::by_parameter(
     const std::vector<double>& slopes) const {
   std::vector<std::vector<double>> parameters;

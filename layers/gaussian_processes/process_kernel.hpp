@@ -1,25 +1,24 @@
 #pragma once
-/// The kernel of a Gaussian process at fixed parameters, as numbers in double.
+/// Kernel of a Gaussian process at fixed parameters, in double.
 
 #include <bochner/autodiff/ops/likelihood/iterative_likelihood.hpp>
 #include <bochner/layers/spectral/kernel_curve.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// variance times the product of one curve for each of some inputs.
+/// A variance times the product of one curve per input.
 struct ProcessTerm {
   double variance;
   std::vector<std::size_t> inputs;
   std::vector<std::unique_ptr<KernelCurve>> curves;
 };
 
-/// variance_t prod_j k_tj(lag_j) over terms, plus trend and noise: see GaussianProcess.
+/// Computes variance_t prod_j k_tj(lag_j) over terms, plus trend and noise, see GaussianProcess.
 class ProcessKernel : public RowwiseCovariance {
  public:
-  /// rows (d, n); the variances of the trend: of the level, then of the slopes, as many as there
-  /// are. Of the op's parameters, the first are those of the density: `sizes` of each for a head;
-  /// then the logarithms of the terms' variances, of the deviation of the noise and of the trend's
-  /// variances.
+  /// Takes rows (d, n), and trend variances: of the level, then of the slopes. The op's parameters
+  /// are those of the density, with `sizes` per head, then the log variances of the terms, the log
+  /// deviation of the noise and the log variances of the trend.
   ProcessKernel(std::vector<std::vector<double>> rows, std::vector<ProcessTerm> terms,
                 double noise_variance, std::vector<double> trend, std::vector<std::size_t> sizes);
 
@@ -32,16 +31,15 @@ class ProcessKernel : public RowwiseCovariance {
   double variance(std::size_t i) const override { return prior_variance(point_of(i)); }
   std::vector<std::vector<double>> pull_back(const LowerRow& weights) const override;
 
-  /// k without noise between a point and rows 0, .., count - 1. (d) -> (count)
+  /// Returns k without noise between a point and rows 0, .., count - 1. (d) -> (count)
   void between(const std::vector<double>& point, std::size_t count, double* k) const;
-  /// Of the function at a point, before anything is seen.
+  /// Returns the prior variance of the function at a point.
   double prior_variance(const std::vector<double>& point) const;
   double noise() const override { return noise_; }
 
  private:
-  /// Room for one row of lags, products and weights.
-  struct Room {
-    explicit Room(std::size_t n, std::size_t curves)
+  struct Scratch {
+    explicit Scratch(std::size_t n, std::size_t curves)
         : lags(n), weights(n), others(n), k(curves, std::vector<double>(n)) {}
     std::vector<double> lags, weights, others;
     std::vector<std::vector<double>> k;
@@ -50,7 +48,7 @@ class ProcessKernel : public RowwiseCovariance {
   void lags_of(const std::vector<double>& point, std::size_t input, std::size_t count,
                double* lags) const;
   void pull_term(std::size_t t, std::size_t first_head, const std::vector<double>& point,
-                 std::size_t count, const double* weights, Room& room, double* slopes) const;
+                 std::size_t count, const double* weights, Scratch& scratch, double* slopes) const;
   void pull_trend(const std::vector<double>& point, std::size_t count, const double* weights,
                   double* slopes) const;
   std::vector<std::vector<double>> by_parameter(const std::vector<double>& slopes) const;
@@ -60,7 +58,7 @@ class ProcessKernel : public RowwiseCovariance {
   double noise_;
   std::vector<double> trend_;
   std::vector<std::size_t> sizes_;
-  std::size_t heads_ = 0, head_size_ = 0, most_inputs_ = 0;
+  std::size_t heads_ = 0, head_size_ = 0, max_inputs_ = 0;
 };
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t prediction_block = 256;
 
-/// Between all rows that were seen, (n, count), and the variance of each new observation.
+/// Computes covariances with all n rows, (n, count), and the variance of each new observation.
 void cross_covariances(const ProcessKernel& kernel, const std::vector<std::vector<double>>& inputs,
                        std::size_t begin, std::size_t count, std::vector<double>& cross,
                        std::vector<double>& variance) {
@@ -29,8 +29,8 @@ void cross_covariances(const ProcessKernel& kernel, const std::vector<std::vecto
   });
 }
 
-/// Given rows that were seen, by their covariance C: the mean of a new observation is k^T C^-1 y,
-/// and its variance is k^T C^-1 k less than before, with its covariances k with them.
+/// Posterior by the covariance C of the rows: a new observation with covariances k has mean k^T
+/// C^-1 y, and its variance falls by k^T C^-1 k.
 class KernelPosterior : public ProcessPosterior {
  public:
   explicit KernelPosterior(std::shared_ptr<const ProcessKernel> kernel)
@@ -48,15 +48,16 @@ class KernelPosterior : public ProcessPosterior {
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t c = 0; c < count; ++c)
         result.mean[begin + c] += cross[i * count + c] * weights[i];
-    take_explained(std::move(cross), variance);
+    subtract_explained(std::move(cross), variance);
     for (std::size_t c = 0; c < count; ++c)
       result.scale[begin + c] = std::sqrt(std::max(variance[c], kernel_->noise()));
   }
 
-  /// C^-1 y, (n)
+  /// Returns C^-1 y, (n).
   virtual const std::vector<double>& alpha() const = 0;
-  /// Takes k^T C^-1 k from the variance of each of the new observations; (n, count) cross
-  virtual void take_explained(std::vector<double> cross, std::vector<double>& variance) const = 0;
+  /// Subtracts k^T C^-1 k from each variance; cross is (n, count).
+  virtual void subtract_explained(std::vector<double> cross,
+                                  std::vector<double>& variance) const = 0;
 
   std::shared_ptr<const ProcessKernel> kernel_;
 };
@@ -69,7 +70,7 @@ class ExactPosterior : public KernelPosterior {
  protected:
   const std::vector<double>& alpha() const override { return state_.alpha; }
 
-  void take_explained(std::vector<double> cross, std::vector<double>& variance) const override {
+  void subtract_explained(std::vector<double> cross, std::vector<double>& variance) const override {
     const std::size_t count = variance.size();
     solve_lower(kernel_->size(), state_.factor.data(), count, cross.data());
     for (std::size_t i = 0; i < cross.size(); ++i) variance[i % count] -= cross[i] * cross[i];
@@ -90,10 +91,10 @@ class IterativePosterior : public KernelPosterior {
  protected:
   const std::vector<double>& alpha() const override { return alpha_; }
 
-  void take_explained(std::vector<double> cross, std::vector<double>& variance) const override {
+  void subtract_explained(std::vector<double> cross, std::vector<double>& variance) const override {
     const std::size_t count = variance.size();
     const std::vector<double> solved =
-        or_say_singular(kernel_->noise(), "cg", [&] { return matrix_.solve(cross, count).x; });
+        explain_singular(kernel_->noise(), "cg", [&] { return matrix_.solve(cross, count).x; });
     for (std::size_t i = 0; i < cross.size(); ++i) variance[i % count] -= cross[i] * solved[i];
   }
 
@@ -141,8 +142,8 @@ double ProcessPrediction::deviation(std::size_t row) const {
 }
 
 double ProcessPrediction::quantile(std::size_t row, double probability) const {
-  require(probability > 0 && probability < 1, "quantile", "of the probability ", probability,
-          ", which must be between 0 and 1");
+  require(probability > 0 && probability < 1, "quantile", "probability = ", probability,
+          " must be between 0 and 1");
   return mean[row] + scale[row] * quantile::student(degrees, probability);
 }
 

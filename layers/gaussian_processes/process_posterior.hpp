@@ -1,5 +1,5 @@
 #pragma once
-/// What a Gaussian process says about new rows when it has seen others.
+/// Predictions of conditioned Gaussian processes.
 
 #include <bochner/autodiff/ops/likelihood/conjugate_likelihood.hpp>
 #include <bochner/layers/gaussian_processes/process_features.hpp>
@@ -7,15 +7,15 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// The distribution of observations, noise included: mean + scale t, t Student's, or normal where
-/// the degrees are infinite.
+/// Predictive distribution of observations, noise included: mean + scale t, with Student's t of
+/// `degrees`, or normal if infinite.
 struct ProcessPrediction {
   std::vector<double> mean, scale;  ///< (n)
   double degrees;
 
-  /// Infinite for two degrees and fewer.
+  /// Returns the standard deviation, infinite for two degrees and fewer.
   double deviation(std::size_t row) const;
-  /// 0 < probability < 1
+  /// Returns the quantile at 0 < probability < 1.
   double quantile(std::size_t row, double probability) const;
   double log_density(std::size_t row, double observed) const;
 };
@@ -23,12 +23,12 @@ struct ProcessPrediction {
 class ProcessPosterior {
  public:
   virtual ~ProcessPosterior() = default;
-  /// Of new rows (d, n). Throws std::invalid_argument as require_rows() does.
+  /// Predicts new rows (d, n). Throws std::invalid_argument as require_rows() does.
   ProcessPrediction predict(const std::vector<std::vector<double>>& inputs) const;
 
  protected:
   explicit ProcessPosterior(std::size_t inputs) : inputs_(inputs) {}
-  /// Of rows begin, .., begin + count - 1, a block of at most 256.
+  /// Predicts rows begin, .., begin + count - 1, at most 256.
   virtual void predict_block(const std::vector<std::vector<double>>& inputs, std::size_t begin,
                              std::size_t count, ProcessPrediction& result) const = 0;
   virtual double degrees() const = 0;
@@ -37,14 +37,14 @@ class ProcessPosterior {
   std::size_t inputs_;
 };
 
-/// By a factored covariance: time n_seen^2 for each new row.
+/// Makes a posterior by a factored covariance: time n^2 per new row.
 std::unique_ptr<ProcessPosterior> exact_posterior(std::shared_ptr<const ProcessKernel> kernel,
                                                   FactoredCovariance state);
-/// By conjugate gradients for every new row.
+/// Makes a posterior by conjugate gradients for each new row.
 std::unique_ptr<ProcessPosterior> iterative_posterior(std::shared_ptr<const ProcessKernel> kernel,
                                                       const std::vector<double>& y,
                                                       const IterativeSpec& spec);
-/// By the posterior of the weights of features: time F^2 for each new row.
+/// Makes a posterior by the weights of features: time F^2 per new row.
 std::unique_ptr<ProcessPosterior> feature_posterior(std::shared_ptr<const ProcessFeatures> features,
                                                     ConjugatePosterior posterior);
 

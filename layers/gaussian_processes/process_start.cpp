@@ -15,9 +15,9 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-constexpr std::size_t most_rows = 4096, most_frequencies = 8192;
+constexpr std::size_t max_rows = 4096, max_frequencies = 8192;
 
-/// What is left of the targets along one input, and the frequencies step, 2 step, .. to look at.
+/// Residual of the targets along one input, and the frequency grid step, 2 step, ..
 struct Residual {
   std::vector<double> x, y;
   double span = 0, step = 0;
@@ -36,7 +36,7 @@ double square_sum(const std::vector<double>& y) {
   return std::inner_product(y.begin(), y.end(), y.begin(), 0.0);
 }
 
-/// Subtracts the least squares of two functions, and a constant that `y` has not.
+/// Subtracts the least-squares fit of two functions; the ridge covers constant zeros.
 template <class First, class Second>
 void subtract_fit(Residual& rest, const First& first, const Second& second) {
   double aa = 1e-12, ab = 0, bb = 1e-12, ay = 0, by = 0;
@@ -51,33 +51,33 @@ void subtract_fit(Residual& rest, const First& first, const Second& second) {
     rest.y[i] -= p * first(rest.x[i]) + q * second(rest.x[i]);
 }
 
-/// Less a line. Of many rows one out of each few neighbours of the table, any of them: evenly
-/// thinned ones would mistake fast waves for slow ones.
+/// Returns the targets less a line. Large tables are thinned to a random row of each group of
+/// neighbours: regular thinning would alias fast waves.
 Residual residual_of(const ProcessRows& rows, std::size_t input, std::uint64_t seed) {
   const RandomFunction random{seed, Purpose::spectral, stream_of("thinned rows")};
   const std::vector<double>& x = rows.inputs[input];
   const auto [least, most] = std::ranges::minmax(x);
   Residual rest{{}, {}, most - least};
   if (!(rest.span > 0)) return rest;
-  const std::size_t n = rows.size(), group = ceil_div(n, most_rows);
+  const std::size_t n = rows.size(), group = ceil_div(n, max_rows);
   for (std::size_t first = 0; first < n; first += group) {
     const std::size_t i = first + random.integer(first, std::min(group, n - first));
     rest.x.push_back(x[i]);
     rest.y.push_back(rows.targets[i]);
   }
-  rest.step = std::numbers::pi / rest.span;  // half of what the rows can tell apart
-  rest.bins = std::size_t(std::min(rest.span / median_spacing(x), double(most_frequencies)));
+  rest.step = std::numbers::pi / rest.span;  // half the resolution of the rows
+  rest.bins = std::size_t(std::min(rest.span / median_spacing(x), double(max_frequencies)));
   subtract_fit(
       rest, [](double) { return 1.0; }, [](double along) { return along; });
   return rest;
 }
 
-/// The parameters of a component, its power as a share.
+/// Parameters of a mixture component; power is relative.
 struct Wave {
   double mean, log_scale, power;
 };
 
-/// The first of them is slow.
+/// Returns the strongest waves, after a slow one.
 std::vector<Wave> strongest_waves(Residual rest, std::size_t count) {
   if (!(rest.span > 0)) return std::vector<Wave>(count, {0, 0, 1});
   const double all = square_sum(rest.y) + 1e-12;
@@ -94,7 +94,7 @@ std::vector<Wave> strongest_waves(Residual rest, std::size_t count) {
   return waves;
 }
 
-/// Frequencies of both signs, counted by their power.
+/// Returns frequencies of both signs, weighted by their power.
 WeightedRows spectrum_of(const Residual& rest) {
   const std::vector<double> powers = wave_powers(rest.x, rest.y, rest.step, rest.bins + 1);
   WeightedRows rows;
@@ -106,7 +106,7 @@ WeightedRows spectrum_of(const Residual& rest) {
   return rows;
 }
 
-/// Each wave at both signs, the slow one between them: EM keeps the symmetry.
+/// Returns a mixture with each wave at both signs and the slow one between: EM keeps the symmetry.
 GaussianMixture mixture_of(const std::vector<Wave>& waves, double variance, double background) {
   double power = 0;
   for (const Wave& wave : waves) power += wave.power;
@@ -126,15 +126,14 @@ struct SpectrumStart {
   ProcessVariances variances;
 };
 
-/// Of a spectrum's component from that of the periodogram's, which has the rows' window besides: a
-/// line becomes sinc^2(span w / 2), about a Gaussian of variance 6 / pi^2 steps^2. Not below what
-/// the rows can tell apart.
+/// Removes the rows' window from a component's variance: in a periodogram a line is sinc^2(span w /
+/// 2), about a Gaussian of variance 6 / pi^2 steps^2. At least the resolution.
 double unwindowed(double variance, double step) {
   constexpr double window = 6 / (std::numbers::pi * std::numbers::pi);
   return std::max(variance - window * step * step, step * step / 16);
 }
 
-/// Of rows with a span.
+/// Fits a mixture by EM to rows with a span.
 SpectrumStart em_start(const Residual& rest, std::size_t count) {
   const std::vector<Wave> strongest = strongest_waves(rest, count);
   const double variance = square_sum(rest.y) / double(rest.y.size());
@@ -142,32 +141,32 @@ SpectrumStart em_start(const Residual& rest, std::size_t count) {
   if (!(square_sum(spectrum.weights) > 0)) return {strongest, {variance / 2, variance / 2}};
   const double step = rest.step;
   const GaussianMixture learned =
-      learn_mixture(spectrum, mixture_of(strongest, step * step, 0.1),
-                    {.least_variance = step * step / 16,
-                     .uniform_density = 1 / (2 * double(rest.bins + 1) * step),
-                     .rounds = 200,
-                     .tolerance = 1e-7})
+      fit_mixture(spectrum, mixture_of(strongest, step * step, 0.1),
+                  {.least_variance = step * step / 16,
+                   .uniform_density = 1 / (2 * double(rest.bins + 1) * step),
+                   .rounds = 200,
+                   .tolerance = 1e-7})
           .mixture;
   SpectrumStart start{{}, {(1 - learned.background) * variance, learned.background * variance}};
   for (std::size_t c = 0; c < learned.components.size(); ++c) {
     const GaussianComponent& one = learned.components[c];
     const bool slow = start.waves.empty();
-    c += slow ? 0 : 1;  // the same at the other sign
+    c += slow ? 0 : 1;  // skips the mirror image
     start.waves.push_back({std::abs(one.mean[0]), std::log(unwindowed(one.covariance[0], step)) / 2,
                            (slow ? 1 : 2) * one.share + 1e-4});
   }
   return start;
 }
 
-Parameter& parameter_called(SpectralDensity& density, const char* name) {
+Parameter& parameter_named(SpectralDensity& density, const char* name) {
   for (const NamedParameter& named : parameters_of(density))
     if (named.name == name) return *named.parameter;
   require(false, "density.start", "\"periodogram\" and \"em\" are for density.kind = \"mixture\"");
   std::abort();
 }
 
-/// Quantiles of the power above four times the floor, that of white noise: the median over ln 2.
-/// The residual is tapered (Hann), or the side lobes of a strong line would look like lines.
+/// Returns quantiles of the power above four times the floor of white noise, the median over ln 2.
+/// A Hann taper prevents side lobes of strong lines from counting as lines.
 std::vector<double> drawn_frequencies(Residual rest, std::size_t count) {
   const double first = std::ranges::min(rest.x);
   for (std::size_t i = 0; i < rest.x.size(); ++i)
@@ -176,7 +175,7 @@ std::vector<double> drawn_frequencies(Residual rest, std::size_t count) {
   const double floor = 4 * median(powers) / std::numbers::ln2;
   double all = 0;
   for (std::size_t k = 0; k < powers.size(); ++k)
-    all += powers[k] = k == 0 ? 0 : std::max(powers[k] - floor, 0.0);  // the slow one stands aside
+    all += powers[k] = k == 0 ? 0 : std::max(powers[k] - floor, 0.0);  // skips the slow component
   std::vector<double> frequencies;
   double passed = 0;
   for (std::size_t k = 0; k < powers.size(); ++k)
@@ -186,7 +185,7 @@ std::vector<double> drawn_frequencies(Residual rest, std::size_t count) {
   return frequencies;
 }
 
-/// Components of a Dirichlet process whose base expects lines some steps wide anywhere.
+/// Counts the components of a Dirichlet process whose base expects lines some steps wide anywhere.
 std::size_t count_lines(const std::vector<double>& frequencies, double step, std::uint64_t seed) {
   if (frequencies.empty()) return 0;
   const double n = double(frequencies.size());
@@ -195,24 +194,25 @@ std::size_t count_lines(const std::vector<double>& frequencies, double step, std
   for (const double w : frequencies) variance += (w - mean) * (w - mean) / n;
   const double width = 4 * step * step;
   const DirichletProcess process{0.1, {{mean}, width / variance, 3, {width}}};
-  const auto urn =
-      polya_urn(process, frequencies, {seed, Purpose::spectral, stream_of("components")});
+  const auto urn = collapsed_gibbs_sampler(process, frequencies,
+                                           {seed, Purpose::spectral, stream_of("components")});
   return count_components(*urn, 100, 0.05);
 }
 
-/// Writes what `find` says of the residual along each input into all heads of it.
+/// Sets the heads of each input to the waves that `find` returns for its residual.
 template <class Find>
 void set_heads(SpectralDensity& density, const std::vector<std::size_t>& heads,
                const ProcessRows& rows, std::uint64_t seed, const Find& find) {
-  const std::array<Parameter*, 3> parameters{&parameter_called(density, "mean"),
-                                             &parameter_called(density, "log_scale"),
-                                             &parameter_called(density, "logits")};
+  const std::array<Parameter*, 3> parameters{&parameter_named(density, "mean"),
+                                             &parameter_named(density, "log_scale"),
+                                             &parameter_named(density, "logits")};
   const std::size_t K = parameters[2]->value().size() / heads.size();
-  std::map<std::size_t, std::vector<Wave>> of_input;
+  std::map<std::size_t, std::vector<Wave>> waves_of_input;
   for (const std::size_t input : heads)
-    if (!of_input.contains(input)) of_input[input] = find(residual_of(rows, input, seed), K);
+    if (!waves_of_input.contains(input))
+      waves_of_input[input] = find(residual_of(rows, input, seed), K);
   for (std::size_t i = 0; i < heads.size() * K; ++i) {
-    const Wave& wave = of_input[heads[i / K]][i % K];
+    const Wave& wave = waves_of_input[heads[i / K]][i % K];
     parameters[0]->value().data()[i] = real(wave.mean);
     parameters[1]->value().data()[i] = real(wave.log_scale);
     parameters[2]->value().data()[i] = real(std::log(wave.power));
@@ -232,14 +232,14 @@ std::vector<double> distance_log_scales(const std::vector<std::vector<double>>& 
   return scales;
 }
 
-void start_at_waves(SpectralDensity& density, const std::vector<std::size_t>& heads,
-                    const ProcessRows& rows, std::uint64_t seed) {
+void init_from_periodogram(SpectralDensity& density, const std::vector<std::size_t>& heads,
+                           const ProcessRows& rows, std::uint64_t seed) {
   set_heads(density, heads, rows, seed, strongest_waves);
 }
 
-ProcessVariances start_by_em(SpectralDensity& density, const std::vector<std::size_t>& heads,
-                             const ProcessRows& rows, std::uint64_t seed) {
-  std::optional<ProcessVariances> best;  // along the input that leaves the least
+ProcessVariances init_by_em(SpectralDensity& density, const std::vector<std::size_t>& heads,
+                            const ProcessRows& rows, std::uint64_t seed) {
+  std::optional<ProcessVariances> best;  // along the input with the least noise
   set_heads(density, heads, rows, seed, [&](const Residual& rest, std::size_t K) {
     if (!(rest.span > 0)) return strongest_waves(rest, K);
     const SpectrumStart start = em_start(rest, K);

@@ -1,5 +1,5 @@
 #pragma once
-/// What to do about covariances that are singular to rounding.
+/// Errors for covariances that are singular to rounding.
 
 #include <cmath>
 #include <stdexcept>
@@ -7,19 +7,18 @@
 
 namespace bochner {
 
-/// The result of an action. Where that throws std::domain_error, another one that says what to do;
-/// noise is a variance.
+/// Runs an action and adds a remedy to its std::domain_error; `noise` is a variance.
 template <class Action>
-auto or_say_singular(double noise, const std::string& method, const Action& action) {
+auto explain_singular(double noise, const std::string& method, const Action& action) {
   try {
     return action();
   } catch (const std::domain_error& error) {
     throw std::domain_error(
         std::string("gp: ") + error.what() + ", with noise of deviation " +
         std::to_string(std::sqrt(noise)) +
-        " in units of the targets': rows are alike but for rounding; start with more "
-        "model.gp.noise, lower optim.lr, or leave out rows that are there twice" +
-        (method == "exact" ? "" : ", or choose model.gp.method = \"exact\""));
+        " in units of the targets': some rows are equal up to rounding; increase model.gp.noise, "
+        "lower optim.lr, or remove duplicate rows" +
+        (method == "exact" ? "" : ", or set model.gp.method = \"exact\""));
   }
 }
 

@@ -5,7 +5,7 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-Layout seen_from_the_end(Layout layout) {
+Layout reversed_layout(Layout layout) {
   const std::size_t B = layout.gaps.shape()[0], T = layout.gaps.shape()[1];
   const Tensor gaps = std::exchange(layout.gaps, filled({B, T}, real(1)));
   for (std::size_t b = 0; b < B; ++b) {
@@ -16,25 +16,25 @@ Layout seen_from_the_end(Layout layout) {
 }
 
 Var Mixer::forward_add(Tape& tape, const Var& residual, Normed& x, const Layout& layout) {
-  const Var mixed = forward(tape, x.whole(tape), layout);
-  require_mixed(mixed, residual);
+  const Var mixed = forward(tape, x.rows(tape), layout);
+  require_same_shape(mixed, residual);
   return residual + mixed;
 }
 
 NoSteps::NoSteps()
     : std::invalid_argument(
-          "[mixer] has no start() and step(): it is for whole sequences, not token by token") {}
+          "[mixer] start() and step() are not implemented: it processes whole sequences only") {}
 
 std::unique_ptr<MixerState> Mixer::start() const { throw NoSteps(); }
 
 Var Mixer::step(Tape&, const Var&, MixerState&) { throw NoSteps(); }
 
-void require_mixed(const Var& mixed, const Var& x) {
-  require(mixed.shape() == x.shape(), "mixer", "has made ", mixed.shape(), " of ", x.shape(),
-          "; the shape must stay");
+void require_same_shape(const Var& mixed, const Var& x) {
+  require(mixed.shape() == x.shape(), "mixer", "expected output ", x.shape(), ", got ",
+          mixed.shape());
 }
 
-Var of_each(std::size_t B, const Var& x) {
+Var tiled(std::size_t B, const Var& x) {
   if (B == 1) return x;
   Shape one(x.shape().begin(), x.shape().end() - 1), each = one, all = x.shape();
   one.push_back(1), each.push_back(B);
@@ -43,9 +43,9 @@ Var of_each(std::size_t B, const Var& x) {
   return reshape(broadcast_to(reshape(x, one), each), all);
 }
 
-void show_attention(const Tape& tape, const Mixer& mixer, const AttentionInputs& what) {
+void show_attention(const Tape& tape, const Mixer& mixer, const AttentionInputs& inputs) {
   if (auto* observer = dynamic_cast<AttentionObserver*>(tape.observer))
-    observer->attended(mixer, what);
+    observer->attended(mixer, inputs);
 }
 
 Mixers& mixers() {

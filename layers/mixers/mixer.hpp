@@ -1,5 +1,5 @@
 #pragma once
-/// Mixers: layers that move information along a sequence. (B, T, D) -> (B, T, D)
+/// Mixers: layers that mix information along sequences. (B, T, D) -> (B, T, D)
 
 #include <bochner/base/time_array.hpp>
 #include <bochner/layers/basic/position_wise.hpp>
@@ -8,68 +8,63 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// What is known of the tokens of a batch besides their content.
+/// Lengths and times of the tokens of a batch.
 struct Layout {
   std::vector<std::size_t> lengths = {};  ///< tokens of each sequence (B); empty: all T
-  Tensor gaps = {};  ///< time from the token before, in the unit of tau (B, T); (): 1 each
-  Times times = {};  ///< of tokens, where attention sees times, in units of its encoding (B, T)
+  Tensor gaps = {};  ///< time since the previous token, in units of tau (B, T); (): all 1
+  Times times = {};  ///< times of tokens for attention, in units of its encoding (B, T)
   bool regular() const { return gaps.dimension() == 0; }
 };
 
-/// The same as a reversed sequence meets it: each token's gap is that to the token behind it, 1
-/// where there is none. Of irregular times.
-Layout seen_from_the_end(Layout layout);
+/// Returns the layout of reversed sequences: irregular gaps to the next token, 1 for the last.
+Layout reversed_layout(Layout layout);
 
-/// What a mixer remembers between single tokens of some sequences.
+/// State of a mixer between single tokens of B sequences.
 struct MixerState {
   virtual ~MixerState() = default;
   std::size_t position = 0;    ///< tokens seen
-  double gap = 1;              ///< time from the token before to the next one, in the unit of tau
-  double time = 0;             ///< of the token before; the gap of the first is its time
-  std::vector<Tensor> recent;  ///< what short convolutions remember, of q, k and v
+  double gap = 1;              ///< time from the previous token to the next one, in units of tau
+  double time = 0;             ///< of the previous token; the gap of the first is its time
+  std::vector<Tensor> recent;  ///< recent tokens of the short convolutions of q, k and v
 };
 
-/// What channels have, for the channels of B sequences side by side. (.., D) -> (.., B D)
-Var of_each(std::size_t B, const Var& x);
+/// Repeats channel parameters for B sequences. (.., D) -> (.., B D)
+Var tiled(std::size_t B, const Var& x);
 
-/// Of a mixer that cannot be computed token by token.
 struct NoSteps : std::invalid_argument {
   NoSteps();
 };
 
 class Mixer : public Module {
  public:
-  /// Tokens behind the length of their sequence are as if they were not there. (B, T, D) -> (B, T,
-  /// D)
+  /// Mixes tokens; those from the length of their sequence on are ignored. (B, T, D) -> (B, T, D)
   virtual Var forward(Tape& tape, const Var& x, const Layout& layout = {}) = 0;
-  /// residual + forward(): with fewer passes over memory, where a mixer begins with linear maps of
-  /// rows and ends in one that adds in its tiles.
+  /// Returns residual + forward(). Overrides save memory traffic by fusing the norm and the sum
+  /// into the first and last linear maps.
   virtual Var forward_add(Tape& tape, const Var& residual, Normed& x, const Layout& layout);
-  /// An empty past for step(). A mixer without steps leaves out both, which throw NoSteps then.
+  /// Returns an empty state for step(). Mixers without steps override neither; both throw NoSteps.
   virtual std::unique_ptr<MixerState> start() const;
-  /// One token of each of B sequences, as many at every call, whose tokens come at the same times;
-  /// is the batch output at its position, up to rounding. Several threads may do so at the same
-  /// time, each with a state of its own. (B, 1, D) -> (B, 1, D)
+  /// Processes one token of each of B sequences at one time, always the same B; equals the batch
+  /// output up to rounding. Thread-safe with separate states. (B, 1, D) -> (B, 1, D)
   virtual Var step(Tape& tape, const Var& x, MixerState& state);
 };
 
-/// Throws unless what a mixer made of tokens has their shape.
-void require_mixed(const Var& mixed, const Var& x);
+/// Throws unless a mixer's output has the shape of its input.
+void require_same_shape(const Var& mixed, const Var& x);
 
-/// What attention compares: queries and keys (B, T, H, d) as they enter the softmax or the feature
-/// map, and the time kernel's rate, its mean over channels where each has one, rotation and turns
-/// as TimeKernel has them.
+/// Inputs of attention: queries and keys (B, T, H, d) before the softmax or the feature map, and
+/// the time kernel's rate (mean over channels), rotation and modulation, see TimeKernel.
 struct AttentionInputs {
-  Var q, k, rate, rotation, turns;
+  Var q, k, rate, rotation, modulation;
   bool causal;
-  std::vector<std::size_t> lengths = {};  ///< as in Layout: what lies behind is padding
-  std::size_t window = 0;                 ///< as in MixerSpec: lags below it are weighed exactly
+  std::vector<std::size_t> lengths = {};  ///< as in Layout
+  std::size_t window = 0;                 ///< as in MixerSpec: smaller lags are exact
 };
-/// An observer of a tape that wants to see that.
+/// Observer of a tape that receives the inputs of attention.
 struct AttentionObserver : TapeObserver {
-  virtual void attended(const Mixer& mixer, const AttentionInputs& what) = 0;
+  virtual void attended(const Mixer& mixer, const AttentionInputs& inputs) = 0;
 };
-/// Called by every mixer that attends.
-void show_attention(const Tape& tape, const Mixer& mixer, const AttentionInputs& what);
+/// Passes the inputs to the tape's observer; called by every mixer that attends.
+void show_attention(const Tape& tape, const Mixer& mixer, const AttentionInputs& inputs);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

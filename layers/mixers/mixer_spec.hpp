@@ -1,6 +1,5 @@
 #pragma once
-/// Specs of mixers: apart from the mixers, since few sources see them and a new key compiles those
-/// that do.
+/// Specs of mixers, separate from the mixers to limit what a new key recompiles.
 
 #include <bochner/layers/encodings/time_encoding.hpp>
 #include <bochner/layers/features/feature_map.hpp>
@@ -10,17 +9,17 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// The learned factor of attention weights that depends on time alone, see TimeKernel.
+/// Learned factor of attention weights that depends on time only, see TimeKernel.
 struct TimeKernelSpec {
   std::string kind = "none";
-  double shortest = 1;          ///< tau of the first head at the start, in tokens
-  double longest = 256;         ///< tau of the last head; those between are spaced geometrically
-  std::size_t frequencies = 4;  ///< of each head (spectral)
-  std::size_t harmonics = 1;    ///< of each frequency (spectral): more for a larger amplitude
-  /// Of the frequencies (spectral), in units of pi / tau at the start; its sizes are filled in.
+  double shortest = 1;          ///< initial tau of the first head, in tokens
+  double longest = 256;         ///< initial tau of the last head; geometric spacing between them
+  std::size_t frequencies = 4;  ///< per head (spectral)
+  std::size_t harmonics = 1;    ///< per frequency (spectral): more for a larger amplitude
+  /// Density of the frequencies (spectral), in units of the initial pi / tau; sizes are set later.
   DensitySpec density = {.draws = "sobol", .log_scale = 0};
   std::string per = "head";  ///< or "channel" of the keys' features (decay, gate)
-  std::size_t rank = 16;     ///< of the projection that gates channels, 0 for a full one
+  std::size_t rank = 16;     ///< of the projection that gates channels, 0 for full rank
 };
 inline void describe(Keys& keys, TimeKernelSpec& spec) {
   keys("kind", spec.kind, one_of({"none", "decay", "rotation", "spectral", "gate"}),
@@ -44,10 +43,9 @@ inline void describe(Keys& keys, TimeKernelSpec& spec) {
   keys.section("density", spec.density);
 }
 
-/// What linear attention does where features are signed and the sum of weights may vanish: "clip"
-/// raises sums below `floor` to it, "smooth" adds `constant` to the kernel, "norm" does not divide
-/// and norms each head's output instead (Qin et al., "The devil in linear transformer", 2022),
-/// "refuse" throws.
+/// Denominator of linear attention with signed features, whose sums of weights may vanish. "clip":
+/// at least `floor`; "smooth": adds `constant` to the kernel; "norm": norms each head's output
+/// instead of dividing (Qin et al., "The devil in linear transformer", 2022); "refuse": throws.
 struct DenominatorSpec {
   std::string kind = "clip";
   double floor = 0.1, constant = 1;
@@ -60,9 +58,9 @@ inline void describe(Keys& keys, DenominatorSpec& spec) {
   keys("constant", spec.constant, above(0), "what is added to the kernel (smooth)");
 }
 
-/// Of the delta rule (update "delta").
+/// Delta rule (update "delta").
 struct DeltaSpec {
-  bool negative = false;  ///< strengths up to 2 in place of 1
+  bool negative = false;  ///< strengths up to 2 instead of 1
 };
 inline void describe(Keys& keys, DeltaSpec& spec) {
   keys("negative", spec.negative,
@@ -74,44 +72,44 @@ class Mixer;
 class LowerBounds;
 struct MixerSpec;
 using Mixers = Registry<Mixer, MixerSpec, MixerTraits>;
-/// The mixers that configs may name: "softmax", "linear", ..
+/// Registry of mixers: "softmax", "linear", ..
 Mixers& mixers();
 
-/// Where in a stack a mixer stands, and what the mixers of one stack share: made by the first that
-/// needs it, whose parameters it joins.
+/// Position of a mixer in its stack, and objects shared by the stack's mixers. The first mixer that
+/// needs a shared object creates it and owns its parameters.
 struct StackPlace {
   struct Shared {
     std::shared_ptr<LowerBounds> lower_bounds;
   };
   std::size_t block = 0, blocks = 1;
-  std::shared_ptr<Shared> shared = {};  ///< there if blocks > 1
+  std::shared_ptr<Shared> shared = {};  ///< exists if blocks > 1
 };
 
 struct MixerSpec {
   std::string kind = "softmax";
   std::size_t width = 128, heads = 4;
   bool causal = true;
-  bool rotary = false;             ///< rotate queries and keys by their positions
-  std::string normalize = "none";  ///< of queries and keys, see UnitSphere
-  double sharpness = 8;            ///< start of the learned sharpness of normalised ones
-  std::size_t convolution = 0;     ///< tokens of a short convolution on q, k and v; 0 for none
-  FeatureSpec features;  ///< of linear attention; its sizes are filled in from width and heads
+  bool rotary = false;             ///< rotate queries and keys by position
+  std::string normalize = "none";  ///< normalization of queries and keys, see UnitSphere
+  double sharpness = 8;            ///< initial learned sharpness of normalized ones
+  std::size_t convolution = 0;     ///< taps of a short convolution of q, k and v; 0 for none
+  FeatureSpec features;            ///< linear attention; sizes are set from width and heads
   TimeKernelSpec time_kernel;
-  TimeEncodingSpec time;  ///< in queries and keys: its use is "attend" or "rotate"
+  TimeEncodingSpec time;  ///< in queries and keys: use is "attend" or "rotate"
   DenominatorSpec denominator;
-  std::string update = "sum";  ///< of what linear attention remembers; or "delta"
+  std::string update = "sum";  ///< state update of linear attention: "sum" or "delta"
   DeltaSpec delta;
-  std::size_t window = 0;  ///< tokens seen exactly, itself among them; 0 for all or none
+  std::size_t window = 0;  ///< last tokens seen exactly, itself included; 0: all or none
   std::size_t chunk = 32;  ///< tokens per chunk of linear attention
-  /// Training batches that feature maps are calibrated to before the first step of a run; -1: as
-  /// many as the map needs, see FeatureMap::needs_calibration().
+  /// Training batches to calibrate feature maps on before the first step; -1: as many as the map
+  /// needs, see FeatureMap::needs_calibration().
   std::int64_t calibrate = -1;
-  std::string warm = "none";        ///< "exact": how training begins, see WarmStart
-  std::uint64_t warm_steps = 0;     ///< training passes (Tape::step) that it lasts
+  std::string warm = "none";        ///< "exact": see WarmStart
+  std::uint64_t warm_steps = 0;     ///< training steps (Tape::step) of the warm start
   std::size_t directions = 0;       ///< 1 or 2; 0: as the model, see in_both_directions()
-  std::size_t training_length = 0;  ///< filled in: tokens of training sequences, see FilterSpec
-  StackPlace place = {};            ///< filled in
-  OwnSpecs own = {};                ///< of mixers added to the registry
+  std::size_t training_length = 0;  ///< tokens per training sequence, see FilterSpec; set later
+  StackPlace place = {};            ///< set by the stack
+  OwnSpecs own = {};                ///< specs of custom mixers
 };
 inline void describe(Keys& keys, MixerSpec& spec) {
   keys("kind", spec.kind, one_of(mixers),

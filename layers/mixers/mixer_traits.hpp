@@ -5,23 +5,22 @@
 
 namespace bochner {
 
-/// What a kind of mixer has, given with its name: mixers().add("mine", make<Mine>, {.heads =
-/// true}), or as a function of its Spec. Stacks of several kinds leave out what one of them lacks,
-/// checks of configs and pages ask it; a kind that says nothing has none of it, but may have
-/// features.
+/// Features of a kind of mixer, registered with its name: mixers().add("mine", make<Mine>, {.heads
+/// = true}), or as a function of its spec. Stacks of several kinds disable what one lacks; config
+/// checks and reports read them. Defaults: none, except feature maps.
 struct MixerTraits {
-  bool heads = false;                          ///< they must divide the width
-  bool queries = false;                        ///< and keys, that may be rotated and normalized
-  bool times = false;                          ///< may enter them, see TimeAttention
-  bool shows_attention = false;                ///< to an AttentionObserver
-  std::vector<std::string> time_kernels = {};  ///< other than "none"
+  bool heads = false;                          ///< must divide the width
+  bool queries = false;                        ///< has queries and keys, to rotate and normalize
+  bool times = false;                          ///< takes times in them, see TimeAttention
+  bool shows_attention = false;                ///< calls AttentionObserver
+  std::vector<std::string> time_kernels = {};  ///< except "none"
   bool channel_rates = false;                  ///< time_kernel.per = "channel"
   bool window = false;
-  bool convolution = false;  ///< the short one of the Spec
+  bool convolution = false;  ///< short convolution of the spec
   bool gaps = false;         ///< takes tokens at irregular distances
-  bool any_order = false;    ///< of tokens, where all see all: time kernel, convolution and rotary
-                             ///< positions give them one
-  bool features = true;      ///< reads the Spec of feature maps, their densities and denominators
+  bool any_order = false;    ///< ignores the order of tokens if all see all, without time kernel,
+                             ///< convolution and rotary positions
+  bool features = true;      ///< reads the spec of feature maps, their densities and denominators
 
   bool has_time_kernel(const std::string& kind) const {
     return kind == "none" || std::ranges::find(time_kernels, kind) != time_kernels.end();

@@ -1,5 +1,5 @@
 #pragma once
-/// Each mixer lies in a file of its own, which adds it to the registry.
+/// Functions that register the mixers, one per source file.
 
 #include <bochner/layers/mixers/mixer.hpp>
 #include <bochner/layers/mixers/mixer_spec.hpp>
@@ -16,7 +16,7 @@ void add_hyena(Mixers& all);
 void add_h3(Mixers& all);
 void add_sgconv(Mixers& all);
 void add_long_conv(Mixers& all);
-/// That of "linear" where update is "delta".
+/// Makes mixer "linear" with update "delta".
 std::unique_ptr<Mixer> make_delta_mixer(const MixerSpec& spec);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -6,11 +6,11 @@ namespace {
 
 StackObserver* observer_of(const Tape& tape) { return dynamic_cast<StackObserver*>(tape.observer); }
 
-void show_entering(const Tape& tape, Module& part, const Entering& what) {
-  if (StackObserver* observer = observer_of(tape)) observer->enters(part, what);
+void show_input(const Tape& tape, Module& part, const StackInput& what) {
+  if (StackObserver* observer = observer_of(tape)) observer->on_input(part, what);
 }
 
-/// One of several mixers: what this kind cannot have is left out.
+/// Sets the mixer's kind, one of several in a stack, and disables what it does not support.
 void choose(const std::string& kind, MixerSpec& mixer) {
   mixer.kind = kind;
   const MixerTraits has = mixers().traits(kind, mixer);
@@ -39,10 +39,9 @@ BlockSpec block_spec(const StackSpec& spec, std::size_t index,
   return block;
 }
 
-void require_past_only(const StackSpec& spec, const char* model) {
+void require_causal_norm(const StackSpec& spec, const char* model) {
   require(spec.block.norm != "batch", model,
-          "batch norm shows tokens of the past those that they are to predict in training: choose "
-          "layer or rms");
+          "batch norm leaks future tokens in training; set norm to layer or rms");
 }
 
 Block::Block(const BlockSpec& spec)
@@ -60,23 +59,23 @@ Var Block::forward(Tape& tape, const Var& x, const Layout& layout) {
 }
 
 Var Block::mix(Tape& tape, const Var& x, const Layout& layout) {
-  show_entering(tape, *this, {x, layout, {}});
+  show_input(tape, *this, {x, layout, {}});
   Normed normed(x, *mixer_norm_, layout.lengths);
-  if (observer_of(tape)) show_entering(tape, *mixer_, {normed.whole(tape), layout, {}});
+  if (observer_of(tape)) show_input(tape, *mixer_, {normed.rows(tape), layout, {}});
   if (!gate_ && !dropout_.acts(tape)) return mixer_->forward_add(tape, x, normed, layout);
-  const Var mixed = mixer_->forward(tape, normed.taken(tape), layout);
-  return add_mixed(tape, x, mixed);
+  const Var mixed = mixer_->forward(tape, normed.take_rows(tape), layout);
+  return add_residual(tape, x, mixed);
 }
 
 std::unique_ptr<MixerState> Block::start() const {
   auto state = mixer_->start();
   require(state != nullptr, "mixer",
-          "start() has given no state; without a memory it is a MixerState");
+          "start() returned null; return a MixerState if there is no state");
   return state;
 }
 
-Var Block::add_mixed(Tape& tape, const Var& x, const Var& mixed) {
-  require_mixed(mixed, x);
+Var Block::add_residual(Tape& tape, const Var& x, const Var& mixed) {
+  require_same_shape(mixed, x);
   return x + dropout_.forward(tape, gate_ ? gate_->forward(tape, mixed) : mixed);
 }
 
@@ -89,7 +88,7 @@ Var Block::feed(Tape& tape, const Var& x, const Layout& layout) {
 
 Var Block::step(Tape& tape, const Var& x, MixerState& state) {
   const Var mixed = mixer_->step(tape, mixer_norm_->forward(tape, x), state);
-  return feed(tape, add_mixed(tape, x, mixed));
+  return feed(tape, add_residual(tape, x, mixed));
 }
 
 void Block::visit(Visitor& visitor) {
@@ -107,7 +106,7 @@ BlockStack::BlockStack(const StackSpec& spec)
       norm_(make_norm(spec.block.norm, spec.block.width, spec.block.norm_momentum)) {
   const MixerSpec& mixer = spec.block.mixer;
   require(!mixer.causal || mixer.directions != 2, "mixer",
-          "directions = 2 shows tokens what follows, which this model is to predict; choose 1");
+          "directions = 2 shows tokens what this model has to predict; set it to 1");
   const auto shared = std::make_shared<StackPlace::Shared>();
   for (std::size_t i = 0; i < spec.blocks; ++i)
     blocks_.push_back(std::make_unique<Block>(block_spec(spec, i, shared)));
@@ -116,14 +115,14 @@ BlockStack::BlockStack(const StackSpec& spec)
 Var BlockStack::forward(Tape& tape, const Var& x, const Layout& layout, const Var& each) {
   require(x.rank() == 3 && x.dim(2) == width_, "blocks", "tokens must be (B, T, ", width_,
           "), not ", x.shape());
-  show_entering(tape, *this, {x, layout, each});
+  show_input(tape, *this, {x, layout, each});
   Var y = x;
   for (auto& block : blocks_) y = run(*block, tape, each.exists() ? y + each : y, layout);
   return norm_->forward(tape, y, layout.lengths);
 }
 
-/// Halves of a block are computed again one at a time: what the mixer needs is gone when the MLP's
-/// hidden activations, the largest arrays, are there.
+/// Runs a block, with checkpoints per half: the mixer's activations are freed before the MLP's
+/// hidden ones, the largest arrays, are recomputed.
 Var BlockStack::run(Block& block, Tape& tape, const Var& x, const Layout& layout) {
   if (!checkpoint_) return block.forward(tape, x, layout);
   const auto mix = [&block, layout](Tape& segment, const Var& input) {
@@ -144,9 +143,9 @@ BlockStack::State BlockStack::start() const {
 
 Var BlockStack::step(Tape& tape, const Var& x, State& state, double gap, const Var& each) {
   require(x.rank() == 3 && x.dim(1) == 1 && x.dim(2) == width_, "blocks",
-          "one token of each sequence must be (B, 1, ", width_, "), not ", x.shape());
-  require(state.size() == blocks_.size(), "blocks", "a state of ", state.size(), " blocks for ",
-          blocks_.size(), "; begin with that of start()");
+          "the next tokens must be (B, 1, ", width_, "), not ", x.shape());
+  require(state.size() == blocks_.size(), "blocks", "the state has ", state.size(),
+          " blocks, expected ", blocks_.size(), "; use start()");
   Var y = x;
   for (std::size_t i = 0; i < blocks_.size(); ++i) {
     state[i]->gap = gap;

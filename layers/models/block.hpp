@@ -32,49 +32,49 @@ inline void describe(Keys& keys, BlockSpec& spec) {
   keys.section("mixer", spec.mixer);
 }
 
-/// What enters a part of a stack. x (B, T, D); `each` as BlockStack::forward() has it.
-struct Entering {
+/// Input of a part of a stack. x (B, T, D); `each` as in BlockStack::forward().
+struct StackInput {
   const Var& x;
   const Layout& layout;
   const Var& each;
 };
-/// An observer of a tape that wants to see what enters the stack, its blocks and their mixers.
+/// Observer of a tape that receives the inputs of the stack, its blocks and their mixers.
 struct StackObserver : TapeObserver {
-  virtual void enters(Module& part, const Entering& what) = 0;
+  virtual void on_input(Module& part, const StackInput& what) = 0;
 };
 
-/// x + mixer(norm(x)), then x + mlp(norm(x)): the pre-norm residual block; with mlp "glu" only x +
-/// gate(mixer(norm(x))), with "none" without the gate. (B, T, D) -> (B, T, D)
+/// Pre-norm residual block: x + mixer(norm(x)), then x + mlp(norm(x)); for mlp "glu" only x +
+/// gate(mixer(norm(x))), for "none" without the gate. (B, T, D) -> (B, T, D)
 class Block : public Module {
  public:
   explicit Block(const BlockSpec& spec);
   Var forward(Tape& tape, const Var& x, const Layout& layout = {});
-  /// The two halves of forward(): x + mixer(norm(x)) and x + mlp(norm(x)).
+  /// Compute the halves of forward(): x + mixer(norm(x)) and x + mlp(norm(x)).
   Var mix(Tape& tape, const Var& x, const Layout& layout);
   Var feed(Tape& tape, const Var& x, const Layout& layout = {});
   bool has_mlp() const { return mlp_ != nullptr; }
   std::unique_ptr<MixerState> start() const;
-  /// (B, 1, D) -> (B, 1, D)
+  /// Processes one token. (B, 1, D) -> (B, 1, D)
   Var step(Tape& tape, const Var& x, MixerState& state);
   void visit(Visitor& visitor) override;
 
  private:
-  Var add_mixed(Tape& tape, const Var& x, const Var& mixed);
-  std::unique_ptr<Norm> mixer_norm_, mlp_norm_;  ///< the second one null without an MLP
+  Var add_residual(Tape& tape, const Var& x, const Var& mixed);
+  std::unique_ptr<Norm> mixer_norm_, mlp_norm_;  ///< mlp_norm_ is null without an MLP
   std::unique_ptr<Mixer> mixer_;
-  std::unique_ptr<GatedOutput> gate_;  ///< of mlp "glu"
-  std::unique_ptr<MLP> mlp_;           ///< or null
+  std::unique_ptr<GatedOutput> gate_;  ///< mlp "glu", else null
+  std::unique_ptr<MLP> mlp_;           ///< may be null
   Dropout dropout_;
 };
 
 struct StackSpec {
   std::size_t blocks = 4;
-  /// How positions enter: "rotary" ones in the mixers, others below the stack, see
-  /// make_positions(); "encoding": as TrunkSpec::encoding, of models of tokens.
+  /// Position encoding: "rotary" in the mixers, others below the stack, see make_positions();
+  /// "encoding": TrunkSpec::encoding, for models of tokens.
   std::string positions = "learned";
   bool checkpoint = false;
   BlockSpec block;
-  /// Mixers of the blocks, from the first block on and over again; empty: block.mixer.kind for all.
+  /// Mixers of the blocks, repeated; empty: block.mixer.kind for all.
   std::vector<std::string> pattern = {};
 };
 inline void describe(Keys& keys, StackSpec& spec) {
@@ -92,32 +92,31 @@ inline void describe(Keys& keys, StackSpec& spec) {
        resumable);
 }
 
-/// Throws std::invalid_argument where a norm lets the future through: of models that predict at
-/// every token what follows it.
-void require_past_only(const StackSpec& spec, const char* model);
+/// Throws std::invalid_argument for a norm that leaks tokens to be predicted.
+void require_causal_norm(const StackSpec& spec, const char* model);
 
-/// What one block of the stack is: its mixer by the pattern, its place, base draws of its own. In a
-/// stack of several mixers, each goes without what only others have, see MixerTraits.
+/// Returns the spec of a block: its mixer by the pattern, its place, and separate base draws.
+/// Mixers drop features that only other mixers of the pattern have, see MixerTraits.
 BlockSpec block_spec(const StackSpec& spec, std::size_t index,
                      const std::shared_ptr<StackPlace::Shared>& shared = {});
 
-/// The same stack, with attention in both directions unless the mixers have one.
+/// Returns the spec with attention in both directions, unless the mixers have one.
 template <class Spec>
 Spec in_both_directions(Spec spec) {
   spec.block.mixer.causal = spec.block.mixer.directions == 1;
   return spec;
 }
 
-/// Residual blocks and the norm behind the last: what all models share. (B, T, D) -> (B, T, D)
+/// Residual blocks and a final norm, shared by all models. (B, T, D) -> (B, T, D)
 class BlockStack : public Module {
  public:
   explicit BlockStack(const StackSpec& spec);
-  /// `each` is added to the input of every block, if it is there; it broadcasts to (B, T, D).
+  /// Applies the stack. `each`, if it exists, is added to every block's input by broadcasting.
   Var forward(Tape& tape, const Var& x, const Layout& layout = {}, const Var& each = {});
 
   using State = std::vector<std::unique_ptr<MixerState>>;
   State start() const;
-  /// One more token of each sequence, `gap` after the one before; equals the whole sequence's
+  /// Processes the next token of each sequence, `gap` after the previous one; equals the batch
   /// output at its position. (B, 1, D) -> (B, 1, D)
   Var step(Tape& tape, const Var& x, State& state, double gap = 1, const Var& each = {});
   void visit(Visitor& visitor) override;

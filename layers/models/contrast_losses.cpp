@@ -11,8 +11,8 @@ namespace bochner::inline BOCHNER_PRECISION {
 
 namespace {
 
-/// Rows whose squares would overflow, divided by powers of two; the others as they are.
-Var small_rows(const Var& x) {
+/// Divides rows whose squares would overflow by powers of two.
+Var scaled_rows(const Var& x) {
   const std::size_t D = x.dim(-1), rows = D > 0 ? x.size() / D : 0;
   const real limit = std::sqrt(std::numeric_limits<real>::max() / real(D));
   Shape shape = x.shape();
@@ -34,16 +34,16 @@ Var small_rows(const Var& x) {
 
 Var unit_rows(const Var& x) {
   const std::size_t D = x.dim(-1);
-  return rms_norm(small_rows(x), Var(filled({D}, real(1 / std::sqrt(double(D))))), real(1e-12));
+  return rms_norm(scaled_rows(x), Var(filled({D}, real(1 / std::sqrt(double(D))))), real(1e-12));
 }
 
 Var view_similarities(const Var& views, double temperature) {
-  require(std::isfinite(temperature) && temperature > 0, "contrast", "temperature ", temperature,
-          ": must be finite and above 0");
+  require(std::isfinite(temperature) && temperature > 0, "contrast", "temperature = ", temperature,
+          " must be finite and above 0");
   const std::size_t n = views.dim(0);
-  Tensor itself = zeros({n, n});
-  for (std::size_t i = 0; i < n; ++i) itself(i, i) = real(-1e9);
-  return matmul_nt(views, views) * (1 / temperature) + Var(std::move(itself));
+  Tensor diagonal = zeros({n, n});
+  for (std::size_t i = 0; i < n; ++i) diagonal(i, i) = real(-1e9);
+  return matmul_nt(views, views) * (1 / temperature) + Var(std::move(diagonal));
 }
 
 Indices partners(std::size_t B) {

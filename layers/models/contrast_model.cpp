@@ -8,8 +8,8 @@ namespace bochner::inline BOCHNER_PRECISION {
 
 Prototypes::Prototypes(const ContrastSpec& spec, std::size_t examples)
     : spec_(spec), epochs_(zeros({1})) {
-  constexpr std::size_t most = 1 << 24;  // a projection of each stands in memory
-  require(examples <= most, "prototypes", "model.contrast.kind = \"prototypes\" takes ", most,
+  constexpr std::size_t most = 1 << 24;  // all projections are in memory
+  require(examples <= most, "prototypes", "model.contrast.kind = \"prototypes\" supports ", most,
           " training examples at most, not ", examples);
   for (const double clusters : spec.clusters) {
     const auto K = std::size_t(clusters);
@@ -19,8 +19,8 @@ Prototypes::Prototypes(const ContrastSpec& spec, std::size_t examples)
   }
 }
 
-void Prototypes::find(const std::vector<double>& projections, std::uint64_t seed,
-                      std::uint64_t epoch) {
+void Prototypes::cluster(const std::vector<double>& projections, std::uint64_t seed,
+                         std::uint64_t epoch) {
   for (std::size_t m = 0; m < all_.size(); ++m) {
     Clustering& one = all_[m];
     const RandomFunction random{seed, Purpose::sampling,
@@ -73,8 +73,8 @@ Var ContrastModel::project(Tape& tape, const Var& embeddings) {
 
 Var ContrastModel::loss(Tape& tape, const EncoderInput& views,
                         const std::vector<std::size_t>& examples) {
-  require(views.size() == 2 * examples.size(), "contrast", "two views of ", examples.size(),
-          " examples are wanted, not ", views.size());
+  require(views.size() == 2 * examples.size(), "contrast", "expected two views of ",
+          examples.size(), " examples, got ", views.size());
   const Var projected = project(tape, embed(tape, views));
   const Var nce = info_nce(projected, spec_.contrast.temperature);
   if (!prototypes_ || prototypes_->epochs() == 0) return nce;

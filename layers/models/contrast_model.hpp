@@ -1,5 +1,5 @@
 #pragma once
-/// Contrastive learning of embeddings: an encoder, a projection, and prototypes.
+/// Contrastive learning of embeddings: encoder, projection and prototypes.
 
 #include <bochner/layers/basic/standardization.hpp>
 #include <bochner/layers/models/sequence_encoder.hpp>
@@ -9,10 +9,10 @@ namespace bochner::inline BOCHNER_PRECISION {
 struct ContrastSpec {
   std::string kind = "info_nce";
   double temperature = 0.2;
-  std::size_t width = 64;                    ///< of what is contrasted (E)
-  std::vector<double> clusters = {50, 100};  ///< of each clustering (prototypes)
+  std::size_t width = 64;                    ///< of the projections (E)
+  std::vector<double> clusters = {50, 100};  ///< per clustering (prototypes)
   double start = 1;                          ///< epochs before the first clustering
-  std::size_t rounds = 20;                   ///< of k-means
+  std::size_t rounds = 20;                   ///< k-means rounds
 };
 inline void describe(Keys& keys, ContrastSpec& spec) {
   keys("kind", spec.kind, one_of({"info_nce", "prototypes"}),
@@ -30,17 +30,16 @@ inline void describe(Keys& keys, ContrastSpec& spec) {
   keys("rounds", spec.rounds, between(1, 10000), "prototypes: rounds of k-means at most");
 }
 
-/// What clusterings of the training examples have found: buffers, so that a run goes on with them.
+/// Clusterings of the training examples; buffers, so that a run can resume.
 class Prototypes : public Module {
  public:
-  /// `examples` are those of training.
+  /// Takes the number of training examples.
   Prototypes(const ContrastSpec& spec, std::size_t examples);
-  /// The number of epochs that had begun at the last clustering; 0 before the first.
+  /// Returns the number of epochs begun at the last clustering; 0 before the first.
   std::uint64_t epochs() const { return std::uint64_t(epochs_.data()[0]); }
-  /// The E step: k-means of the projections of all training examples, from starts that depend on
-  /// the seed and the epoch. (n, E)
-  void find(const std::vector<double>& projections, std::uint64_t seed, std::uint64_t epoch);
-  /// The mean over clusterings of prototype_nce(), for the clusters that examples are in. (n, E)
+  /// Runs k-means on all training projections (n, E), with starts by seed and epoch.
+  void cluster(const std::vector<double>& projections, std::uint64_t seed, std::uint64_t epoch);
+  /// Returns the mean of prototype_nce() over clusterings, for the clusters of `examples`. (n, E)
   Var loss(const Var& views, const std::vector<std::size_t>& examples) const;
   void visit(Visitor& visitor) override;
 
@@ -56,30 +55,30 @@ class Prototypes : public Module {
 struct ContrastModelSpec {
   SequenceEncoderSpec encoder;
   ContrastSpec contrast;
-  std::size_t examples = 1;  ///< of training
-  // of series
+  std::size_t examples = 1;  ///< training examples
+  // series
   std::size_t variates = 0, series = 1;
 };
-/// As configs have it, besides what other models describe.
+/// Config keys beyond those of other models.
 struct ContrastKeys {
   ContrastSpec contrast;
 };
 inline void describe(Keys& keys, ContrastKeys& spec) { keys.section("contrast", spec.contrast); }
 
-/// Embeddings of sequences, such that views of the same example are alike.
+/// Embeddings of sequences, similar for views of the same example.
 class ContrastModel : public Module {
  public:
   explicit ContrastModel(const ContrastModelSpec& spec);
-  /// -> (B, D)
+  /// Embeds sequences. -> (B, D)
   Var embed(Tape& tape, const EncoderInput& input) { return encoder_.forward(tape, input); }
-  /// What is contrasted: an MLP of the embeddings, rows of unit length. (B, D) -> (B, E)
+  /// Projects embeddings by an MLP to unit length. (B, D) -> (B, E)
   Var project(Tape& tape, const Var& embeddings);
-  /// InfoNCE of the first views of B examples and then the second ones; with prototypes, once there
-  /// are any, their loss besides. `examples` (B) are their numbers in training. -> ()
+  /// Returns InfoNCE of the first views of B examples and then the second, plus the loss of
+  /// prototypes once there are any. `examples` (B) are indices of training examples. -> ()
   Var loss(Tape& tape, const EncoderInput& views, const std::vector<std::size_t>& examples);
-  /// Between series and what embed() takes; null where examples are none.
+  /// Returns the standardization of series, else null.
   Standardize* standardize() const { return unit_.get(); }
-  /// Null without.
+  /// Returns null without prototypes.
   Prototypes* prototypes() { return prototypes_.get(); }
   TimeScale* time_scale() { return encoder_.time_scale(); }
   const ContrastModelSpec& spec() const { return spec_; }

@@ -13,7 +13,7 @@ constexpr int wave_shape = 4;
 
 std::vector<double> delays_of(const IntensitySpec& spec) {
   require(spec.types >= 1 && spec.shortest > 0 && spec.longest >= spec.shortest, "intensity",
-          "needs a type, and delays 0 < shortest <= longest: shortest = ", spec.shortest,
+          "requires types >= 1 and 0 < shortest <= longest: shortest = ", spec.shortest,
           ", longest = ", spec.longest);
   std::vector<double> delays;
   for (std::size_t i = 0; i < spec.delays; ++i) {
@@ -23,12 +23,12 @@ std::vector<double> delays_of(const IntensitySpec& spec) {
   return delays;
 }
 
-/// (1, decay, wave, decay, wave, ..) of each delay, or the integrals from 0 to s.
+/// Writes (1, decay, wave, decay, wave, ..) per delay at time s, or the integrals from 0 to s.
 void fill_basis(const std::vector<double>& delays, double s, bool integrated, real* out) {
   *out++ = real(integrated ? s : 1);
   for (const double delay : delays) {
     const double decay = std::exp(-s / delay), x = wave_shape * s / delay;
-    double term = std::exp(-x), survival = 0;  // x^j / j! e^-x, and their sum
+    double term = std::exp(-x), survival = 0;  // x^j / j! e^-x and its sum
     for (int j = 0; j < wave_shape; ++j) {
       survival += term;
       if (j + 1 < wave_shape) term *= x / (j + 1);
@@ -50,8 +50,8 @@ std::unique_ptr<SpaceTimeEncoding> place_encoding_of(const EventModelSpec& spec)
   return make_space_time(spec.encoding, spec.stack.block.width, spec.dimensions);
 }
 
-/// Weights with which a mean over all is one over the events that something follows. (B, T)
-Tensor judged(const Indices& next_types) {
+/// Returns weights that turn a mean over all events into one over those with a next event. (B, T)
+Tensor target_weights(const Indices& next_types) {
   const auto& types = next_types.values;
   const auto count = types.size() - std::size_t(std::count(types.begin(), types.end(), -1));
   Tensor weights = zeros(next_types.shape);
@@ -62,14 +62,15 @@ Tensor judged(const Indices& next_types) {
 
 constexpr std::size_t quantiles = 64;
 constexpr int bisections = 50;
-/// In units of the model; the longest gap that is looked for.
+/// Longest gap considered, in units of the model.
 constexpr double longest = 1e12;
 
-/// The times s with compensator(s) = target after each event, in units of the model.
-Times times_at(const Intensity& intensity, const Var& weights, const Times& like, double target) {
+/// Returns the times s with compensator(s) = target after each event, in units of the model.
+Times invert_compensator(const Intensity& intensity, const Var& weights, const Times& like,
+                         double target) {
   Times low = xt::zeros_like(like), high = xt::full_like(like, longest), middle = like;
   for (int i = 0; i < bisections; ++i) {
-    for (std::size_t t = 0; t < low.size(); ++t)  // first by magnitude, then by halves
+    for (std::size_t t = 0; t < low.size(); ++t)  // first the magnitude, then bisection
       middle.data()[t] =
           low.data()[t] == 0 ? high.data()[t] / 16 : (low.data()[t] + high.data()[t]) / 2;
     const Var compensator = intensity.compensator(weights, middle);
@@ -79,13 +80,13 @@ Times times_at(const Intensity& intensity, const Var& weights, const Times& like
   return middle;
 }
 
-/// Mean time to the next event, in units of the model: the integral of survival, exp(-compensator),
-/// by Gauss and Legendre over octaves of the time until next to nothing survives, and from there on
-/// that of the constant rate which is left.
+/// Returns the mean time to the next event, in units of the model: the integral of survival
+/// exp(-compensator), by Gauss-Legendre quadrature over octaves until survival is negligible, then
+/// in closed form for the remaining constant rate.
 Times mean_times(const Intensity& intensity, const Var& weights, const Times& like) {
-  constexpr double gone = 32;  // exp(-gone) survive
+  constexpr double negligible_log = 32;  // survival exp(-32)
   constexpr int octaves = 32;
-  const Times end = times_at(intensity, weights, like, gone);
+  const Times end = invert_compensator(intensity, weights, like, negligible_log);
   Times mean = xt::zeros_like(like);
   const auto add = [&](double from, double to, const special::QuadratureNode& node) {
     const Times at = end * (from + (to - from) * (1 + node.at) / 2);
@@ -114,7 +115,7 @@ Intensity::Intensity(const IntensitySpec& spec)
       linear_(spec.width, spec.types * (1 + 2 * spec.delays)) {}
 
 void Intensity::initialized() {
-  constexpr double most = 8;  // times that of a single one
+  constexpr double most = 8;  // in rates of a single type
   if (const double K = double(types_); K > most)
     linear_.shift_bias(std::log(std::expm1(std::numbers::ln2 * most / K)));
 }
@@ -166,7 +167,7 @@ EventModel::EventModel(const EventModelSpec& spec)
       stack_(causal_stack(spec.stack, spec.time, "event_model")),
       intensity_(intensity_of(spec)) {}
 
-/// Of all events of ascending sequences. scaled (B, T) -> (B, T, E)
+/// Encodes the places of ascending sequences. scaled (B, T) -> (B, T, E)
 Var EventModel::place_code(Tape& tape, const Times& scaled, const std::vector<double>& places) {
   const std::size_t B = scaled.shape()[0], T = scaled.shape()[1];
   require(places.size() == scaled.size() * spec_.dimensions, "event_model",
@@ -178,8 +179,8 @@ Var EventModel::place_code(Tape& tape, const Times& scaled, const std::vector<do
   return reshape(code, {B, T, code.dim(1)});
 }
 
-Var EventModel::outlook(Tape& tape, const Indices& types, const Times& times,
-                        const std::vector<double>& places) {
+Var EventModel::intensity_weights(Tape& tape, const Indices& types, const Times& times,
+                                  const std::vector<double>& places) {
   require(types.shape.size() == 2 && times.dimension() == 2 && times.shape()[0] == types.shape[0] &&
               times.shape()[1] == types.shape[1],
           "event_model", "types and times must be (B, T): types ", types.shape);
@@ -189,16 +190,16 @@ Var EventModel::outlook(Tape& tape, const Indices& types, const Times& times,
   const Layout layout = layout_of(scaled);
   if (!place_encoding_) return intensity_.weights(tape, stack_.forward(tape, x, layout));
   const PlacedTokens tokens =
-      placed(*place_encoding_, spec_.every_block, x, place_code(tape, scaled, places));
+      add_encoding(*place_encoding_, spec_.every_block, x, place_code(tape, scaled, places));
   return intensity_.weights(tape, stack_.forward(tape, tokens.x, layout, tokens.each));
 }
 
 EventModel::Nats EventModel::nats(Tape& tape, const EventSequences& events) {
-  const Var weights = outlook(tape, events.types, events.times, events.places);
+  const Var weights = intensity_weights(tape, events.types, events.times, events.places);
   const Times spans = (events.next_times - events.times) / scale_.unit();
   const Var log_intensity = intensity_.log_intensity(weights, spans);
   const Var times = intensity_.compensator(weights, spans) - logsumexp(log_intensity, {-1});
-  const Var time = mean(times * Var(judged(events.next_types))) + std::log(scale_.unit());
+  const Var time = mean(times * Var(target_weights(events.next_types))) + std::log(scale_.unit());
   return {time, cross_entropy(log_intensity, events.next_types), weights, log_intensity};
 }
 
@@ -220,13 +221,13 @@ void EventModel::visit(Visitor& visitor) {
 EventForecast forecast_events(EventModel& model, const Indices& types, const Times& times,
                               const std::vector<double>& places) {
   Tape tape({.recording = false});
-  const Var weights = model.outlook(tape, types, times, places);
+  const Var weights = model.intensity_weights(tape, types, times, places);
   const Intensity& intensity = model.intensity();
   const std::size_t K = intensity.types();
   EventForecast forecast{times, times, zeros({times.shape()[0], times.shape()[1], K})};
   for (std::size_t q = 0; q < quantiles; ++q) {
     const double survival = 1 - (double(q) + 0.5) / double(quantiles);
-    const Times at = times_at(intensity, weights, times, -std::log(survival));
+    const Times at = invert_compensator(intensity, weights, times, -std::log(survival));
     const Var lambda = exp(intensity.log_intensity(weights, at));
     for (std::size_t i = 0; i < times.size(); ++i) {
       real total = 0;
@@ -236,7 +237,7 @@ EventForecast forecast_events(EventModel& model, const Indices& types, const Tim
             lambda.data()[i * K + k] / (total * real(quantiles));
     }
   }
-  forecast.median += times_at(intensity, weights, times, std::log(2.0)) * model.unit();
+  forecast.median += invert_compensator(intensity, weights, times, std::log(2.0)) * model.unit();
   forecast.mean += mean_times(intensity, weights, times) * model.unit();
   return forecast;
 }

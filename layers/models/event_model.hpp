@@ -13,8 +13,8 @@ namespace bochner::inline BOCHNER_PRECISION {
 
 struct IntensitySpec {
   std::size_t types = 2, width = 32;
-  std::size_t delays = 6;  ///< mean delays of the waves of intensity, geometrically spaced
-  double shortest = 0.25, longest = 16;  ///< in the unit of time
+  std::size_t delays = 6;                ///< mean delays of intensity waves, geometric
+  double shortest = 0.25, longest = 16;  ///< in units of time
 };
 inline void describe(Keys& keys, IntensitySpec& spec) {
   keys("delays", spec.delays, between(0, 1024),
@@ -23,22 +23,22 @@ inline void describe(Keys& keys, IntensitySpec& spec) {
   keys("longest", spec.longest, above(0), "events: the longest of them, in median gaps");
 }
 
-/// What may happen after an event: lambda_k(s) = sum_p a_kp b_p(s) at the time s since it, until
-/// the next. a = softplus of a linear map of the event's features; b_0 = 1, and of each delay one
-/// that decays, exp(-s / delay), and one that comes and goes, the density of an Erlang distribution
-/// of shape 4 times its mean. Integrals are in closed form, so likelihoods are exact.
+/// Intensity after an event: lambda_k(s) = sum_p a_kp b_p(s) at time s since it, until the next
+/// one. a = softplus of a linear map of the event's features; b_0 = 1, and per delay a decay exp(-s
+/// / delay) and a wave, the density of an Erlang distribution of shape 4 times its mean. Integrals
+/// are in closed form, so likelihoods are exact.
 class Intensity : public Module {
  public:
   explicit Intensity(const IntensitySpec& spec);
   std::size_t types() const { return types_; }
-  /// a > 0. (B, T, D) -> (B, T, K, P)
+  /// Returns a > 0. (B, T, D) -> (B, T, K, P)
   Var weights(Tape& tape, const Var& x);
-  /// ln lambda_k at the times s >= 0. (.., K, P), (..) -> (.., K)
+  /// Returns ln lambda_k at times s >= 0. (.., K, P), (..) -> (.., K)
   Var log_intensity(const Var& weights, const Times& s) const;
-  /// Integral of sum_k lambda_k from 0 to s. (.., K, P), (..) -> (..)
+  /// Returns the integral of sum_k lambda_k from 0 to s. (.., K, P), (..) -> (..)
   Var compensator(const Var& weights, const Times& s) const;
   void visit(Visitor& visitor) override { visitor("linear", linear_); }
-  /// Many types start at a rate that is theirs together.
+  /// Lowers the bias for many types, so that their total rate starts moderate.
   void initialized() override;
 
  private:
@@ -53,8 +53,7 @@ struct EventEncodingSpec {
   TimeEncodingSpec time;
 };
 
-/// Features of events: the embedding of the type and, if its use is "concatenate" or "add", the
-/// encoding of the time.
+/// Embeds events by type and, if its use is "concatenate" or "add", by the time encoding.
 class EventEncoding : public Module {
  public:
   explicit EventEncoding(const EventEncodingSpec& spec);
@@ -69,13 +68,13 @@ class EventEncoding : public Module {
 
 struct EventModelSpec {
   std::size_t types = 2;
-  std::size_t length = 64;      ///< longest training sequence; the number of learned positions
-  std::size_t dimensions = 0;   ///< of the places of events, 0 where they have none
-  SpaceTimeSpec encoding = {};  ///< of their places and times; its sizes are filled in
+  std::size_t length = 64;      ///< longest training sequence; number of learned positions
+  std::size_t dimensions = 0;   ///< of the places of events, 0 for none
+  SpaceTimeSpec encoding = {};  ///< of places and times; sizes are set later
   bool every_block = false;
   TimeEncodingSpec time;
-  StackSpec stack;          ///< its positions are of the events' numbers, besides their times
-  IntensitySpec intensity;  ///< its types and width are filled in
+  StackSpec stack;          ///< positions number the events, in addition to times
+  IntensitySpec intensity;  ///< types and width are set later
 };
 inline void describe(Keys& keys, EventModelSpec& spec) {
   describe(keys, spec.stack);
@@ -85,41 +84,39 @@ inline void describe(Keys& keys, EventModelSpec& spec) {
   keys.section("intensity", spec.intensity);
 }
 
-/// Events and the events that follow them; what has a next type of -1 is not judged. (B, T) each
+/// Events and their successors; events with a next type of -1 do not count. (B, T) each
 struct EventSequences {
   const Indices &types, &next_types;
   const Times &times, &next_times;
-  std::vector<double> places = {};  ///< (B, T, d), where events have one
+  std::vector<double> places = {};  ///< (B, T, d), if events have places
 };
 
-/// Predicts the next event from those so far: encoding, causal blocks, intensity of every type.
-/// Where events have places, an encoding of place and time is added, time since the first of the
-/// sequence in units of `length` median gaps.
+/// Predicts the next event from the past: encoding, causal blocks, intensity per type. Places of
+/// events get an encoding with the time since the first event in units of `length` median gaps.
 class EventModel : public Module {
  public:
   explicit EventModel(const EventModelSpec& spec);
-  /// Origin and unit; set it from the training data before the first step.
+  /// Returns origin and unit of times; fit them to the training data before the first step.
   TimeScale& scale() { return scale_; }
   double unit() const { return scale_.unit(); }
   const Intensity& intensity() const { return intensity_; }
-  /// Between places of the data and those of the encoding.
+  /// Returns the scale from places of the data to those of the encoding.
   PlaceScale& place_scale() { return place_scale_; }
   const EventModelSpec& spec() const { return spec_; }
 
-  /// Weights of the intensity after each event, for intensity(). (B, T), (B, T), (B, T, d) -> (B,
-  /// T, K, P)
-  Var outlook(Tape& tape, const Indices& types, const Times& times,
-              const std::vector<double>& places = {});
+  /// Returns intensity weights after each event. (B, T), (B, T), (B, T, d) -> (B, T, K, P)
+  Var intensity_weights(Tape& tape, const Indices& types, const Times& times,
+                        const std::vector<double>& places = {});
 
   /// Means of -ln density of the next time, in units of 1 / time of the data, and of -ln
-  /// probability of its type at that time; in nats per event. -> () each
+  /// probability of its type at that time; nats per event. -> () each
   struct Nats {
     Var time, type;
-    Var weights;        ///< outlook()
-    Var log_intensity;  ///< (B, T, K) at the next times, in units of the model
+    Var weights;        ///< intensity_weights()
+    Var log_intensity;  ///< (B, T, K) at the next times, in model units
   };
   Nats nats(Tape& tape, const EventSequences& events);
-  /// Of one event, both together. -> ()
+  /// Returns the sum of both per event. -> ()
   Var loss(Tape& tape, const EventSequences& events);
   void visit(Visitor& visitor) override;
 
@@ -128,21 +125,21 @@ class EventModel : public Module {
   EventModelSpec spec_;
   TimeScale scale_;
   PlaceScale place_scale_;
-  std::unique_ptr<SpaceTimeEncoding> place_encoding_;  // null where events have no place
+  std::unique_ptr<SpaceTimeEncoding> place_encoding_;  // null without places
   EventEncoding encoding_;
   std::unique_ptr<PositionEncoding> positions_;
   BlockStack stack_;
   Intensity intensity_;
 };
 
-/// What a model expects after each event, with the time of the data.
+/// Prediction after each event, in the time of the data.
 struct EventForecast {
-  Times median, mean;    ///< (B, T): of the time of the next event
-  Tensor probabilities;  ///< (B, T, K) of its type, whenever it comes
+  Times median, mean;    ///< time of the next event (B, T)
+  Tensor probabilities;  ///< of its type, at any time (B, T, K)
 };
 
-/// The median by bisection of the integral of the intensity, the mean as the integral of survival,
-/// probabilities over 64 quantiles of the next time. types (B, T), times (B, T), places (B, T, d)
+/// Predicts by bisection of the compensator (median), integrated survival (mean) and 64 quantiles
+/// of the next time (types). types (B, T), times (B, T), places (B, T, d)
 EventForecast forecast_events(EventModel& model, const Indices& types, const Times& times,
                               const std::vector<double>& places = {});
 

@@ -9,7 +9,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-FieldModelSpec completed(FieldModelSpec spec) {
+FieldModelSpec completed_spec(FieldModelSpec spec) {
   const auto tiled = [&](std::size_t side) { return side % spec.patch == 0; };
   require(spec.frames >= 1 && spec.patch >= 1 && !spec.sides.empty() &&
               std::ranges::all_of(spec.sides, tiled),
@@ -26,14 +26,14 @@ std::size_t power(std::size_t base, std::size_t exponent) {
   return result;
 }
 
-/// 0, 1/n, .., (n - 1)/n.
+/// Returns 0, 1/n, .., (n - 1)/n.
 std::vector<double> unit_axis(std::size_t n) {
   std::vector<double> axis(n);
   for (std::size_t i = 0; i < n; ++i) axis[i] = double(i) / double(n);
   return axis;
 }
 
-/// (B, T, n_1 p, .., n_d p) -> (B, T N, p^d)
+/// Cuts frames into patches. (B, T, n_1 p, .., n_d p) -> (B, T N, p^d)
 Var patches_of(const Var& frames, std::size_t p) {
   const std::size_t d = frames.rank() - 2, pixels = power(p, d);
   std::size_t tokens = frames.dim(1);
@@ -50,8 +50,8 @@ Var patches_of(const Var& frames, std::size_t p) {
   return reshape(transpose(reshape(frames, cut), order), shape);
 }
 
-/// The way back. (B, T N, p^d) -> shape (B, T, n_1 p, .., n_d p)
-Var joined(const Var& patches, std::size_t p, const Shape& shape) {
+/// Inverts patches_of(). (B, T N, p^d) -> shape (B, T, n_1 p, .., n_d p)
+Var unpatch(const Var& patches, std::size_t p, const Shape& shape) {
   if (p == 1) return reshape(patches, shape);
   const std::size_t d = shape.size() - 2;
   Shape cut{shape[0], shape[1]};
@@ -67,7 +67,7 @@ Var joined(const Var& patches, std::size_t p, const Shape& shape) {
 }  // namespace
 
 FieldModel::FieldModel(const FieldModelSpec& spec)
-    : spec_(completed(checked("field_model", spec))),
+    : spec_(completed_spec(checked("field_model", spec))),
       encoding_(make_space_time(spec_.encoding, spec_.stack.block.width, spec_.sides.size())),
       stack_(spec_.stack),
       head_(spec_.stack.block.width, power(spec_.patch, spec_.sides.size())) {
@@ -114,7 +114,7 @@ Var FieldModel::outputs(Tape& tape, const Tensor& frames) {
   const Var x = input_->forward(tape, patches_of(tape.view(frames), spec_.patch));
   if (!encoding_) return stack_.forward(tape, x);
   const Var code = reshape(encoding(tape), {x.dim(1), encoding_->width()});
-  const PlacedTokens tokens = placed(*encoding_, spec_.every_block, x, code);
+  const PlacedTokens tokens = add_encoding(*encoding_, spec_.every_block, x, code);
   return stack_.forward(tape, tokens.x, {}, tokens.each);
 }
 
@@ -125,7 +125,7 @@ Var FieldModel::predict(Tape& tape, const Tensor& frames) {
   Shape one{frames.shape()[0], 1}, next{frames.shape()[0]};
   for (Shape* shape : {&one, &next})
     shape->insert(shape->end(), spec_.sides.begin(), spec_.sides.end());
-  const Var change = joined(head_.forward(tape, last), spec_.patch, one);
+  const Var change = unpatch(head_.forward(tape, last), spec_.patch, one);
   return reshape(change + slice(tape.view(frames), 1, T - 1, T), next);
 }
 
@@ -133,8 +133,8 @@ Var FieldModel::loss(Tape& tape, const Tensor& frames, const Tensor& next) {
   return mean_squared_error(predict(tape, frames), next);
 }
 
-Var FieldModel::readings(Tape& tape, const Tensor& frames) {
-  return joined(head_.forward(tape, outputs(tape, frames)), spec_.patch, frames.shape());
+Var FieldModel::reconstruct(Tape& tape, const Tensor& frames) {
+  return unpatch(head_.forward(tape, outputs(tape, frames)), spec_.patch, frames.shape());
 }
 
 void FieldModel::visit(Visitor& visitor) {

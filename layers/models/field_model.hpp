@@ -9,12 +9,12 @@ namespace bochner::inline BOCHNER_PRECISION {
 
 struct FieldModelSpec {
   std::size_t frames = 8;
-  std::vector<std::size_t> sides = {12, 12};  ///< pixels along each axis, the slowest first
-  std::size_t patch = 1;                      ///< divides them
-  SpaceTimeSpec encoding = {};                ///< its width and its space are filled in
+  std::vector<std::size_t> sides = {12, 12};  ///< pixels per axis, the slowest first
+  std::size_t patch = 1;                      ///< divides the sides
+  SpaceTimeSpec encoding = {};                ///< width and space are set later
   bool every_block = false;
-  bool standardize = false;  ///< frames come in a unit of their own, a buffer of the model
-  StackSpec stack = {};      ///< its positions are "none"
+  bool standardize = false;  ///< frames in data units, standardized by buffers of the model
+  StackSpec stack = {};      ///< positions are "none"
 };
 inline void describe(Keys& keys, FieldModelSpec& spec) {
   describe(keys, spec.stack);
@@ -24,32 +24,30 @@ inline void describe(Keys& keys, FieldModelSpec& spec) {
   describe_every_block(keys, spec.every_block);
 }
 
-/// Every patch of every frame is a token with an encoding of its place and time; blocks with
-/// attention in both directions; a linear head that reads patches. Unit of the coordinates: the
-/// extent of the grid along each axis, and of the frames that are seen. Shapes are those of two
-/// dimensions; with one it is W in place of H, W, with three D, H, W.
+/// Model of fields on a grid: each patch of each frame is a token with an encoding of its place and
+/// time; blocks with attention in both directions; a linear head to patches. Coordinates are in
+/// units of the grid's extent per axis and of the input frames. Shapes are given for two
+/// dimensions; one has W instead of H, W, three have D, H, W.
 class FieldModel : public Module {
  public:
   explicit FieldModel(const FieldModelSpec& spec);
-  /// The field one frame after the last: that one, and a change read from its tokens. (B, T, H, W)
-  /// -> (B, H, W)
+  /// Predicts the next frame: the last plus a decoded change. (B, T, H, W) -> (B, H, W)
   Var predict(Tape& tape, const Tensor& frames);
-  /// Mean squared error of predict(). (B, T, H, W), (B, H, W) -> ()
+  /// Returns the mean squared error of predict(). (B, T, H, W), (B, H, W) -> ()
   Var loss(Tape& tape, const Tensor& frames, const Tensor& next);
-  /// What the head reads from the tokens of each frame. (B, T, H, W) -> (B, T, H, W)
-  Var readings(Tape& tape, const Tensor& frames);
+  /// Decodes the tokens of all frames. (B, T, H, W) -> (B, T, H, W)
+  Var reconstruct(Tape& tape, const Tensor& frames);
 
-  /// Encoding of each patch and frame, (T, N, E), N = H W / patch^2 patches of a frame; nothing for
-  /// "none".
+  /// Returns the patches' encoding (T, N, E), N = H W / patch^2; nonexistent for "none".
   Var encoding(Tape& tape);
-  /// Coordinates of the patches of a frame along each axis.
+  /// Returns the coordinates of the patches of a frame along each axis.
   GridAxes patch_axes() const;
-  /// Place and time of every token, (T N): where encoding() is taken.
+  /// Return place and time of every token, (T N), in the order of encoding().
   Places token_places() const;
   std::vector<double> token_times() const;
-  /// Null for "none".
+  /// Returns null for "none".
   SpaceTimeEncoding* encoder() { return encoding_.get(); }
-  /// Between data and what predict() and loss() take, as one variate; null if that is the same.
+  /// Returns the standardization of frames, as one variate; null if there is none.
   Standardize* standardize() { return standardize_ ? &*standardize_ : nullptr; }
   const FieldModelSpec& spec() const { return spec_; }
   void visit(Visitor& visitor) override;

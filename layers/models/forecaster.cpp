@@ -11,10 +11,9 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Of a window of one variate.
 std::size_t window_outputs(const ForecasterSpec& spec) { return spec.horizon * spec.outputs(); }
 
-/// From the window to the future, by one linear map for all variates or one for each.
+/// Linear map from the window to the future, shared by all variates or one per variate.
 class WindowMap : public Module {
  public:
   explicit WindowMap(const ForecasterSpec& spec)
@@ -25,7 +24,7 @@ class WindowMap : public Module {
         bias_(zeros(per_variate_ ? Shape{spec.variates, window_outputs(spec)}
                                  : Shape{window_outputs(spec)}),
               Initial::uniform(1 / std::sqrt(double(spec.lookback)))) {}
-  /// (B, V, L) -> (B, V, H Q)
+  /// Maps windows. (B, V, L) -> (B, V, H Q)
   Var forward(Tape& tape, const Var& x) {
     if (per_variate_) return project_heads(x, tape(weight_)) + tape(bias_);
     return affine(x, tape(weight_), tape(bias_));
@@ -40,7 +39,7 @@ class WindowMap : public Module {
   Parameter weight_, bias_;
 };
 
-/// x A is the mean over `width` rows around each, the ends repeated beyond the window. (L, L)
+/// Returns A such that x A averages `width` rows around each, with ends repeated. (L, L)
 Tensor averaging_matrix(std::size_t L, std::size_t width) {
   Tensor matrix = zeros({L, L});
   const auto before = std::ptrdiff_t((width - 1) / 2);
@@ -53,8 +52,8 @@ Tensor averaging_matrix(std::size_t L, std::size_t width) {
   return matrix;
 }
 
-/// One linear map, or one for the trend and one for the remainder: Zeng et al., "Are Transformers
-/// effective for time series forecasting?", 2023 (NLinear and DLinear).
+/// One linear map, or one for the trend and one for the remainder (NLinear and DLinear): Zeng et
+/// al., "Are Transformers effective for time series forecasting?", 2023.
 class LinearForecast : public ForecastBackbone {
  public:
   explicit LinearForecast(const ForecasterSpec& spec) : remainder_(spec) {
@@ -79,7 +78,7 @@ class LinearForecast : public ForecastBackbone {
 };
 
 /// Patches of a window as tokens, blocks, one linear map of all tokens: Nie et al., "A time series
-/// is worth 64 words" (PatchTST), 2023, with mixers of any kind.
+/// is worth 64 words" (PatchTST), 2023, with any mixers.
 class AttentionForecast : public ForecastBackbone {
  public:
   explicit AttentionForecast(const ForecasterSpec& spec)
@@ -119,8 +118,8 @@ class AttentionForecast : public ForecastBackbone {
   Linear head_;
 };
 
-/// (B, T) -> (B n, T), each row n times.
-Times repeated_rows(const Times& times, std::size_t n) {
+/// Repeats each row n times. (B, T) -> (B n, T)
+Times repeat_rows(const Times& times, std::size_t n) {
   const std::size_t B = times.shape()[0], T = times.shape()[1];
   Times repeated(std::vector<std::size_t>{B * n, T});
   for (std::size_t row = 0; row < B * n; ++row)
@@ -128,16 +127,15 @@ Times repeated_rows(const Times& times, std::size_t n) {
   return repeated;
 }
 
-/// (B, T, D) -> (B V, T, D), each window V times.
-Var of_each_variate(const Var& x, std::size_t V) {
+/// Repeats each window V times. (B, T, D) -> (B V, T, D)
+Var repeat_for_variates(const Var& x, std::size_t V) {
   const std::size_t B = x.dim(0), T = x.dim(1), D = x.dim(2);
   return reshape(broadcast_to(reshape(x, {B, 1, T, D}), {B, V, T, D}), {B * V, T, D});
 }
 
-/// Rows as tokens at their times, those to come too: what is said of them is read from their own
-/// outputs. A token is a vector that tells whether its row has been seen, plus its value times
-/// another one and a linear map of what is known of the row. Attention looks back in time, so that
-/// every mixer and every time kernel can serve.
+/// Rows as tokens at their times, with causal attention; forecasts are read from the outputs of
+/// future rows. A token is a vector for past or future, plus its value times a vector, plus a
+/// linear map of the row's context.
 class RowForecast : public ForecastBackbone {
  public:
   explicit RowForecast(const ForecasterSpec& spec)
@@ -159,19 +157,19 @@ class RowForecast : public ForecastBackbone {
   Var forward(Tape& tape, const Var& x, const Times& times, const Var& context) override {
     const std::size_t B = x.dim(0), V = x.dim(1), L = x.dim(2), H = horizon_;
     require(times.dimension() == 2 && times.shape()[0] == B && times.shape()[1] == L + H,
-            "forecaster", "needs the times (", B, ", ", L + H, ") of all rows, seen and to come");
-    const Times scaled = repeated_rows(scale_.scaled(times), V);
+            "forecaster", "times must be (", B, ", ", L + H, ") for past and future rows");
+    const Times scaled = repeat_rows(scale_.scaled(times), V);
     const Var kind = tape(kind_), value = tape(value_);
     const Var seen = reshape(x, {B * V, L, 1}) * value + slice(kind, 0, 0, 1);
-    const Var coming = broadcast_to(slice(kind, 0, 1, 2), {B * V, H, seen.dim(2)});
-    Var rows = concat({seen, coming}, 1);
-    if (context.exists()) rows = rows + of_each_variate(matmul(context, tape(context_)), V);
+    const Var future = broadcast_to(slice(kind, 0, 1, 2), {B * V, H, seen.dim(2)});
+    Var rows = concat({seen, future}, 1);
+    if (context.exists()) rows = rows + repeat_for_variates(matmul(context, tape(context_)), V);
     Var tokens = time_.forward(tape, rows, scaled);
     if (positions_) tokens = positions_->forward(tape, tokens, 0);
     const Layout layout = regular_ ? Layout{.times = scaled} : layout_of(scaled);
     tokens = stack_.forward(tape, dropout_.forward(tape, tokens), layout);
-    const Var said = head_.forward(tape, slice(tokens, 1, L, L + H));
-    return reshape(said, {B, V, H * said.dim(2)});
+    const Var outputs = head_.forward(tape, slice(tokens, 1, L, L + H));
+    return reshape(outputs, {B, V, H * outputs.dim(2)});
   }
   void visit(Visitor& visitor) override {
     visitor("time_scale", scale_);
@@ -187,7 +185,7 @@ class RowForecast : public ForecastBackbone {
  private:
   std::size_t horizon_;
   TimeScale scale_;
-  Parameter value_, kind_;  // (1, D), (seen or to come, 1, D)
+  Parameter value_, kind_;  // (1, D), (past or future, 1, D)
   Parameter context_;       // (C, D)
   TimeInput time_;
   std::unique_ptr<PositionEncoding> positions_;
@@ -214,11 +212,12 @@ Forecaster::Forecaster(const ForecasterSpec& spec)
       series_({spec.series, spec.series_width}, Initial::normal(1)),
       norm_(spec.instance_norm, spec.variates),
       backbone_(make_forecast_backbone(spec)) {
-  require(spec.loss == "mse" || spec.loss == "mae" || spec.loss == "huber" || spec.says_quantiles(),
-          "forecaster", "no loss is called \"", spec.loss,
-          "\"; there are: mse, mae, huber, quantile");
-  require(!spec.says_quantiles() || !spec.instance_norm.affine, "forecaster",
-          "a learned gain that is negative would turn quantiles around");
+  require(
+      spec.loss == "mse" || spec.loss == "mae" || spec.loss == "huber" || spec.predicts_quantiles(),
+      "forecaster", "no loss is called \"", spec.loss, "\"; there are: mse, mae, huber, quantile");
+  require(!spec.predicts_quantiles() || !spec.instance_norm.affine, "forecaster",
+          "loss = \"quantile\" requires instance_norm.affine = false: a negative gain reverses "
+          "quantiles");
   if (spec.covariates > 0) covariate_unit_ = std::make_unique<Standardize>(spec.covariates);
   if (spec.context() > 0)
     effects_ = std::make_unique<RowEffects>(spec.context(), spec.effects, spec.variates);
@@ -229,14 +228,14 @@ Var Forecaster::context_of(Tape& tape, const RowFacts& facts, std::size_t B) {
   std::vector<Var> parts;
   if (covariate_unit_) {
     require(facts.covariates.shape() == Shape({B, spec_.covariates, T}), "forecaster",
-            "needs the covariates (", B, ", ", spec_.covariates, ", ", T,
-            ") of all rows, seen and to come");
+            "covariates must be (", B, ", ", spec_.covariates, ", ", T,
+            ") for past and future rows");
     Tensor covariates = facts.covariates;
     covariate_unit_->apply(covariates);
     parts.push_back(transpose(tape.constant(covariates), {0, 2, 1}));
   }
   if (spec_.series_width > 0) {
-    require(facts.series.size() == B, "forecaster", "needs to know of which series windows are");
+    require(facts.series.size() == B, "forecaster", "series of the windows are missing");
     Indices which{{B, 1}, {facts.series.begin(), facts.series.end()}};
     parts.push_back(broadcast_to(gather(tape(series_), which), {B, T, spec_.series_width}));
   }
@@ -249,21 +248,22 @@ Var Forecaster::forward(Tape& tape, const Var& past, const RowFacts& facts) {
           past.shape());
   const std::size_t B = past.dim(0), V = spec_.variates, L = spec_.lookback, H = spec_.horizon,
                     Q = spec_.outputs();
-  const InstanceNorm::Unit unit = norm_.unit_of(past);
+  const InstanceNorm::Statistics statistics = norm_.statistics_of(past);
   const Var context = context_of(tape, facts, B);
   const Var effects = effects_ ? effects_->forward(tape, context) : Var();
-  Var x = norm_.apply(tape, past, unit);
+  Var x = norm_.apply(tape, past, statistics);
   if (effects_) x = x - slice(effects, -1, 0, L);
   Var y = backbone_->forward(tape, x, facts.times, context);
-  if (spec_.says_quantiles()) y = ascending(reshape(y, {B, V, H, Q}), middle_of(spec_.quantiles));
+  if (spec_.predicts_quantiles())
+    y = ascending(reshape(y, {B, V, H, Q}), median_index(spec_.quantiles));
   if (effects_) y = reshape(y, {B, V, H, Q}) + reshape(slice(effects, -1, L, L + H), {B, V, H, 1});
-  if (effects_ || spec_.says_quantiles()) y = reshape(y, {B, V, H * Q});
-  y = norm_.undo(tape, y, unit);
-  return spec_.says_quantiles() ? reshape(y, {B, V, H, Q}) : y;
+  if (effects_ || spec_.predicts_quantiles()) y = reshape(y, {B, V, H * Q});
+  y = norm_.undo(tape, y, statistics);
+  return spec_.predicts_quantiles() ? reshape(y, {B, V, H, Q}) : y;
 }
 
 Var Forecaster::loss(const Var& forecast, const Tensor& future) const {
-  if (spec_.says_quantiles()) return pinball(forecast, future, spec_.quantiles);
+  if (spec_.predicts_quantiles()) return pinball(forecast, future, spec_.quantiles);
   if (spec_.loss == "mse") return mean_squared_error(forecast, future);
   if (spec_.loss == "mae") return mean_absolute_error(forecast, future);
   return huber(forecast, future);

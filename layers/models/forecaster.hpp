@@ -6,7 +6,7 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// Rows of a token of an attention forecaster, and from one token to the next.
+/// Rows per token of an attention forecaster, and distance between tokens.
 struct PatchSpec {
   std::size_t length = 16, stride = 8;
 };
@@ -22,21 +22,19 @@ struct ForecasterSpec {
   std::size_t moving_average = 0;
   // attention
   PatchSpec patch;
-  StackSpec stack;  ///< its mixers look in both directions; those of "rows" back in time
+  StackSpec stack;  ///< attention in both directions; causal for "rows"
   double head_dropout = 0;
   // rows
   TimeEncodingSpec time;
-  bool regular = false;  ///< times are the numbers of the rows: time kernels need no gaps
-  // several series, and what is known of their rows beforehand
+  bool regular = false;  ///< times are row numbers: time kernels need no gaps
+  // several series, and known covariates of their rows
   std::size_t series = 1, covariates = 0;
   std::size_t effects = 16, series_width = 0;
 
-  bool says_quantiles() const { return loss == "quantile"; }
-  /// Numbers that are said of each value to come.
-  std::size_t outputs() const { return says_quantiles() ? quantiles.size() : 1; }
-  /// Of a row: covariates and what is learned of its series.
+  bool predicts_quantiles() const { return loss == "quantile"; }
+  std::size_t outputs() const { return predicts_quantiles() ? quantiles.size() : 1; }
+  /// Returns the width of a row's context: covariates and series embedding.
   std::size_t context() const { return covariates + series_width; }
-  /// Tokens of a window.
   std::size_t patches() const { return (lookback - patch.length) / patch.stride + 1; }
 };
 inline void describe(Keys& keys, ForecasterSpec& spec) {
@@ -70,46 +68,44 @@ inline void describe(Keys& keys, ForecasterSpec& spec) {
   keys.section("time", spec.time);
 }
 
-/// From a normalised window of each variate to what follows it, at the times (B, L + H) of the rows
-/// that are seen and of those to come, of which `context` (B, L + H, C) is known, if anything is.
-/// (B, V, L) -> (B, V, H Q), the Q outputs of a value side by side
+/// Maps normalized windows to the future; `times` (B, L + H) and optional `context` (B, L + H, C)
+/// cover past and future rows. (B, V, L) -> (B, V, H Q), the Q outputs of a value adjacent
 class ForecastBackbone : public Module {
  public:
   virtual Var forward(Tape& tape, const Var& x, const Times& times, const Var& context) = 0;
-  /// Origin and unit of the times; null where they are not seen.
+  /// Returns origin and unit of times; null if the backbone ignores times.
   virtual TimeScale* time_scale() { return nullptr; }
 };
-/// Throws std::invalid_argument when there is no such backbone.
+/// Throws std::invalid_argument for an unknown backbone.
 std::unique_ptr<ForecastBackbone> make_forecast_backbone(const ForecasterSpec& spec);
 
-/// What is known of the rows of windows, seen and to come: their times (B, L + H), where the
-/// backbone sees them, covariates (B, C, L + H) in the unit of the data, if there are any, and of
-/// which series each window is (B), where there are several.
+/// Known facts about past and future rows of windows: times (B, L + H), covariates (B, C, L + H) in
+/// data units, and the series of each window (B). Each may be missing if not used.
 struct RowFacts {
   Times times = {};
   Tensor covariates = {};
   std::vector<std::size_t> series = {};
 };
 
-/// The next H rows from the last L: instance normalisation around a backbone that sees one variate
-/// at a time, in units of the training data; with covariates, around what they leave (RowEffects).
+/// Forecasts H rows from L: instance normalization around a backbone that sees one variate, in
+/// units of the training data; RowEffects of covariates are subtracted before and added after.
 class Forecaster : public Module {
  public:
   explicit Forecaster(const ForecasterSpec& spec);
-  /// Between data and what forward() and loss() take.
+  /// Returns the standardization between data and forward() or loss().
   Standardize& standardize() { return standardize_; }
-  /// Set it from the training data before the first step; null where no times are seen.
+  /// Returns the time scale, to fit to the training data before the first step; null without times.
   TimeScale* time_scale() { return backbone_->time_scale(); }
-  /// Set it from the training data before the first step; null without covariates.
+  /// Returns the covariates' scale, to fit before the first step; null without covariates.
   Standardize* covariate_unit() { return covariate_unit_.get(); }
-  /// (B, V, L) -> (B, V, H), or (B, V, H, Q) of quantiles, which ascend
+  /// Forecasts. (B, V, L) -> (B, V, H), or (B, V, H, Q) with ascending quantiles
   Var forward(Tape& tape, const Var& past, const RowFacts& facts = {});
-  /// Mean over windows, variates and rows. What forward() gives, (B, V, H) -> ()
+  /// Returns the mean loss over windows, variates and rows. forecast (B, V, H) -> ()
   Var loss(const Var& forecast, const Tensor& future) const;
   void visit(Visitor& visitor) override;
 
  private:
-  /// (B, L + H, C), or nothing
+  /// Returns the context (B, L + H, C), or nothing.
   Var context_of(Tape& tape, const RowFacts& facts, std::size_t B);
 
   ForecasterSpec spec_;

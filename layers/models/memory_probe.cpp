@@ -6,9 +6,9 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-constexpr std::size_t tokens_at_once = 8192;  // of the copies of a window that go through together
+constexpr std::size_t max_batch_tokens = 8192;  // in copies of a window per pass
 
-/// Row 0 of an array, again and again. (1, ..) -> (rows, ..)
+/// Repeats row 0 of an array. (1, ..) -> (rows, ..)
 template <class Array>
 Array copies(const Array& row, std::size_t rows) {
   if (row.dimension() == 0) return row;
@@ -32,14 +32,13 @@ std::size_t tokens_of(const ProbeWindow& window) {
 }
 
 void require_windows(const std::vector<ProbeWindow>& windows) {
-  require(!windows.empty(), "probe", "there are no windows to look at");
+  require(!windows.empty(), "probe", "no windows");
   for (const ProbeWindow& window : windows)
     require(window.u.dimension() == 3 && window.u.shape()[0] == 1 && tokens_of(window) > 0, "probe",
-            "a window must be (1, T, D) with tokens in it, not ", window.u.shape());
+            "a window must be (1, T, D) with T > 0, not ", window.u.shape());
 }
 
-/// Directions v of the channels at one position, the mean of v v^T being I: random signs, or one
-/// channel after the other times the root of their number.
+/// Directions v of the channels at a position, mean v v^T = I: signs or scaled unit vectors.
 struct Directions {
   RandomFunction random;
   bool exact;
@@ -59,16 +58,15 @@ struct Directions {
   }
 };
 
-/// As many draws at a time as fit: part(first, rows).
+/// Calls part(first, rows) for batches of draws that fit in memory.
 template <class Part>
-void in_parts(std::size_t draws, std::size_t T, const Part& part) {
-  const std::size_t most = std::max<std::size_t>(1, tokens_at_once / T);
+void in_batches(std::size_t draws, std::size_t T, const Part& part) {
+  const std::size_t most = std::max<std::size_t>(1, max_batch_tokens / T);
   for (std::size_t first = 0; first < draws; first += most)
     part(first, std::min(most, draws - first));
 }
 
-/// Squared lengths of J^T v or J v for each draw v and token, divided by the channels of y: their
-/// mean over the draws is |J|_F^2 / E.
+/// Squared lengths of J^T v or J v over the channels of y; their mean over v is |J|_F^2 / E.
 struct Products {
   std::size_t draws, T;
   std::vector<double> squares;  // (draws, T)
@@ -82,7 +80,7 @@ struct Products {
     for (std::size_t k = 0; k < draws; ++k) sum += at(k, token);
     return sum / double(draws);
   }
-  /// Of the mean; 0 for a single draw.
+  /// Returns the variance of the mean; 0 for a single draw.
   double variance(std::size_t token) const {
     const double middle = mean(token), K = double(draws);
     double sum = 0;
@@ -91,16 +89,16 @@ struct Products {
   }
 };
 
-/// Gradients of v . y(t) for some of the draws v.
-void multiply(const SequenceMap& map, const ProbeWindow& window, const Directions& directions,
-              std::size_t first, std::size_t rows, Products& products) {
-  Tape tape({.recording = false});  // of parameters; the input is recorded
+/// Adds squared gradients of v . y(t) for some of the draws v.
+void add_products(const SequenceMap& map, const ProbeWindow& window, const Directions& directions,
+                  std::size_t first, std::size_t rows, Products& products) {
+  Tape tape({.recording = false});  // records the input, not the parameters
   const ProbeWindow all = copies(window, rows);
   const Var u = tape.input(all.u);
   const Var y = map(tape, u, all);
   const std::size_t T = u.dim(1), D = u.dim(2), E = y.dim(2), t = directions.position;
-  require(y.dim(0) == rows && y.dim(1) == T, "probe", "of ", u.shape(), " the map makes ",
-          y.shape(), ", not as many tokens");
+  require(y.dim(0) == rows && y.dim(1) == T, "probe", "the map must keep tokens: input ", u.shape(),
+          ", output ", y.shape());
   if (!y.needs_gradient()) return;
   Tensor cotangent = zeros(y.shape());
   for (std::size_t i = 0; i < rows * E; ++i)
@@ -112,24 +110,23 @@ void multiply(const SequenceMap& map, const ProbeWindow& window, const Direction
         double(gradient.data()[i]) * double(gradient.data()[i]) / double(E);
 }
 
-/// Channels of the output.
 std::size_t output_width(const SequenceMap& map, const ProbeWindow& window) {
   Tape tape({.recording = false});
   return map(tape, tape.view(window.u), window).dim(-1);
 }
 
-/// Of dy(t)/du(s), by s.
+/// Returns the products of dy(t)/du(s), by s.
 Products products_at(const SequenceMap& map, const ProbeWindow& window, std::size_t number,
                      std::size_t t, const ProbeOptions& options) {
   const Directions directions(options, number, t, output_width(map, window));
   Products products(directions.count, window.u.shape()[1]);
-  in_parts(products.draws, products.T, [&](std::size_t first, std::size_t rows) {
-    multiply(map, window, directions, first, rows, products);
+  in_batches(products.draws, products.T, [&](std::size_t first, std::size_t rows) {
+    add_products(map, window, directions, first, rows, products);
   });
   return products;
 }
 
-/// The step of a central difference, from the root mean square of the window.
+/// Returns the step of a central difference, relative to the root mean square of the window.
 double step_of(const Tensor& u) {
   double square = 0;
   for (std::size_t i = 0; i < u.size(); ++i) square += double(u.data()[i]) * double(u.data()[i]);
@@ -137,9 +134,9 @@ double step_of(const Tensor& u) {
   return std::cbrt(double(std::numeric_limits<real>::epsilon())) * (size > 0 ? size : 1);
 }
 
-/// y where u(s) is moved along some of the draws.
-Tensor moved(const SequenceMap& map, const ProbeWindow& window, const Directions& directions,
-             double by, std::size_t first, std::size_t rows) {
+/// Returns y with u(s) moved along some of the draws.
+Tensor perturbed(const SequenceMap& map, const ProbeWindow& window, const Directions& directions,
+                 double by, std::size_t first, std::size_t rows) {
   ProbeWindow all = copies(window, rows);
   const std::size_t D = directions.channels;
   for (std::size_t i = 0; i < rows * D; ++i)
@@ -148,16 +145,16 @@ Tensor moved(const SequenceMap& map, const ProbeWindow& window, const Directions
   return map(tape, tape.view(all.u), all).value();
 }
 
-/// Of dy(t)/du(s), by t.
+/// Returns the products of dy(t)/du(s), by t.
 Products responses_to(const SequenceMap& map, const ProbeWindow& window, std::size_t number,
                       std::size_t s, const ProbeOptions& options) {
   const std::size_t T = window.u.shape()[1];
   const Directions directions(options, number, s, window.u.shape()[2]);
   Products responses(directions.count, T);
   const double step = step_of(window.u);
-  in_parts(responses.draws, T, [&](std::size_t first, std::size_t rows) {
-    const Tensor up = moved(map, window, directions, step, first, rows);
-    const Tensor down = moved(map, window, directions, -step, first, rows);
+  in_batches(responses.draws, T, [&](std::size_t first, std::size_t rows) {
+    const Tensor up = perturbed(map, window, directions, step, first, rows);
+    const Tensor down = perturbed(map, window, directions, -step, first, rows);
     const std::size_t E = up.shape()[2];
     for (std::size_t i = 0; i < up.size(); ++i) {
       const double slope = (double(up.data()[i]) - double(down.data()[i])) / (2 * step);
@@ -167,10 +164,9 @@ Products responses_to(const SequenceMap& map, const ProbeWindow& window, std::si
   return responses;
 }
 
-/// Whether y in the middle of a window depends on later tokens; by a Fourier transform what cannot
-/// be seen leaks in by rounding.
-bool sees_ahead(const SequenceMap& map, const std::vector<ProbeWindow>& windows,
-                const ProbeOptions& options) {
+/// Returns whether y depends on later tokens by more than rounding in Fourier transforms.
+bool depends_on_future(const SequenceMap& map, const std::vector<ProbeWindow>& windows,
+                       const ProbeOptions& options) {
   const auto longest = std::ranges::max_element(windows, {}, tokens_of);
   const std::size_t T = tokens_of(*longest), t = T / 2;
   const Products products = products_at(map, *longest, 0, t, {.draws = 1, .seed = options.seed});
@@ -179,7 +175,6 @@ bool sees_ahead(const SequenceMap& map, const std::vector<ProbeWindow>& windows,
   return std::sqrt(ahead) > 1e3 * double(std::numeric_limits<real>::epsilon()) * std::sqrt(past);
 }
 
-/// Adds what a window says of a lag to the sums of the curve.
 void add_lag(LagCurve& curve, std::size_t n, const Products& products, std::size_t s, bool exact) {
   if (curve.square.size() <= n) {
     curve.square.resize(n + 1);
@@ -191,7 +186,7 @@ void add_lag(LagCurve& curve, std::size_t n, const Products& products, std::size
   ++curve.windows[n];
 }
 
-/// Means over the windows, and the root of the mean's variance.
+/// Turns sums into means over windows and standard errors.
 void finish(LagCurve& curve) {
   for (std::size_t n = 0; n < curve.square.size(); ++n) {
     const double count = double(std::max<std::size_t>(1, curve.windows[n]));
@@ -219,7 +214,7 @@ std::vector<double> Influence::by_distance() const {
 Influence probe(const SequenceMap& map, const std::vector<ProbeWindow>& windows,
                 const ProbeOptions& options) {
   require_windows(windows);
-  const bool ahead = sees_ahead(map, windows, options), exact = options.draws == 0;
+  const bool ahead = depends_on_future(map, windows, options), exact = options.draws == 0;
   Influence all;
   for (std::size_t i = 0; i < windows.size(); ++i) {
     const std::size_t T = tokens_of(windows[i]), t = ahead ? T / 2 : T - 1;
@@ -245,7 +240,7 @@ std::vector<double> impulse_response(const SequenceMap& map,
                                      const std::vector<ProbeWindow>& windows,
                                      const ProbeOptions& options) {
   require_windows(windows);
-  const bool ahead = sees_ahead(map, windows, options);
+  const bool ahead = depends_on_future(map, windows, options);
   LagCurve mean;
   for (std::size_t i = 0; i < windows.size(); ++i) {
     const std::size_t T = tokens_of(windows[i]), s = ahead ? T / 2 : 0;

@@ -14,8 +14,8 @@ NoiseLoss::NoiseLoss(const std::string& kind, const NoiseSpec& spec, std::size_t
 }
 
 void NoiseLoss::count(const std::vector<double>& occurrences) {
-  require(occurrences.size() == weights_.size(), "noise_loss", occurrences.size(), " counts for ",
-          weights_.size(), " classes");
+  require(occurrences.size() == weights_.size(), "noise_loss", "got ", occurrences.size(),
+          " counts for ", weights_.size(), " classes");
   if (spec_.kind == "uniform") return;
   for (std::size_t j = 0; j < occurrences.size(); ++j)
     weights_.data()[j] = real(std::pow(1 + occurrences[j], spec_.power));
@@ -23,13 +23,14 @@ void NoiseLoss::count(const std::vector<double>& occurrences) {
 
 NoiseClasses NoiseLoss::draw(const RandomFunction& random) const {
   const std::size_t V = weights_.size();
-  std::vector<double> upto(V);
+  std::vector<double> cumulative(V);
   double total = 0;
-  for (std::size_t j = 0; j < V; ++j) upto[j] = total += double(weights_.data()[j]);
+  for (std::size_t j = 0; j < V; ++j) cumulative[j] = total += double(weights_.data()[j]);
   std::vector<std::size_t> counts(V);
   for (std::size_t i = 0; i < spec_.draws; ++i) {
-    const auto found = std::upper_bound(upto.begin(), upto.end(), random.uniform(i) * total);
-    ++counts[std::min<std::size_t>(V - 1, found - upto.begin())];
+    const auto found =
+        std::upper_bound(cumulative.begin(), cumulative.end(), random.uniform(i) * total);
+    ++counts[std::min<std::size_t>(V - 1, found - cumulative.begin())];
   }
   NoiseClasses noise;
   const double log_scale = std::log(double(spec_.draws) / total);

@@ -1,5 +1,5 @@
 #pragma once
-/// Training of large vocabularies by the targets and some classes drawn as noise.
+/// Losses for large vocabularies that sample classes as noise.
 
 #include <bochner/autodiff/ops/sampled_softmax.hpp>
 #include <bochner/base/keys.hpp>
@@ -25,15 +25,15 @@ inline void describe(Keys& keys, NoiseSpec& spec) {
        "occur");
 }
 
-/// sampled_softmax() or noise_contrastive() of what a linear map of x into V classes says, against
-/// draws that are a function of the tape's seed and step.
+/// Computes sampled_softmax() or noise_contrastive() of a linear map of x to V classes; draws
+/// depend on the tape's seed and step.
 class NoiseLoss : public Module {
  public:
   /// `kind` is "sampled_softmax" or "nce". Noise is uniform until count().
   NoiseLoss(const std::string& kind, const NoiseSpec& spec, std::size_t classes);
-  /// Unigram noise is drawn as (1 + how often each class occurs)^power.
+  /// Sets unigram noise to (1 + occurrences of each class)^power.
   void count(const std::vector<double>& occurrences);
-  /// x (.., D), w (D, V), bias (V), labels (..), -1 where none is -> ()
+  /// x (.., D), w (D, V), bias (V), labels (..), -1 for none -> ()
   Var forward(Tape& tape, const Var& x, const Var& w, const Var& bias, const Indices& labels);
   void visit(Visitor& visitor) override;
 
@@ -41,8 +41,8 @@ class NoiseLoss : public Module {
   NoiseClasses draw(const RandomFunction& random) const;
 
   NoiseSpec spec_;
-  Tensor weights_;                    // (V), a buffer: as which classes are drawn
-  std::unique_ptr<Parameter> log_z_;  // (1) of nce, started at ln V: where all scores are 0
+  Tensor weights_;                    // (V), a buffer: sampling weights of classes
+  std::unique_ptr<Parameter> log_z_;  // (1) for nce, initially ln V, for scores of 0
 };
 
 }  // namespace bochner::inline BOCHNER_PRECISION

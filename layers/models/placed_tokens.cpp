@@ -5,15 +5,15 @@
 namespace bochner::inline BOCHNER_PRECISION {
 
 std::size_t content_width(const SpaceTimeEncoding* encoding, std::size_t D, bool every_block) {
-  if (!encoding || !encoding->stands_beside()) return D;
+  if (!encoding || !encoding->is_concatenated()) return D;
   require(!every_block, "placed_tokens",
-          "an encoding beside the content is there in every block already");
+          "a concatenated encoding is in every block already; set every_block = false");
   return D - encoding->width();
 }
 
-PlacedTokens placed(const SpaceTimeEncoding& encoding, bool every_block, const Var& x,
-                    const Var& code) {
-  if (encoding.stands_beside())
+PlacedTokens add_encoding(const SpaceTimeEncoding& encoding, bool every_block, const Var& x,
+                          const Var& code) {
+  if (encoding.is_concatenated())
     return {concat({x, broadcast_to(code, {x.dim(0), x.dim(1), encoding.width()})}, 2), {}};
   if (every_block) return {x, code};
   return {x + code, {}};

@@ -4,17 +4,17 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// Channels that an encoding leaves to the content of tokens of D channels: all, unless it stands
-/// beside the content. Throws where that is to be in front of every block too.
+/// Returns the channels left for content in tokens of D channels: all unless the encoding is
+/// concatenated. Throws if a concatenated encoding is also to be added in every block.
 std::size_t content_width(const SpaceTimeEncoding* encoding, std::size_t D, bool every_block);
 
-/// Tokens and their encoding: what enters the first block, and what is added in front of each.
+/// Tokens for the first block, and an encoding to add before each block.
 struct PlacedTokens {
   Var x, each;
 };
-/// The encoding is added to the content, stands beside it, or waits for every block. x (B, T, D) or
-/// (B, T, D - E), code (T, E) or (B, T, E)
-PlacedTokens placed(const SpaceTimeEncoding& encoding, bool every_block, const Var& x,
-                    const Var& code);
+/// Adds an encoding to tokens, concatenates it, or returns it for every block. x (B, T, D) or (B,
+/// T, D - E), code (T, E) or (B, T, E)
+PlacedTokens add_encoding(const SpaceTimeEncoding& encoding, bool every_block, const Var& x,
+                          const Var& code);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

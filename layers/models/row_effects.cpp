@@ -23,7 +23,7 @@ void RowEffects::visit(Visitor& visitor) {
 
 Var ascending(const Var& x, std::size_t middle) {
   const std::size_t Q = x.dim(-1);
-  require(middle < Q, "ascending", "there is no element ", middle, " of ", Q);
+  require(middle < Q, "ascending", "index ", middle, " is out of range for ", Q);
   std::vector<Var> columns;
   for (std::size_t q = 0; q < Q; ++q) columns.push_back(slice(x, -1, q, q + 1));
   for (std::size_t q = middle + 1; q < Q; ++q) columns[q] = columns[q - 1] + softplus(columns[q]);
@@ -31,7 +31,7 @@ Var ascending(const Var& x, std::size_t middle) {
   return concat(columns, -1);
 }
 
-std::size_t middle_of(const std::vector<double>& levels) {
+std::size_t median_index(const std::vector<double>& levels) {
   const auto distance = [](double level) { return std::abs(level - 0.5); };
   return std::size_t(std::ranges::min_element(levels, {}, distance) - levels.begin());
 }

@@ -3,10 +3,9 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// What the covariates of a row add to its variates: W2 gelu(W1 c + b), or W c without hidden
-/// units; nothing at the start. The past less its effects is forecast, and the effects of the rows
-/// to come are added: dynamic regression (Pankratz, "Forecasting with dynamic regression models",
-/// 1991). (B, T, C) -> (B, V, T)
+/// Effects of a row's covariates on its variates: W2 gelu(W1 c + b), or W c without hidden units;
+/// initially 0. They are subtracted from the past and added to the forecast: dynamic regression
+/// (Pankratz, "Forecasting with dynamic regression models", 1991). (B, T, C) -> (B, V, T)
 class RowEffects : public Module {
  public:
   RowEffects(std::size_t covariates, std::size_t hidden, std::size_t variates);
@@ -18,10 +17,10 @@ class RowEffects : public Module {
   Parameter down_;
 };
 
-/// Ascending numbers made of any: x[.., middle] stays, those above and below it are a softplus away
-/// from the one before. Not even rounding makes them cross. (.., Q) -> (.., Q)
+/// Makes numbers ascend: x[.., middle] stays, each further one adds or subtracts a softplus, so
+/// that rounding cannot make them cross. (.., Q) -> (.., Q)
 Var ascending(const Var& x, std::size_t middle);
-/// Which level is nearest to 1/2.
-std::size_t middle_of(const std::vector<double>& levels);
+/// Returns the index of the level nearest to 1/2.
+std::size_t median_index(const std::vector<double>& levels);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

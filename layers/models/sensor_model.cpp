@@ -8,7 +8,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-SensorModelSpec completed(SensorModelSpec spec) {
+SensorModelSpec completed_spec(SensorModelSpec spec) {
   spec.stack.block.mixer.causal = false;
   spec.stack.positions = "none";
   return spec;
@@ -17,7 +17,7 @@ SensorModelSpec completed(SensorModelSpec spec) {
 }  // namespace
 
 SensorModel::SensorModel(const SensorModelSpec& spec)
-    : spec_(completed(checked("sensor_model", spec))),
+    : spec_(completed_spec(checked("sensor_model", spec))),
       standardize_(spec.variates),
       scale_(spec.dimensions),
       encoding_(make_space_time(spec_.encoding, spec.stack.block.width, spec.dimensions)),
@@ -31,23 +31,23 @@ Var SensorModel::predict(Tape& tape, const SensorReadings& readings) {
   require(shape.size() == 3 && shape[2] == spec_.variates && readings.seen.shape() == shape &&
               readings.times.size() == shape[0] * shape[1] &&
               readings.places.size() == readings.times.size() * spec_.dimensions,
-          "sensor_model", "wants values and seen (B, T, ", spec_.variates, "), places (B, T, ",
+          "sensor_model", "requires values and seen (B, T, ", spec_.variates, "), places (B, T, ",
           spec_.dimensions, ") and times (B, T): values ", shape);
   const Var x = input_.forward(
       tape, concat({tape.constant(readings.values), tape.constant(readings.seen)}, 2));
   if (!encoding_) return head_.forward(tape, stack_.forward(tape, x));
   const Var code =
       encoding_->at(tape, scale_.scaled(readings.places), scale_.scaled_times(readings.times));
-  const PlacedTokens tokens = placed(*encoding_, spec_.every_block, x,
-                                     reshape(code, {shape[0], shape[1], encoding_->width()}));
+  const PlacedTokens tokens = add_encoding(*encoding_, spec_.every_block, x,
+                                           reshape(code, {shape[0], shape[1], encoding_->width()}));
   return head_.forward(tape, stack_.forward(tape, tokens.x, {}, tokens.each));
 }
 
 Var SensorModel::loss(Tape& tape, const SensorReadings& readings, const Tensor& targets,
-                      const Tensor& asked) {
-  const double all = double(asked.size());
-  const auto count = double(std::count(asked.begin(), asked.end(), real(1)));
-  const Var error = mean_squared_error(predict(tape, readings) * tape.constant(asked), targets);
+                      const Tensor& mask) {
+  const double all = double(mask.size());
+  const auto count = double(std::count(mask.begin(), mask.end(), real(1)));
+  const Var error = mean_squared_error(predict(tape, readings) * tape.constant(mask), targets);
   return error * (all / std::max(count, 1.0));
 }
 

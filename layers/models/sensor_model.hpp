@@ -9,9 +9,9 @@ namespace bochner::inline BOCHNER_PRECISION {
 
 struct SensorModelSpec {
   std::size_t variates = 1, dimensions = 2;
-  SpaceTimeSpec encoding = {};  ///< its width and its dimensions are filled in
+  SpaceTimeSpec encoding = {};  ///< width and dimensions are set later
   bool every_block = false;
-  StackSpec stack = {};  ///< its positions are "none"
+  StackSpec stack = {};  ///< positions are "none"
 };
 inline void describe(Keys& keys, SensorModelSpec& spec) {
   describe(keys, spec.stack);
@@ -19,29 +19,26 @@ inline void describe(Keys& keys, SensorModelSpec& spec) {
   describe_every_block(keys, spec.every_block);
 }
 
-/// Values where they are seen, and where and when. Values and `seen` (B, T, V) in the unit of the
-/// training data, 0 where `seen` is; places (B, T, d) and times (B, T) in that of the data.
+/// Sensor readings: values and `seen` (B, T, V), values in units of the training data and 0 where
+/// `seen` is 0; places (B, T, d) and times (B, T) in units of the data.
 struct SensorReadings {
   const Tensor &values, &seen;
   const std::vector<double>&places, &times;
 };
 
-/// Every reading is a token of its values, of which of them are seen, and of an encoding of place
-/// and time; blocks with attention in both directions; a linear head that reads the values. What is
-/// not seen is so interpolated, or forecast.
+/// Interpolates and forecasts sensors: tokens of values, `seen` flags and an encoding of place and
+/// time; blocks with attention in both directions; a linear head.
 class SensorModel : public Module {
  public:
   explicit SensorModel(const SensorModelSpec& spec);
-  /// Values of all readings. -> (B, T, V)
+  /// Predicts the values of all readings. -> (B, T, V)
   Var predict(Tape& tape, const SensorReadings& readings);
-  /// Mean squared error over what is asked for; targets are 0 elsewhere. targets, asked (B, T, V)
-  /// ->
-  /// ()
-  Var loss(Tape& tape, const SensorReadings& readings, const Tensor& targets, const Tensor& asked);
+  /// Returns the mean squared error where `mask` is 1; targets are 0 elsewhere. (B, T, V) -> ()
+  Var loss(Tape& tape, const SensorReadings& readings, const Tensor& targets, const Tensor& mask);
 
   Standardize& standardize() { return standardize_; }
   PlaceScale& scale() { return scale_; }
-  /// Null for "none".
+  /// Returns null for "none".
   SpaceTimeEncoding* encoder() { return encoding_.get(); }
   const SensorModelSpec& spec() const { return spec_; }
   void visit(Visitor& visitor) override;

@@ -14,7 +14,7 @@ SequenceEncoder::SequenceEncoder(const SequenceEncoderSpec& spec) {
   stack_ = std::make_unique<BlockStack>(trunk);
 }
 
-Var SequenceEncoder::encoded(Tape& tape, const EncoderInput& input) {
+Var SequenceEncoder::encode_tokens(Tape& tape, const EncoderInput& input) {
   if (trunk_) return trunk_->forward(tape, input.tokens, input.lengths, input.times);
   require(input.values.dimension() == 3, "sequence_encoder", "values must be (B, T, F), not ",
           input.values.shape());
@@ -24,7 +24,7 @@ Var SequenceEncoder::encoded(Tape& tape, const EncoderInput& input) {
 }
 
 Var SequenceEncoder::forward(Tape& tape, const EncoderInput& input) {
-  return pool("mean", encoded(tape, input), input.lengths);
+  return pool("mean", encode_tokens(tape, input), input.lengths);
 }
 
 void SequenceEncoder::visit(Visitor& visitor) {

@@ -5,7 +5,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// The blocks attend to times themselves unless the encoding below them does.
+/// Returns whether the encoding is below the blocks, rather than in attention.
 bool is_below(const TimeEncodingSpec& spec) {
   return spec.use == "concatenate" || spec.use == "add";
 }
@@ -24,14 +24,14 @@ Layout layout_of(const Times& times, const std::vector<std::size_t>& lengths) {
   return {lengths, gaps_of(times), times};
 }
 
-StackSpec seeing_times(StackSpec stack, const TimeEncodingSpec& time) {
+StackSpec with_times(StackSpec stack, const TimeEncodingSpec& time) {
   if (!is_below(time)) stack.block.mixer.time = time;
   return stack;
 }
 
 StackSpec causal_stack(const StackSpec& stack, const TimeEncodingSpec& time, const char* model) {
-  require_past_only(stack, model);
-  StackSpec causal = seeing_times(stack, time);
+  require_causal_norm(stack, model);
+  StackSpec causal = with_times(stack, time);
   causal.block.mixer.causal = true;
   return causal;
 }

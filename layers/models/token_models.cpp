@@ -10,21 +10,20 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Groups of 16 to 32 sequences, of each of which one thread computes a token, from the first layer
-/// to the last: threads that share every product of so few rows wait for each other. A step of 64
-/// texts of performer-lm takes two threads of a Granite Rapids 30 % less time; fewer than 32 are
-/// faster in one group.
-std::size_t groups_of(std::size_t sequences) {
+/// Splits sequences into groups of 16 to 32, each stepped by one thread through all layers, which
+/// avoids synchronization at every product of few rows. For 64 texts of performer-lm on two threads
+/// of a Granite Rapids this saves 30 %; fewer than 32 are faster in one group.
+std::size_t count_groups(std::size_t sequences) {
   constexpr std::size_t most = 32;
   return sequences < most ? 1 : std::max<std::size_t>(2, ceil_div(sequences, most));
 }
 
-void require_one_of_each(const char* model, std::size_t sequences, std::size_t tokens) {
-  require(tokens > 0 && tokens == sequences, model, "a token of each of ", sequences,
-          " sequences is wanted, not ", tokens);
+void require_batch(const char* model, std::size_t sequences, std::size_t tokens) {
+  require(tokens > 0 && tokens == sequences, model, "expected a token for each of ", sequences,
+          " sequences, got ", tokens);
 }
 
-/// Rows (B, 1, T) whose products with sequences are the means of their first tokens.
+/// Returns rows (B, 1, T) whose products with sequences are means over their tokens.
 Tensor mean_weights(const std::vector<std::size_t>& lengths, std::size_t T) {
   Tensor weights = zeros({lengths.size(), 1, T});
   for (std::size_t b = 0; b < lengths.size(); ++b) {
@@ -50,7 +49,7 @@ void require_sequences(const Indices& tokens) {
   require(tokens.shape.size() == 2, "language_model", "tokens must be (B, T), not ", tokens.shape);
 }
 
-TimeEncodingSpec encoding_of(const TrunkSpec& spec) {
+TimeEncodingSpec time_encoding_of(const TrunkSpec& spec) {
   return spec.timed ? spec.time : TimeEncodingSpec{};
 }
 
@@ -63,22 +62,22 @@ Trunk::Trunk(const TrunkSpec& spec)
       embedding_(spec.vocabulary,
                  content_width(place_encoding_.get(), spec.block.width, spec.every_block)),
       timed_(spec.timed),
-      time_(encoding_of(spec),
+      time_(time_encoding_of(spec),
             content_width(place_encoding_.get(), spec.block.width, spec.every_block)),
       positions_(flat_positions(spec)),
-      stack_(seeing_times(spec, encoding_of(spec))) {}
+      stack_(with_times(spec, time_encoding_of(spec))) {}
 
 PlacedTokens Trunk::placed_tokens(Tape& tape, const Var& x, const TokenPoints& points) {
   const Var code = place_encoding_->at(tape, points.places, points.times);
-  return placed(*place_encoding_, every_block_, x,
-                reshape(code, {x.dim(0), x.dim(1), code.dim(1)}));
+  return add_encoding(*place_encoding_, every_block_, x,
+                      reshape(code, {x.dim(0), x.dim(1), code.dim(1)}));
 }
 
 Var Trunk::forward(Tape& tape, const Indices& tokens, const std::vector<std::size_t>& lengths,
                    const Times& times) {
   require(!timed_ || (times.dimension() == 2 && times.shape()[0] == tokens.shape[0] &&
                       times.shape()[1] == tokens.shape[1]),
-          "trunk", "timed tokens need times of their shape: tokens ", tokens.shape);
+          "trunk", "times must have the shape of the tokens ", tokens.shape);
   Var x = embedding_.forward(tape, tokens);
   const Layout layout = timed_ ? layout_of(scale_.scaled(times), lengths) : Layout{lengths};
   if (timed_) x = time_.forward(tape, x, layout.times);
@@ -91,7 +90,7 @@ Var Trunk::forward(Tape& tape, const Indices& tokens, const std::vector<std::siz
 Var Trunk::step(Tape& tape, const std::vector<std::int32_t>& tokens, State& state, double time) {
   const std::size_t B = tokens.size();
   if (state.position == 0) state.cursors.resize(B);
-  require_one_of_each("trunk", state.cursors.size(), B);
+  require_batch("trunk", state.cursors.size(), B);
   Var x = embedding_.forward(tape, Indices{{B, 1}, tokens});
   double gap = 1;
   if (timed_) {
@@ -123,7 +122,7 @@ void Trunk::visit(Visitor& visitor) {
 
 LanguageModel::LanguageModel(const LanguageModelSpec& spec)
     : trunk_(checked("language_model", spec)), head_(spec.block.width, spec.vocabulary) {
-  require_past_only(spec, "language_model");
+  require_causal_norm(spec, "language_model");
   if (spec.loss != "cross_entropy")
     noise_ = std::make_unique<NoiseLoss>(spec.loss, spec.noise, spec.vocabulary);
 }
@@ -142,16 +141,16 @@ Var LanguageModel::loss(Tape& tape, const Indices& tokens, const Indices& target
 }
 
 LanguageModel::State LanguageModel::start() const {
-  static_cast<void>(trunk_.start());  // before anything is said: whether there are steps
+  static_cast<void>(trunk_.start());  // throws if a mixer has no steps
   return {};
 }
 
 Tensor LanguageModel::step(const std::vector<std::int32_t>& tokens, State& state, double time) {
-  const std::size_t B = tokens.size(), groups = groups_of(B);
+  const std::size_t B = tokens.size(), groups = count_groups(B);
   require_tokens(tokens);
   if (state.position == 0) begin(state, B);
-  require(state.model == this, "language_model", "the state is of another model");
-  require_one_of_each("language_model", state.sequences, B);
+  require(state.model == this, "language_model", "the state belongs to another model");
+  require_batch("language_model", state.sequences, B);
   std::vector<Tensor> logits(groups);
   const auto step_one = [&](std::size_t g) {
     const auto first = tokens.begin() + std::ptrdiff_t(B * g / groups);
@@ -160,7 +159,7 @@ Tensor LanguageModel::step(const std::vector<std::int32_t>& tokens, State& state
   };
   if (state.position++ > 0) {
     parallel_tasks(groups, step_one);
-  } else {  // what is kept is computed by the first group, in its order
+  } else {  // fills the weight cache in a fixed order
     for (std::size_t g = 0; g < groups; ++g) step_one(g);
   }
   if (groups == 1) return std::move(logits[0]);
@@ -174,16 +173,16 @@ void LanguageModel::require_tokens(const std::vector<std::int32_t>& tokens) cons
   const std::size_t vocabulary = trunk_.vocabulary();
   for (const std::int32_t token : tokens)
     require(token >= 0 && std::size_t(token) < vocabulary, "language_model", "token ", token,
-            " is not below ", vocabulary);
+            " must be below ", vocabulary);
 }
 
 void LanguageModel::begin(State& state, std::size_t sequences) {
-  require(sequences > 0, "language_model", "a step is of one sequence or more");
+  require(sequences > 0, "language_model", "a step requires at least one sequence");
   state.model = this;
   state.sequences = sequences;
   state.groups.clear();
-  for (std::size_t g = 0; g < groups_of(sequences); ++g) state.groups.push_back(trunk_.start());
-  // Each thread reads all weights: they are packed for it once.
+  for (std::size_t g = 0; g < count_groups(sequences); ++g) state.groups.push_back(trunk_.start());
+  // Every thread reads all weights, so they are packed once.
   if (state.groups.size() > 1) state.kept->add(parameters_of(*this));
 }
 
@@ -213,8 +212,8 @@ SequenceClassifier::SequenceClassifier(const SequenceClassifierSpec& spec)
       trunk_(in_both_directions(spec.trunk)),
       head_(spec.trunk.block.width, spec.classes) {
   require(pooling_ != "cls" || spec.trunk.block.mixer.directions != 1, "sequence_classifier",
-          "pooling = \"cls\" reads the first token, which sees nothing with directions = 1; choose "
-          "mean");
+          "pooling = \"cls\" reads the first token, which sees nothing if directions = 1; set "
+          "pooling = \"mean\"");
 }
 
 Var SequenceClassifier::logits(Tape& tape, const Indices& tokens,
@@ -240,7 +239,7 @@ Var pool(const std::string& kind, const Var& x, const std::vector<std::size_t>& 
   if (kind == "cls") return reshape(slice(x, 1, 0, 1), {B, D});
   require(kind == "mean", "pool", "no pooling is called \"", kind, "\"; there are: mean, cls");
   if (lengths.empty()) return mean(x, {1});
-  require(lengths.size() == B, "pool", lengths.size(), " lengths for ", B, " sequences");
+  require(lengths.size() == B, "pool", "got ", lengths.size(), " lengths for ", B, " sequences");
   return reshape(matmul(Var(mean_weights(lengths, T)), x), {B, D});
 }
 

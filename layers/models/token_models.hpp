@@ -17,11 +17,11 @@ namespace bochner::inline BOCHNER_PRECISION {
 
 struct TrunkSpec : StackSpec {
   std::size_t vocabulary = 256;
-  std::size_t length = 256;  ///< longest training sequence; the number of learned positions
-  bool timed = false;        ///< tokens have time stamps, which encodings and time kernels see
-  TimeEncodingSpec time;     ///< of timed tokens
+  std::size_t length = 256;  ///< longest training sequence; number of learned positions
+  bool timed = false;        ///< tokens have time stamps for encodings and time kernels
+  TimeEncodingSpec time;     ///< for timed tokens
   // positions "encoding"
-  SpaceTimeSpec encoding = {};  ///< its width and its dimensions are filled in
+  SpaceTimeSpec encoding = {};  ///< width and dimensions are set later
   bool every_block = false;
   TokenPlacesSpec places = {};
 };
@@ -32,33 +32,33 @@ inline void describe(Keys& keys, TrunkSpec& spec) {
   describe_every_block(keys, spec.every_block);
 }
 
-/// What models of token sequences share below their heads: embedding, positions, block stack.
+/// Part of token models below the head: embedding, positions, blocks.
 class Trunk : public Module {
  public:
   explicit Trunk(const TrunkSpec& spec);
-  /// `times` (B, T) of timed tokens, ascending, in the unit of the data. tokens (B, T), lengths (B)
-  /// or none -> (B, T, D)
+  /// Computes features. `times` (B, T) of timed tokens ascend, in units of the data. tokens (B, T),
+  /// lengths (B) or none -> (B, T, D)
   Var forward(Tape& tape, const Indices& tokens, const std::vector<std::size_t>& lengths = {},
               const Times& times = {});
 
-  /// The past of some sequences, for step().
+  /// State of B sequences for step().
   struct State {
     BlockStack::State blocks;
     std::size_t position = 0;
-    double time = 0;                        ///< of the token before, in units of the encoding
-    std::vector<TokenCursor> cursors = {};  ///< of each sequence, made at its first token
+    double time = 0;                        ///< of the previous token, in units of the encoding
+    std::vector<TokenCursor> cursors = {};  ///< per sequence, created at the first token
   };
   State start() const { return {stack_.start()}; }
-  /// One more token of each of B sequences, as many at every call, all at `time` if tokens are
-  /// timed; up to rounding the whole sequence's output at its position. -> (B, 1, D)
+  /// Processes the next token of each of B sequences, all at `time` if tokens are timed; B must not
+  /// change. Equals the batch output at its position up to rounding. -> (B, 1, D)
   Var step(Tape& tape, const std::vector<std::int32_t>& tokens, State& state, double time = 0);
-  /// Origin and unit of the times of tokens; set it from the training data before the first step.
+  /// Returns origin and unit of token times; fit them to the training data before the first step.
   TimeScale& time_scale() { return scale_; }
   std::size_t vocabulary() const { return embedding_.vocabulary(); }
-  /// Positions that can be encoded; the state must be restarted beyond.
+  /// Returns the number of positions; start a new state beyond.
   std::size_t position_limit() const;
 
-  /// Adds no name of its own: the parts stand beside the model's head.
+  /// Visits the parts without a name prefix.
   void visit(Visitor& visitor) override;
 
  private:
@@ -75,59 +75,58 @@ class Trunk : public Module {
 };
 
 struct LanguageModelSpec : TrunkSpec {
-  std::string loss = "cross_entropy";  ///< of training; "nce" and "sampled_softmax" see noise
+  std::string loss = "cross_entropy";  ///< in training; "nce" and "sampled_softmax" sample noise
   NoiseSpec noise = {};
 };
-/// model.loss is described where other models have theirs, ForecasterSpec.
+/// Describes the keys; model.loss is described in ForecasterSpec.
 inline void describe(Keys& keys, LanguageModelSpec& spec) {
   describe(keys, static_cast<TrunkSpec&>(spec));
   keys.section("noise", spec.noise);
 }
 
-/// Predicts the next token: trunk, linear head.
+/// Language model: predicts the next token by a trunk and a linear head.
 class LanguageModel : public Module {
  public:
   explicit LanguageModel(const LanguageModelSpec& spec);
   explicit LanguageModel(const TrunkSpec& trunk) : LanguageModel(LanguageModelSpec{trunk}) {}
-  /// `times` (B, T) of timed tokens, see Trunk. tokens (B, T) -> logits (B, T, V)
+  /// Returns logits. `times` (B, T) of timed tokens, see Trunk. tokens (B, T) -> (B, T, V)
   Var logits(Tape& tape, const Indices& tokens, const Times& times = {});
-  /// Mean cross-entropy in nats per token; on a tape that is training, what the spec says in its
-  /// place. (B, T), (B, T) -> ()
+  /// Returns the mean cross-entropy in nats, in training the spec's loss. (B, T), (B, T) -> ()
   Var loss(Tape& tape, const Indices& tokens, const Indices& targets, const Times& times = {});
   TimeScale& time_scale() { return trunk_.time_scale(); }
-  /// Count targets into it before the first step; null where training sees all logits.
+  /// Returns the noise, to count targets into before the first step; null for cross_entropy.
   NoiseLoss* noise() { return noise_.get(); }
 
-  /// The past of some sequences, for step(); no parameter may change before its last token.
-  /// start() throws NoSteps where a mixer has none.
+  /// State of sequences for step(); parameters must not change during its life. start() throws
+  /// NoSteps if a mixer has no steps.
   struct State {
     std::size_t position = 0, sequences = 0;
-    std::vector<Trunk::State> groups = {};  ///< of sequences that one thread steps
+    std::vector<Trunk::State> groups = {};  ///< one per group of sequences
     std::unique_ptr<WeightCache> kept = std::make_unique<WeightCache>();
-    const LanguageModel* model = nullptr;  ///< whose past it is, from the first token on
+    const LanguageModel* model = nullptr;  ///< set at the first token
   };
   State start() const;
-  /// Logits (B, V) after one more token of each of B sequences, as many at every call, all at
-  /// `time` if tokens are timed; up to rounding those of the whole sequence at its position.
+  /// Returns logits (B, V) after the next token of each of B sequences, all at `time` if tokens are
+  /// timed; B must not change. Equal to those of the batch at its position up to rounding.
   Tensor step(const std::vector<std::int32_t>& tokens, State& state, double time = 0);
-  /// The same of one sequence. -> (V)
+  /// Steps one sequence. -> (V)
   Tensor step(std::int32_t token, State& state, double time = 0);
-  /// Positions that can be encoded; the state must be restarted beyond.
+  /// Returns the number of positions; start a new state beyond.
   std::size_t position_limit() const { return trunk_.position_limit(); }
 
   void visit(Visitor& visitor) override;
 
  private:
-  /// Before any group has moved on.
+  /// Checks all tokens before any group steps.
   void require_tokens(const std::vector<std::int32_t>& tokens) const;
   void begin(State& state, std::size_t sequences);
-  /// Logits (b, V) of the b sequences of a group.
+  /// Returns logits (b, V) of the b sequences of a group.
   Tensor step_group(const std::vector<std::int32_t>& tokens, Trunk::State& state, WeightCache& kept,
                     double time);
 
   Trunk trunk_;
   Linear head_;
-  std::unique_ptr<NoiseLoss> noise_;  // or null
+  std::unique_ptr<NoiseLoss> noise_;  // may be null
 };
 
 struct SequenceClassifierSpec {
@@ -141,16 +140,15 @@ inline void describe(Keys& keys, SequenceClassifierSpec& spec) {
        "classifier: mean of all tokens' outputs, or that of a class token put in front (cls)");
 }
 
-/// One label for each sequence: trunk with attention in both directions, pooling, linear head.
+/// Classifies sequences: trunk with attention in both directions, pooling, linear head.
 class SequenceClassifier : public Module {
  public:
   explicit SequenceClassifier(const SequenceClassifierSpec& spec);
-  /// Sequence b has lengths[b] tokens, all T without lengths; the rest is padding, which
-  /// changes neither logits nor gradients. `times` (B, T) of timed tokens, see Trunk. tokens (B,
-  /// T), lengths (B) -> logits (B, classes)
+  /// Returns logits. Tokens from lengths[b] on are padding, without effect on logits and gradients.
+  /// `times` (B, T) of timed tokens, see Trunk. tokens (B, T), lengths (B) -> (B, classes)
   Var logits(Tape& tape, const Indices& tokens, const std::vector<std::size_t>& lengths = {},
              const Times& times = {});
-  /// Mean cross-entropy in nats per sequence. (B, T), (B), (B) -> ()
+  /// Returns the mean cross-entropy in nats per sequence. (B, T), (B), (B) -> ()
   Var loss(Tape& tape, const Indices& tokens, const Indices& labels,
            const std::vector<std::size_t>& lengths = {}, const Times& times = {});
   TimeScale& time_scale() { return trunk_.time_scale(); }
@@ -162,9 +160,8 @@ class SequenceClassifier : public Module {
   Linear head_;
 };
 
-/// One vector for each sequence. "mean": over the first lengths[b] tokens, over all T without
-/// lengths; what lies behind changes neither value nor gradient. "cls": the first token's.
-/// (B, T, D), lengths (B) -> (B, D)
+/// Pools sequences: "mean" over the first lengths[b] tokens, without effect of padding on value and
+/// gradient, or "cls", the first token. (B, T, D), lengths (B) or none -> (B, D)
 Var pool(const std::string& kind, const Var& x, const std::vector<std::size_t>& lengths = {});
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -16,13 +16,13 @@ std::unique_ptr<BlockStack> stack_of(StackSpec spec, std::size_t blocks) {
   return std::make_unique<BlockStack>(in_both_directions(std::move(spec)));
 }
 
-bool has_own_maps(const VaeSpec& spec) { return spec.latent.pooling == "each"; }
+bool has_token_maps(const VaeSpec& spec) { return spec.latent.pooling == "each"; }
 
-/// What meets the latent variable at one time.
-std::size_t meeting_width(const VaeSpec& spec) {
+/// Returns the width of the features that map to and from the latent variable.
+std::size_t latent_map_width(const VaeSpec& spec) {
   constexpr double most_weights = 1 << 30;
   const std::size_t D = spec.stack.block.width;
-  if (!has_own_maps(spec)) return D;
+  if (!has_token_maps(spec)) return D;
   require(double(D) * double(spec.tokens) * double(spec.latent.size) <= most_weights, "vae",
           "maps of ", spec.tokens, " tokens of ", D, " channels to ", spec.latent.size,
           " latent dimensions are too large; choose model.vae.pooling = \"mean\"");
@@ -34,22 +34,23 @@ std::unique_ptr<PositionEncoding> input_positions(const VaeSpec& spec) {
 }
 
 std::unique_ptr<PositionEncoding> output_positions(const VaeSpec& spec) {
-  if (has_own_maps(spec)) return nullptr;
+  if (has_token_maps(spec)) return nullptr;
   return make_positions("learned", spec.tokens, spec.stack.block.width);
 }
 
-/// (B, T) -> (B, T, V)
+/// Encodes symbols as rows with a single 1. (B, T) -> (B, T, V)
 Tensor one_hot(const Indices& symbols, std::size_t V) {
   Tensor rows = zeros({symbols.shape[0], symbols.shape[1], V});
   for (std::size_t i = 0; i < symbols.values.size(); ++i) {
     const std::int32_t symbol = symbols.values[i];
-    require(symbol >= 0 && std::size_t(symbol) < V, "vae", "there is no symbol ", symbol);
+    require(symbol >= 0 && std::size_t(symbol) < V, "vae", "symbol ", symbol,
+            " is out of range for ", V);
     rows.data()[i * V + std::size_t(symbol)] = 1;
   }
   return rows;
 }
 
-/// Of each example: ln p(z) - ln q(z | x) at mean + deviation noise. noise (B, d)
+/// Returns ln p(z) - ln q(z | x) of an example at z = mean + deviation noise. noise (B, d)
 double log_prior_ratio(const NormalRows& q, const Tensor& z, const real* noise, std::size_t row) {
   const std::size_t d = q.mean.dim(1);
   double sum = 0;
@@ -66,8 +67,8 @@ VariationalAutoencoder::VariationalAutoencoder(const VaeSpec& spec)
       standardize_(spec.variates),
       positions_(input_positions(spec)),
       encoder_(stack_of(spec.stack, spec.stack.blocks)),
-      to_latent_(meeting_width(spec), 2 * spec.latent.size),
-      from_latent_(spec.latent.size, meeting_width(spec)),
+      to_latent_(latent_map_width(spec), 2 * spec.latent.size),
+      from_latent_(spec.latent.size, latent_map_width(spec)),
       decoder_positions_(output_positions(spec)),
       decoder_(stack_of(spec.stack, spec.latent.decoder_blocks > 0 ? spec.latent.decoder_blocks
                                                                    : spec.stack.blocks)),
@@ -75,32 +76,32 @@ VariationalAutoencoder::VariationalAutoencoder(const VaeSpec& spec)
       log_variance_(Shape{spec.variates}) {
   const std::string& kind = spec.observed;
   require(kind == "binary" || kind == "real" || kind == "symbols", "vae",
-          "what is seen is binary, real or symbols, not ", kind);
-  require(spec.values % spec.variates == 0, "vae", "a token of ", spec.values,
-          " values has not as many of each of ", spec.variates, " variates");
+          "observed must be binary, real or symbols, not ", kind);
+  require(spec.values % spec.variates == 0, "vae", spec.values,
+          " values per token must be a multiple of ", spec.variates, " variates");
   require(spec.latent.gradient != "score" || spec.latent.draws > 1, "vae",
-          "gradients by the score function need at least two draws");
+          "gradient = \"score\" requires at least two draws");
   if (kind == "symbols")
     embedding_ = std::make_unique<Embedding>(spec.vocabulary, spec.stack.block.width);
   else
     input_ = std::make_unique<Linear>(spec.values, spec.stack.block.width);
 }
 
-Var VariationalAutoencoder::tokens_of(Tape& tape, const Observed& x) {
+Var VariationalAutoencoder::embed_tokens(Tape& tape, const Observed& x) {
   const Shape shape = embedding_ ? Shape(x.symbols.shape.begin(), x.symbols.shape.end())
                                  : Shape(x.values.shape().begin(), x.values.shape().end());
   require(shape.size() == (embedding_ ? 2 : 3) && shape[1] == spec_.tokens &&
               (embedding_ || shape[2] == spec_.values),
-          "vae", "wants ", spec_.tokens, " tokens of ", spec_.values, " values: ", shape);
+          "vae", "expected ", spec_.tokens, " tokens of ", spec_.values, " values: ", shape);
   return embedding_ ? embedding_->forward(tape, x.symbols)
                     : input_->forward(tape, tape.constant(x.values));
 }
 
 NormalRows VariationalAutoencoder::encode(Tape& tape, const Observed& x) {
-  Var y = tokens_of(tape, x);
+  Var y = embed_tokens(tape, x);
   if (positions_) y = positions_->forward(tape, y, 0);
   if (encoder_) y = encoder_->forward(tape, y);
-  y = has_own_maps(spec_) ? reshape(y, {x.size(), meeting_width(spec_)}) : mean(y, {1});
+  y = has_token_maps(spec_) ? reshape(y, {x.size(), latent_map_width(spec_)}) : mean(y, {1});
   const Var both = to_latent_.forward(tape, y);
   const std::size_t d = spec_.latent.size;
   return {slice(both, 1, 0, d), slice(both, 1, d, 2 * d)};
@@ -109,7 +110,7 @@ NormalRows VariationalAutoencoder::encode(Tape& tape, const Observed& x) {
 Var VariationalAutoencoder::decode(Tape& tape, const Var& z) {
   const std::size_t R = z.dim(0), T = spec_.tokens, D = spec_.stack.block.width;
   Var y = from_latent_.forward(tape, z);
-  if (has_own_maps(spec_)) {
+  if (has_token_maps(spec_)) {
     y = reshape(y, {R, T, D});
   } else {
     y = broadcast_to(reshape(y, {R, 1, D}), {R, T, D});
@@ -119,14 +120,14 @@ Var VariationalAutoencoder::decode(Tape& tape, const Var& z) {
   return head_.forward(tape, y);
 }
 
-/// means (K, B, T, n), values (B, T, n) -> (K, B)
+/// Returns log densities. means (K, B, T, n), values (B, T, n) -> (K, B)
 Var VariationalAutoencoder::log_normal(Tape& tape, const Var& means, const Tensor& values) {
   const std::size_t K = means.dim(0), B = means.dim(1), T = spec_.tokens, V = spec_.variates,
                     n = spec_.values / V;
-  Tensor truth = values;
-  truth.reshape({B, T, V, n});
+  Tensor targets = values;
+  targets.reshape({B, T, V, n});
   const Var log_variance = reshape(tape(log_variance_), {V, 1});
-  const Var error = square(reshape(means, {K, B, T, V, n}) - tape.constant(std::move(truth)));
+  const Var error = square(reshape(means, {K, B, T, V, n}) - tape.constant(std::move(targets)));
   const Var terms = error * exp(-log_variance) + log_variance + log_two_pi;
   return sum(terms, {-1, -2, -3}) * -0.5;
 }
@@ -154,8 +155,8 @@ Var VariationalAutoencoder::loss(Tape& tape, const Observed& x, const Tensor& no
   const bool by_score = spec_.latent.gradient == "score";
   if (by_score) z = tape.constant(z.value());
   const Var likelihood = log_likelihood(tape, x, z);
-  const Var surplus = mean(sum(divergence(q), -1)) * weight(tape);
-  const Var bound = surplus - mean(likelihood);
+  const Var kl = mean(sum(kl_divergence(q), -1)) * weight(tape);
+  const Var bound = kl - mean(likelihood);
   if (!by_score) return bound;
   return bound - score_term(log_density(q, z.value()), likelihood.value());
 }
@@ -163,11 +164,11 @@ Var VariationalAutoencoder::loss(Tape& tape, const Observed& x, const Tensor& no
 LatentBounds VariationalAutoencoder::bounds(Tape& tape, const Observed& x, const Tensor& noise) {
   const std::size_t K = noise.shape()[0], B = x.size(), d = spec_.latent.size;
   const NormalRows q = encode(tape, x);
-  const Var surplus = divergence(q);
+  const Var kl = kl_divergence(q);
   LatentBounds result{std::vector<double>(B), std::vector<double>(B), std::vector<double>(B)};
-  for (std::size_t i = 0; i < B * d; ++i) result.divergence[i / d] += double(surplus.data()[i]);
+  for (std::size_t i = 0; i < B * d; ++i) result.divergence[i / d] += double(kl.data()[i]);
   std::vector<std::vector<double>> logs(B, std::vector<double>(K));
-  for (std::size_t k = 0; k < K; ++k) {  // one by one: memory of one
+  for (std::size_t k = 0; k < K; ++k) {  // one by one, to save memory
     Tensor one = uninitialized({1, B, d});
     std::copy_n(noise.data() + k * B * d, B * d, one.data());
     const Var z = points(q, one), likelihood = log_likelihood(tape, x, z);

@@ -14,7 +14,7 @@ struct LatentSpec {
   std::size_t decoder_blocks = 0;
   std::string gradient = "reparameterised";
   std::size_t draws = 1;
-  std::size_t warmup = 0;  ///< training passes
+  std::size_t warmup = 0;  ///< training steps
   std::string binarise = "threshold";
 };
 inline void describe(Keys& keys, LatentSpec& spec) {
@@ -35,16 +35,16 @@ inline void describe(Keys& keys, LatentSpec& spec) {
        "brightness is, drawn anew in every epoch");
 }
 
-/// The latent variable z of d numbers has a standard normal prior.
+/// Spec of a VAE; the latent variable z of d numbers has a standard normal prior.
 struct VaeSpec {
-  StackSpec stack = {};  ///< of encoder and decoder; 0 blocks for linear ones
+  StackSpec stack = {};  ///< of encoder and decoder; 0 blocks for linear maps
   LatentSpec latent = {};
-  // what the data say
+  // from the data
   std::string observed = "binary";  ///< or "real", "symbols"
-  std::size_t tokens = 1;           ///< of an example (T)
-  std::size_t values = 1;           ///< of a token (n), of binary and real ones
-  std::size_t variates = 1;         ///< of real ones: a token has so many, one after the other (V)
-  std::size_t vocabulary = 256;     ///< of symbols
+  std::size_t tokens = 1;           ///< per example (T)
+  std::size_t values = 1;           ///< per token (n), binary and real
+  std::size_t variates = 1;         ///< per token, one after the other (V), real
+  std::size_t vocabulary = 256;     ///< symbols
 
   std::size_t outputs() const { return observed == "symbols" ? vocabulary : values; }
 };
@@ -53,60 +53,60 @@ inline void describe(Keys& keys, VaeSpec& spec) {
   keys.section("vae", spec.latent);
 }
 
-/// What is seen of B examples: numbers (B, T, n) or symbols (B, T).
+/// Observations of B examples: numbers (B, T, n) or symbols (B, T).
 struct Observed {
   Tensor values = {};
   Indices symbols = {};
   std::size_t size() const { return symbols.shape.empty() ? values.shape()[0] : symbols.shape[0]; }
 };
 
-/// Bounds of ln p(x) of each example in nats. (B)
+/// Bounds of ln p(x) per example in nats. (B)
 struct LatentBounds {
-  std::vector<double> reconstruction;  ///< E_q ln p(x | z), over the draws
+  std::vector<double> reconstruction;  ///< E_q ln p(x | z) over the draws
   std::vector<double> divergence;      ///< KL(q(z | x) || p(z))
   std::vector<double> weighted;        ///< ln of the mean of p(x, z) / q(z | x) over the draws
 };
 
-/// A variational autoencoder of sequences (Kingma and Welling, 2014): tokens, blocks and a linear
-/// map give q(z | x), a normal; a linear map of z, blocks and a head give p(x | z), of Bernoulli
-/// variables, of normals with a learned variance for each variate, or of symbols.
+/// Variational autoencoder of sequences (Kingma and Welling, 2014): tokens, blocks and a linear map
+/// give a normal q(z | x); a linear map of z, blocks and a head give p(x | z): Bernoulli variables,
+/// normals with a learned variance per variate, or symbols.
 class VariationalAutoencoder : public Module {
  public:
   explicit VariationalAutoencoder(const VaeSpec& spec);
   NormalRows encode(Tape& tape, const Observed& x);
-  /// Logits of a one, means, or logits of symbols. z (R, d) -> (R, T, n)
+  /// Returns logits of 1, means, or logits of symbols. z (R, d) -> (R, T, n)
   Var decode(Tape& tape, const Var& z);
-  /// ln p(x | z). z (K, B, d) -> (K, B)
+  /// Returns ln p(x | z). z (K, B, d) -> (K, B)
   Var log_likelihood(Tape& tape, const Observed& x, const Var& z);
-  /// -E_q ln p(x | z) + w KL(q(z | x) || p(z)), the mean over examples; the weight w is that of the
-  /// warm-up at the tape's step. Standard normal noise (K, B, d) -> ()
+  /// Returns the mean over examples of -E_q ln p(x | z) + w KL(q(z | x) || p(z)), with the warm-up
+  /// weight w of the tape's step. Standard normal noise (K, B, d) -> ()
   Var loss(Tape& tape, const Observed& x, const Tensor& noise);
-  /// The importance-weighted bound is that of Burda, Grosse, Salakhutdinov, "Importance weighted
-  /// autoencoders", 2016; of one draw it is the evidence lower bound, estimated. noise (K, B, d)
+  /// Returns bounds, the importance-weighted one by Burda, Grosse, Salakhutdinov, "Importance
+  /// weighted autoencoders", 2016; with one draw it estimates the ELBO. noise (K, B, d)
   LatentBounds bounds(Tape& tape, const Observed& x, const Tensor& noise);
 
-  /// Of real values.
+  /// Returns the standardization of real values.
   Standardize& standardize() { return standardize_; }
   const Standardize& standardize() const { return standardize_; }
   const VaeSpec& spec() const { return spec_; }
   void visit(Visitor& visitor) override;
 
  private:
-  Var tokens_of(Tape& tape, const Observed& x);
+  Var embed_tokens(Tape& tape, const Observed& x);
   Var log_normal(Tape& tape, const Var& means, const Tensor& values);
   double weight(const Tape& tape) const;
 
   VaeSpec spec_;
   Standardize standardize_;
-  std::unique_ptr<Linear> input_;         // of numbers
-  std::unique_ptr<Embedding> embedding_;  // of symbols
+  std::unique_ptr<Linear> input_;         // for numbers
+  std::unique_ptr<Embedding> embedding_;  // for symbols
   std::unique_ptr<PositionEncoding> positions_;
   std::unique_ptr<BlockStack> encoder_;
   Linear to_latent_, from_latent_;
   std::unique_ptr<PositionEncoding> decoder_positions_;
   std::unique_ptr<BlockStack> decoder_;
   Linear head_;
-  Parameter log_variance_;  // (V), of real values
+  Parameter log_variance_;  // (V), for real values
 };
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -4,11 +4,11 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-BetaBernoulli BetaBernoulli::seen(std::size_t successes, std::size_t failures) const {
+BetaBernoulli BetaBernoulli::posterior(std::size_t successes, std::size_t failures) const {
   return {{prior.a + double(successes), prior.b + double(failures)}};
 }
 
-DirichletCategorical DirichletCategorical::seen(const std::vector<std::size_t>& counts) const {
+DirichletCategorical DirichletCategorical::posterior(const std::vector<std::size_t>& counts) const {
   DirichletCategorical after = *this;
   for (std::size_t k = 0; k < counts.size(); ++k) after.prior.a[k] += double(counts[k]);
   return after;
@@ -20,7 +20,7 @@ CategoricalDistribution DirichletCategorical::predictive() const {
   return next;
 }
 
-GammaPoisson GammaPoisson::seen(const std::vector<std::size_t>& counts) const {
+GammaPoisson GammaPoisson::posterior(const std::vector<std::size_t>& counts) const {
   const double sum = double(std::accumulate(counts.begin(), counts.end(), std::size_t(0)));
   return {{prior.shape + sum, prior.rate + double(counts.size())}};
 }
@@ -31,7 +31,7 @@ double GammaPoisson::log_predictive(std::size_t count) const {
          k * std::log1p(b);
 }
 
-NormalGamma NormalGamma::seen(const std::vector<double>& numbers) const {
+NormalGamma NormalGamma::posterior(const std::vector<double>& numbers) const {
   NormalGamma after = *this;
   for (const double x : numbers) {
     const double away = x - after.mean, stronger = after.strength + 1;

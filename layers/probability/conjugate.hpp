@@ -1,56 +1,65 @@
 #pragma once
-/// Conjugate families: a prior, what observations make of it, and what it says of the next one.
-/// Bishop, "Pattern recognition and machine learning", 2006, sections 2.1 to 2.3; Gelman et al.,
-/// "Bayesian data analysis", 2013, chapter 3.
+/// Conjugate families: a prior, its posterior given observations, and the predictive distribution
+/// of the next observation. Bishop, "Pattern recognition and machine learning", 2006, sections 2.1
+/// to 2.3; Gelman et al., "Bayesian data analysis", 2013, chapter 3.
 
 #include <bochner/autodiff/real.hpp>
 #include <bochner/layers/probability/distributions.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// Of the probability of a success.
+/// Beta(a, b) on the probability of a success; the posterior is Beta(a + successes, b + failures).
+/// Bishop, (2.18).
 struct BetaBernoulli {
   BetaDistribution prior;
-  BetaBernoulli seen(std::size_t successes, std::size_t failures) const;
+  BetaBernoulli posterior(std::size_t successes, std::size_t failures) const;
+  /// The probability that the next one is a success, a / (a + b).
   double predictive() const { return prior.mean(); }
 };
 
-/// Of the probabilities of K categories.
+/// Dirichlet(a) on the probabilities of K categories; the posterior is Dirichlet(a + counts).
+/// Bishop, (2.41).
 struct DirichletCategorical {
   DirichletDistribution prior;
-  DirichletCategorical seen(const std::vector<std::size_t>& counts) const;
+  DirichletCategorical posterior(const std::vector<std::size_t>& counts) const;
+  /// a / sum a
   CategoricalDistribution predictive() const;
 };
 
-/// Of the rate of a Poisson distribution.
+/// Gamma(shape, rate) on the rate of a Poisson distribution; the posterior of n counts is
+/// Gamma(shape + sum of counts, rate + n). Gelman et al., section 2.6.
 struct GammaPoisson {
   GammaDistribution prior;
-  GammaPoisson seen(const std::vector<std::size_t>& counts) const;
-  /// ln P of the next count, negative binomial.
+  GammaPoisson posterior(const std::vector<std::size_t>& counts) const;
+  /// ln P of the next count, which is negative binomial.
   double log_predictive(std::size_t count) const;
 };
 
-/// Of mean and precision of a normal distribution: precision ~ precision, mean ~ N(mean, 1 /
-/// (strength precision)).
+/// The normal-gamma distribution on mean and precision of a normal one: precision ~ Gamma, mean ~
+/// N(mean, 1 / (strength precision)). Bishop, (2.149) to (2.154).
 struct NormalGamma {
   double mean = 0, strength = 1;
   GammaDistribution precision = {};
-  NormalGamma seen(const std::vector<double>& numbers) const;
+  NormalGamma posterior(const std::vector<double>& numbers) const;
+  /// Student's t with 2 shape degrees of freedom.
   StudentDistribution predictive() const;
 };
 
-/// The same of d dimensions: precision ~ Wishart(degrees, squares^-1), mean ~ N(mean, (strength
-/// precision)^-1). One row is added or taken away in time d^2.
+/// The normal-Wishart distribution on mean and precision matrix of a normal one in d dimensions:
+/// precision ~ Wishart(degrees, squares^-1), mean ~ N(mean, (strength precision)^-1). Bishop,
+/// (2.157). A row is added or removed in time d^2.
 struct NormalWishart {
   std::vector<double> mean;  ///< (d)
   double strength = 1, degrees = 1;
   std::vector<double> squares;  ///< (d, d)
+  /// Becomes the posterior of one more row (d).
   void add(const double* row) { move(row, 1); }
-  /// One that was added.
+  /// Undoes add() of this row, up to rounding.
   void remove(const double* row) { move(row, -1); }
+  /// Student's t with degrees - d + 1 degrees of freedom. Gelman et al., section 3.6.
   StudentDistribution predictive() const;
-  /// ln of the integral over mean and precision, up to what depends on d alone: ln p(rows) is its
-  /// difference before and after them, less n d ln(pi) / 2.
+  /// ln of the normalising integral over mean and precision, up to a constant of d alone: ln p of n
+  /// rows is its difference after and before they are added, less n d ln(pi) / 2.
   double log_integral() const;
 
  private:

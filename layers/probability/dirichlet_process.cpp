@@ -65,7 +65,8 @@ class PolyaUrn : public GibbsSampler {
         rows_(std::move(rows)),
         random_(random),
         empty_(process.base),
-        labels_(restaurant_labels(rows_.size() / dim(), process.concentration, Draws(random))) {
+        labels_(
+            chinese_restaurant_labels(rows_.size() / dim(), process.concentration, Draws(random))) {
     for (std::size_t i = 0; i < labels_.size(); ++i) {
       if (labels_[i] == components_.size()) components_.push_back(empty_);
       components_[labels_[i]].add(row(i));
@@ -143,7 +144,8 @@ class StickBreaking : public GibbsSampler {
         sticks_(sticks),
         random_(random),
         labels_(rows_.size() / dim()) {
-    const auto first = restaurant_labels(labels_.size(), process.concentration, Draws(random));
+    const auto first =
+        chinese_restaurant_labels(labels_.size(), process.concentration, Draws(random));
     for (std::size_t i = 0; i < labels_.size(); ++i) labels_[i] = first[i] % sticks;
     all_.seen.resize(dim());
     std::iota(all_.seen.begin(), all_.seen.end(), 0);
@@ -203,7 +205,8 @@ class StickBreaking : public GibbsSampler {
 
 }  // namespace
 
-std::vector<std::size_t> restaurant_labels(std::size_t n, double concentration, Draws draws) {
+std::vector<std::size_t> chinese_restaurant_labels(std::size_t n, double concentration,
+                                                   Draws draws) {
   std::vector<std::size_t> labels;
   std::size_t tables = 0;
   for (std::size_t i = 0; i < n; ++i) {
@@ -213,7 +216,7 @@ std::vector<std::size_t> restaurant_labels(std::size_t n, double concentration, 
   return labels;
 }
 
-std::vector<double> stick_lengths(std::size_t count, double concentration, Draws draws) {
+std::vector<double> stick_breaking_shares(std::size_t count, double concentration, Draws draws) {
   std::vector<double> lengths;
   double rest = 1;
   for (std::size_t k = 0; k < count; ++k) {
@@ -224,14 +227,15 @@ std::vector<double> stick_lengths(std::size_t count, double concentration, Draws
   return lengths;
 }
 
-std::unique_ptr<GibbsSampler> polya_urn(const DirichletProcess& process, std::vector<double> rows,
-                                        const RandomFunction& random) {
+std::unique_ptr<GibbsSampler> collapsed_gibbs_sampler(const DirichletProcess& process,
+                                                      std::vector<double> rows,
+                                                      const RandomFunction& random) {
   return std::make_unique<PolyaUrn>(process, std::move(rows), random);
 }
 
-std::unique_ptr<GibbsSampler> stick_breaking(const DirichletProcess& process,
-                                             std::vector<double> rows, std::size_t sticks,
-                                             const RandomFunction& random) {
+std::unique_ptr<GibbsSampler> blocked_gibbs_sampler(const DirichletProcess& process,
+                                                    std::vector<double> rows, std::size_t sticks,
+                                                    const RandomFunction& random) {
   return std::make_unique<StickBreaking>(process, std::move(rows), sticks, random);
 }
 

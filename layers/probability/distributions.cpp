@@ -188,22 +188,22 @@ std::vector<double> StudentDistribution::draw(Draws& draws) const {
   return x;
 }
 
-double divergence(const NormalDistribution& p, const NormalDistribution& q) {
+double kl_divergence(const NormalDistribution& p, const NormalDistribution& q) {
   const double ratio = p.deviation / q.deviation, away = (p.mean - q.mean) / q.deviation;
   return (ratio * ratio + away * away - 1) / 2 - std::log(ratio);
 }
 
-double divergence(const GammaDistribution& p, const GammaDistribution& q) {
+double kl_divergence(const GammaDistribution& p, const GammaDistribution& q) {
   return (p.shape - q.shape) * special::digamma(p.shape) - std::lgamma(p.shape) +
          std::lgamma(q.shape) + q.shape * std::log(p.rate / q.rate) +
          p.shape * (q.rate - p.rate) / p.rate;
 }
 
-double divergence(const BetaDistribution& p, const BetaDistribution& q) {
-  return divergence(DirichletDistribution{{p.a, p.b}}, DirichletDistribution{{q.a, q.b}});
+double kl_divergence(const BetaDistribution& p, const BetaDistribution& q) {
+  return kl_divergence(DirichletDistribution{{p.a, p.b}}, DirichletDistribution{{q.a, q.b}});
 }
 
-double divergence(const DirichletDistribution& p, const DirichletDistribution& q) {
+double kl_divergence(const DirichletDistribution& p, const DirichletDistribution& q) {
   const double all = special::digamma(p.total());
   double sum = log_dirichlet_integral(q) - log_dirichlet_integral(p);
   for (std::size_t k = 0; k < p.a.size(); ++k)
@@ -211,14 +211,14 @@ double divergence(const DirichletDistribution& p, const DirichletDistribution& q
   return sum;
 }
 
-double divergence(const CategoricalDistribution& p, const CategoricalDistribution& q) {
+double kl_divergence(const CategoricalDistribution& p, const CategoricalDistribution& q) {
   double sum = 0;
   for (std::size_t k = 0; k < p.p.size(); ++k)
     if (p.p[k] > 0) sum += p.p[k] * std::log(p.p[k] / q.p[k]);
   return sum;
 }
 
-double divergence(const WishartDistribution& p, const WishartDistribution& q) {
+double kl_divergence(const WishartDistribution& p, const WishartDistribution& q) {
   const std::size_t d = p.dim();
   const double trace = whitened_square(factor_of(q.scale, d), factor_of(p.scale, d), d);
   return log_wishart_integral(q) - log_wishart_integral(p) +

@@ -1,7 +1,7 @@
 #pragma once
-/// Distributions: log densities, entropies, draws, and divergences. Draws are functions of
-/// integers: `draws` gives one number after the other of a RandomFunction. Formulas: Bishop,
-/// "Pattern recognition and machine learning", 2006, appendix B.
+/// Distributions: log densities, entropies and divergences in nats, and draws, which are functions
+/// of a seed: `draws` yields the numbers of a RandomFunction one by one. Formulas: Bishop, "Pattern
+/// recognition and machine learning", 2006, appendix B.
 
 #include <algorithm>
 #include <bochner/autodiff/real.hpp>
@@ -16,7 +16,7 @@ struct NormalDistribution {
   double mean = 0, deviation = 1;
   double log_density(double x) const;
   double entropy() const;
-  /// mean + deviation z: the derivatives of a draw by the parameters are 1 and z.
+  /// mean + deviation z, whose derivatives by the parameters are 1 and z.
   double draw(Draws& draws) const;
 };
 
@@ -26,7 +26,7 @@ struct GammaDistribution {
   double mean() const { return shape / rate; }
   double log_density(double x) const;
   double entropy() const;
-  /// The quantile of one uniform number: differentiable by the parameters.
+  /// The quantile of one uniform number, differentiable by the parameters.
   double draw(Draws& draws) const;
 };
 
@@ -39,7 +39,7 @@ struct BetaDistribution {
   double draw(Draws& draws) const;
 };
 
-/// prod x_k^(a_k - 1) Gamma(sum a) / prod Gamma(a_k), x on the simplex.
+/// prod x_k^(a_k - 1) Gamma(sum a) / prod Gamma(a_k), x (K) on the simplex.
 struct DirichletDistribution {
   std::vector<double> a;
   double total() const;
@@ -48,7 +48,7 @@ struct DirichletDistribution {
   std::vector<double> draw(Draws& draws) const;
 };
 
-/// P(k) = p_k, sum 1.
+/// P(k) = p_k; the probabilities p (K) sum to 1.
 struct CategoricalDistribution {
   std::vector<double> p;
   double log_density(std::size_t k) const;
@@ -56,8 +56,8 @@ struct CategoricalDistribution {
   std::size_t draw(Draws& draws) const;
 };
 
-/// Matrices X (d, d), positive definite: |X|^((degrees - d - 1) / 2) exp(-tr(scale^-1 X) / 2) over
-/// its integral; degrees > d - 1, mean degrees scale.
+/// The density of positive definite X (d, d) is |X|^((degrees - d - 1) / 2) exp(-tr(scale^-1 X) /
+/// 2) over its integral; degrees > d - 1. The mean is degrees scale.
 struct WishartDistribution {
   double degrees = 1;
   std::vector<double> scale;  ///< (d, d), positive definite
@@ -65,12 +65,12 @@ struct WishartDistribution {
   /// Throws NotPositiveDefinite.
   double log_density(const std::vector<double>& x) const;
   double entropy() const;
-  /// Bartlett, 1933.
+  /// By the decomposition of Bartlett, "On the theory of statistical regression", 1933.
   std::vector<double> draw(Draws& draws) const;
 };
 
-/// Student's t of d dimensions, (d, d) scale: the normal whose precision matrix is a gamma variable
-/// of mean 1 times scale^-1.
+/// Student's t in d dimensions: a normal distribution whose precision matrix is scale^-1 times a
+/// gamma variable of mean 1. Bishop, (2.161).
 struct StudentDistribution {
   double degrees = 1;
   std::vector<double> mean;   ///< (d)
@@ -82,21 +82,21 @@ struct StudentDistribution {
 
 // KL(p || q) = E_p ln(p / q) in closed form, in nats.
 
-double divergence(const NormalDistribution& p, const NormalDistribution& q);
-double divergence(const GammaDistribution& p, const GammaDistribution& q);
-double divergence(const BetaDistribution& p, const BetaDistribution& q);
-double divergence(const DirichletDistribution& p, const DirichletDistribution& q);
-/// Infinite where q lacks what p has.
-double divergence(const CategoricalDistribution& p, const CategoricalDistribution& q);
-double divergence(const WishartDistribution& p, const WishartDistribution& q);
+double kl_divergence(const NormalDistribution& p, const NormalDistribution& q);
+double kl_divergence(const GammaDistribution& p, const GammaDistribution& q);
+double kl_divergence(const BetaDistribution& p, const BetaDistribution& q);
+double kl_divergence(const DirichletDistribution& p, const DirichletDistribution& q);
+/// Infinite if q_k = 0 for some p_k > 0.
+double kl_divergence(const CategoricalDistribution& p, const CategoricalDistribution& q);
+double kl_divergence(const WishartDistribution& p, const WishartDistribution& q);
 
 struct Estimate {
-  double mean, error;  ///< its standard deviation
+  double mean, error;  ///< and its standard error
 };
-/// The same from `count` draws of p, where there is no closed form, as between Student's
-/// distributions, or p and q are of different families.
+/// Estimates KL(p || q) from `count` draws of p, for pairs that have no closed form: Student's t,
+/// or two families.
 template <class P, class Q>
-Estimate estimated_divergence(const P& p, const Q& q, Draws draws, std::size_t count) {
+Estimate estimate_kl_divergence(const P& p, const Q& q, Draws draws, std::size_t count) {
   double sum = 0, squares = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const auto x = p.draw(draws);
@@ -107,7 +107,8 @@ Estimate estimated_divergence(const P& p, const Q& q, Draws draws, std::size_t c
   return {mean, std::sqrt(std::max(0.0, squares / n - mean * mean) / n)};
 }
 
-/// ln Gamma_d(x), the multivariate gamma function.
+/// ln Gamma_d(x), the multivariate gamma function: d (d - 1) / 4 ln pi + sum_i ln Gamma(x - i / 2),
+/// i = 0 .. d - 1.
 double log_multivariate_gamma(std::size_t d, double x);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

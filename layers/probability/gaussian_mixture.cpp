@@ -17,7 +17,7 @@ constexpr double never = -std::numeric_limits<double>::infinity();
 /// The nearest covariance in likelihood to a scatter among those that are allowed: eigenvectors
 /// stay, eigenvalues behind the first `factors` become their mean.
 std::vector<double> allowed_covariance(std::vector<double> scatter, std::size_t d,
-                                       const MixtureLearning& how) {
+                                       const MixtureOptions& how) {
   if (!how.factors && how.least_variance == 0) return scatter;
   SymmetricEigen eigen = symmetric_eigen(scatter, d);
   if (how.factors && *how.factors < d) {
@@ -81,7 +81,7 @@ Expected expect(const GaussianMixture& mixture, const WeightedRows& rows,
 /// The component that is likeliest given its share of each row; unchanged where that is none.
 GaussianComponent maximised(const GaussianComponent& before, const WeightedRows& rows,
                             const std::vector<SeenEntries>& patterns, const double* shares,
-                            double all, const MixtureLearning& how) {
+                            double all, const MixtureOptions& how) {
   const std::size_t d = rows.d;
   double count = 0;
   std::vector<double> sums(d), squares(d * d), y(d);
@@ -114,7 +114,7 @@ GaussianComponent maximised(const GaussianComponent& before, const WeightedRows&
 
 GaussianMixture maximised(const GaussianMixture& before, const WeightedRows& rows,
                           const std::vector<SeenEntries>& patterns, const Expected& expected,
-                          double all, const MixtureLearning& how) {
+                          double all, const MixtureOptions& how) {
   const std::size_t n = rows.size(), K = before.components.size();
   GaussianMixture after = before;
   parallel_each(K, 1, [&](std::size_t k) {
@@ -152,15 +152,15 @@ void require_shapes(const WeightedRows& rows, const GaussianMixture& mixture) {
 
 }  // namespace
 
-LearnedMixture learn_mixture(const WeightedRows& rows, GaussianMixture start,
-                             const MixtureLearning& how) {
+FittedMixture fit_mixture(const WeightedRows& rows, GaussianMixture start,
+                          const MixtureOptions& how) {
   require_shapes(rows, start);
   const double all = total_weight(rows);
   require(all > 0, "mixture", "needs a row that counts");
   const std::vector<SeenEntries> patterns = patterns_of(rows.values, rows.d);
   for (GaussianComponent& one : start.components)
     one.covariance = allowed_covariance(std::move(one.covariance), rows.d, how);
-  LearnedMixture learned{std::move(start), {}};
+  FittedMixture learned{std::move(start), {}};
   for (std::size_t round = 0;; ++round) {
     const Expected expected = expect(learned.mixture, rows, patterns, how.uniform_density);
     std::vector<double>& path = learned.log_likelihood;
@@ -177,7 +177,7 @@ std::vector<double> log_densities(const GaussianMixture& mixture, const Weighted
   return expect(mixture, rows, patterns_of(rows.values, rows.d), uniform_density).log_density;
 }
 
-GaussianMixture mixture_start(const WeightedRows& rows, std::size_t K) {
+GaussianMixture initial_mixture(const WeightedRows& rows, std::size_t K) {
   require_shapes(rows, {});
   require(K >= 1 && rows.size() >= K, "mixture", "needs a row for each of ", K,
           " components: ", rows.size());

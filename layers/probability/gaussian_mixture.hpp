@@ -1,6 +1,6 @@
 #pragma once
-/// Gaussian mixtures, probabilistic PCA and mixtures of it, learned by expectation maximisation
-/// from rows with missing entries, in double.
+/// Gaussian mixtures, probabilistic PCA and mixtures of it, fitted by expectation maximisation to
+/// rows that may have missing entries, in double.
 
 #include <bochner/autodiff/real.hpp>
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// Rows of d numbers, each counted so many times; NaN where an entry is missing.
+/// Rows of d numbers with weights; NaN where an entry is missing.
 struct WeightedRows {
   std::size_t d = 1;
   std::vector<double> values;        ///< (n, d)
@@ -30,7 +30,7 @@ struct GaussianMixture {
   double background = 0;  ///< the share of a uniform density; shares are 1 in all
 };
 
-struct MixtureLearning {
+struct MixtureOptions {
   /// Covariances are W W^T + s^2 I with W (d, factors): probabilistic PCA. None for full ones.
   std::optional<std::size_t> factors = {};
   double least_variance = 0;   ///< no eigenvalue of a covariance falls below
@@ -39,31 +39,31 @@ struct MixtureLearning {
   double tolerance = 1e-10;    ///< it ends where a round gains less, in nats a row
 };
 
-/// What EM has found, and ln p in nats a row before each round and at the end: it never falls.
-struct LearnedMixture {
+/// The mixture, and ln p in nats a row before each round and at the end, which never falls.
+struct FittedMixture {
   GaussianMixture mixture;
   std::vector<double> log_likelihood;
 };
 
-/// A maximum of the likelihood of what is seen. Labels and missing entries are what is expected;
-/// the maximum of the covariances is in closed form, also where they have few factors (Dempster,
+/// Finds a local maximum of the likelihood of the observed entries by EM. The E step expects labels
+/// and missing entries; the M step is in closed form, also for few factors (Dempster,
 /// Laird, Rubin, 1977; Ghahramani, Jordan, 1994; Tipping, Bishop, "Mixtures of probabilistic
 /// principal component analysers", 1999, section 3.3). A round takes time n K d^2 and K d^3 for
 /// each pattern of missing entries. Throws NotPositiveDefinite where a component collapses onto few
 /// rows and least_variance is 0, std::invalid_argument for shapes.
-LearnedMixture learn_mixture(const WeightedRows& rows, GaussianMixture start,
-                             const MixtureLearning& how = {});
+FittedMixture fit_mixture(const WeightedRows& rows, GaussianMixture start,
+                          const MixtureOptions& how = {});
 
-/// K components where k-means says, each as wide as the data, missing entries counted at the mean
-/// of their column: where learn_mixture() may start.
-GaussianMixture mixture_start(const WeightedRows& rows, std::size_t K);
+/// Returns a start for fit_mixture(): K components at the centres of k-means, each with the
+/// covariance of all rows; missing entries are taken to be the mean of their column.
+GaussianMixture initial_mixture(const WeightedRows& rows, std::size_t K);
 
-/// ln p of what is seen of each row. -> (n)
+/// Returns ln p of the observed entries of each row. -> (n)
 std::vector<double> log_densities(const GaussianMixture& mixture, const WeightedRows& rows,
                                   double uniform_density = 0);
 
-/// W of the largest W W^T with covariance = W W^T + s^2 I, in order of its lengths: probabilistic
-/// PCA's loadings. (d, d) -> (d, factors)
+/// Returns the loadings W of probabilistic PCA, covariance = W W^T + s^2 I, longest column first.
+/// Tipping, Bishop, "Probabilistic principal component analysis", 1999, (7). (d, d) -> (d, factors)
 std::vector<double> loadings(const GaussianComponent& component, std::size_t factors);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

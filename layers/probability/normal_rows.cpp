@@ -24,7 +24,7 @@ Tensor above_the_others(const Tensor& rewards) {
 
 }  // namespace
 
-Var divergence(const NormalRows& q) {
+Var kl_divergence(const NormalRows& q) {
   return (square(q.mean) + exp(q.log_variance) - q.log_variance - 1) * 0.5;
 }
 

@@ -1,19 +1,19 @@
 #pragma once
-/// Normals of what is not seen, one for each row, with gradients through what is drawn or, where
-/// what is made of it has none, through their density.
+/// Normal distributions of latent variables, one for each row, with gradients by
+/// reparameterisation or, for losses without a gradient, by the score function.
 
 #include <bochner/autodiff/tape.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// N(mean, exp(log_variance)) of each row, dimensions apart. (B, d), (B, d)
+/// N(mean, exp(log_variance)) for each row and dimension. (B, d), (B, d)
 struct NormalRows {
   Var mean, log_variance;
 };
 
 /// KL(q || N(0, I)) of each dimension in nats: (mean^2 + variance - 1 - ln variance) / 2; Kingma
 /// and Welling, "Auto-encoding variational Bayes", 2014, appendix B. -> (B, d)
-Var divergence(const NormalRows& q);
+Var kl_divergence(const NormalRows& q);
 /// mean + deviation noise: gradients by reparameterisation. noise (K, B, d) -> (K, B, d)
 Var points(const NormalRows& q, const Tensor& noise);
 /// ln q of points, which have no gradient. z (K, B, d) -> (K, B)

@@ -6,7 +6,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Decays and weights of the states of each channel, see state_space().
+/// Decays and weights of the states per channel, see state_space().
 struct ChannelWeights {
   Var a, w;
 };
@@ -39,8 +39,8 @@ class ChannelStates : public DiagonalSystem {
 
   Var step(Tape& tape, const Var& u, Tensor& states, double gap) override {
     require_steps(gap == 1);
-    const ChannelWeights of = weights(tape, false);
-    const Tensor a = of_each(u.dim(0), of.a).value(), w = of_each(u.dim(0), of.w).value();
+    const ChannelWeights kernel = weights(tape, false);
+    const Tensor a = tiled(u.dim(0), kernel.a).value(), w = tiled(u.dim(0), kernel.w).value();
     Tensor y = state_space_step(states, u.value(), a, w);
     return tape.constant(Tensor(y.reshape(u.shape())));
   }
@@ -50,12 +50,12 @@ class ChannelStates : public DiagonalSystem {
 
  private:
   Var in_direction(Tape& tape, const Var& u, bool reverse, const Layout& layout) {
-    const ChannelWeights of = weights(tape, reverse);
-    return state_space(u, of.a, of.w, {reverse, layout.lengths});
+    const ChannelWeights kernel = weights(tape, reverse);
+    return state_space(u, kernel.a, kernel.w, {reverse, layout.lengths});
   }
   void require_steps(bool regular) const {
     require(regular, "ssm", "form \"", form_,
-            "\" needs tokens at equal distances; s5 takes steps of any length");
+            "\" requires tokens at equal distances; use s5 for irregular times");
   }
 
   std::string form_;
@@ -63,7 +63,7 @@ class ChannelStates : public DiagonalSystem {
   bool causal_;
 };
 
-/// S4D and DSS: y = factor Re sum_n C_n h_n, weights of each direction. Gu et al., "On the
+/// S4D and DSS: y = factor Re sum_n C_n h_n, with C per direction. Gu et al., "On the
 /// parameterization and initialization of diagonal state space models", 2022; Gupta et al.,
 /// "Diagonal state spaces are as effective as structured state spaces", 2022 (its exp form, which
 /// is its softmax form without a length).
@@ -73,7 +73,7 @@ class ContinuousStates : public ChannelStates {
       : ChannelStates(spec.form, {2, N, width}, causal),
         factor_(spec.form == "s4d" ? 2 : 1),
         spectrum_(spec, of_channels(spec, N, width), {N, width}) {
-    const double deviation = spec.form == "s4d" ? std::sqrt(0.5) : 1;  // of each part
+    const double deviation = spec.form == "s4d" ? std::sqrt(0.5) : 1;  // real and imaginary part
     for (int direction = 0; direction < (causal ? 1 : 2); ++direction)
       output_[direction] = Parameter({2, N, width}, Initial::normal(deviation));
   }
@@ -86,17 +86,17 @@ class ContinuousStates : public ChannelStates {
 
  protected:
   ChannelWeights weights(Tape& tape, bool reverse) override {
-    const Discrete of = spectrum_.discrete(tape, {});
+    const Discrete system = spectrum_.discrete(tape, {});
     const Var c = tape(output_[reverse]);
     const Shape part{c.dim(1), c.dim(2)};
     const ComplexPair output = {reshape(slice(c, 0, 0, 1), part), reshape(slice(c, 0, 1, 2), part)};
-    return {stacked(of.decay), factor_ * stacked(output * of.gain)};
+    return {stack_parts(system.decay), factor_ * stack_parts(output * system.gain)};
   }
 
  private:
   static Eigenvalues of_channels(const SsmSpec& spec, std::size_t N, std::size_t width) {
     const Eigenvalues one =
-        spec.form == "s4d" ? start_eigenvalues(spec.start, N) : hippo_eigenvalues(N);
+        spec.form == "s4d" ? initial_eigenvalues(spec.start, N) : hippo_eigenvalues(N);
     Eigenvalues all;
     for (std::size_t i = 0; i < N * width; ++i) {
       all.re.push_back(one.re[i / width]);
@@ -106,12 +106,12 @@ class ContinuousStates : public ChannelStates {
   }
 
   double factor_;
-  SteppedSpectrum spectrum_;
+  ContinuousEigenvalues spectrum_;
   Parameter output_[2];
 };
 
-/// The decays p = sigmoid(delta), q = 1 - p sigmoid(alpha) of one direction: k_t = sum_n p beta
-/// gamma q^t / sqrt(N).
+/// Damped average k_t = sum_n p beta gamma q^t / sqrt(N), p = sigmoid(delta), q = 1 - p
+/// sigmoid(alpha).
 class DampedAverage : public Module {
  public:
   DampedAverage(std::size_t N, std::size_t width)
@@ -143,7 +143,7 @@ class DampedAverage : public Module {
   Parameter delta_, alpha_, beta_, gamma_;  // (N, D)
 };
 
-/// The multi-dimensional damped moving average of Ma et al., "MEGA", 2023.
+/// Multi-dimensional damped moving average of Ma et al., "MEGA", 2023.
 class DampedAverages : public ChannelStates {
  public:
   DampedAverages(std::size_t N, std::size_t width, bool causal)

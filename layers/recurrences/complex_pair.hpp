@@ -4,7 +4,7 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// Complex numbers on the tape, of a few parameters. Both parts have one shape, and broadcast.
+/// Complex parameters on the tape. Both parts have one shape and broadcast.
 struct ComplexPair {
   Var re, im;
 };
@@ -20,20 +20,19 @@ inline ComplexPair operator*(const ComplexPair& a, const Var& factor) {
   return {a.re * factor, a.im * factor};
 }
 inline ComplexPair operator+(const ComplexPair& a, double b) { return {a.re + b, a.im}; }
-/// e^a
 inline ComplexPair exponential(const ComplexPair& a) {
   const Var size = exp(a.re);
   return {size * cos(a.im), size * sin(a.im)};
 }
-/// [re | im] along the last axis. (.., n) -> (.., 2n)
-inline Var side_by_side(const ComplexPair& a) { return concat({a.re, a.im}, -1); }
-/// Real parts before imaginary ones. (N, D) -> (2, N, D)
-inline Var stacked(const ComplexPair& a) {
+/// Concatenates [re | im] along the last axis. (.., n) -> (.., 2n)
+inline Var concat_parts(const ComplexPair& a) { return concat({a.re, a.im}, -1); }
+/// Stacks real and imaginary parts. (N, D) -> (2, N, D)
+inline Var stack_parts(const ComplexPair& a) {
   const Shape shape{1, a.re.dim(0), a.re.dim(1)};
   return concat({reshape(a.re, shape), reshape(a.im, shape)}, 0);
 }
-/// The way back from side_by_side().
-inline ComplexPair halves(const Var& x) {
+/// Inverts concat_parts().
+inline ComplexPair split_parts(const Var& x) {
   const std::size_t n = x.dim(-1) / 2;
   return {slice(x, -1, 0, n), slice(x, -1, n, 2 * n)};
 }

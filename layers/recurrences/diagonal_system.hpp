@@ -5,24 +5,23 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// A linear system with diagonal states: what a form of mixer "ssm" is. Both directions are systems
-/// whose answers are summed, of the token itself too. Its response is that to the past: of each
-/// channel, or of each state where channels share them.
+/// Linear system with diagonal states, the core of a form of mixer "ssm". Both directions are
+/// systems whose outputs are summed, each with the token itself. The impulse response is that to
+/// the past, per channel, or per state if channels share states.
 class DiagonalSystem : public Module, public ImpulseResponse {
  public:
-  /// (B, T, D) -> (B, T, D)
+  /// Applies the system. (B, T, D) -> (B, T, D)
   virtual Var forward(Tape& tape, const Var& u, const Layout& layout) = 0;
-  /// States before the first tokens of B sequences.
   virtual Tensor start(std::size_t B) const = 0;
-  /// The next token of each sequence, `gap` after the one before, 1 of the first; moves the states
-  /// on. (B, 1, D) -> (B, 1, D)
+  /// Processes the next token of each sequence, `gap` after the previous one (1 for the first), and
+  /// updates the states. (B, 1, D) -> (B, 1, D)
   virtual Var step(Tape& tape, const Var& u, Tensor& states, double gap) = 0;
 };
 
-/// "s4d", "dss" or "ema": states of each channel.
+/// Makes forms "s4d", "dss" and "ema", with states per channel.
 std::unique_ptr<DiagonalSystem> make_channel_states(const SsmSpec& spec, std::size_t width,
                                                     bool causal);
-/// "s5" or "lru": states of the layer.
+/// Makes forms "s5" and "lru", with states shared by all channels.
 std::unique_ptr<DiagonalSystem> make_shared_states(const SsmSpec& spec, std::size_t width,
                                                    bool causal);
 

@@ -8,9 +8,8 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Logarithms of the fastest and the slowest decay of a token: the slowest lasts a million tokens,
-/// and float still has a number below 1 for it.
-const double slowest = std::log(1e-6), fastest = std::log(50.0);
+/// Log decay rates per token: the slowest lasts a million tokens and is still below 1 in float.
+const double log_min_rate = std::log(1e-6), log_max_rate = std::log(50.0);
 
 Tensor tensor_of(const std::vector<double>& values, const Shape& shape,
                  const std::function<double(double)>& f) {
@@ -23,7 +22,7 @@ Tensor tensor_of(const std::vector<double>& values, const Shape& shape,
 
 Eigenvalues hippo_eigenvalues(std::size_t n) {
   const std::size_t size = 2 * n, twice = 2 * size;
-  // The normal part is -1/2 plus an antisymmetric K; those of iK are those of [0, -K; K, 0], twice.
+  // The normal part is -1/2 plus an antisymmetric K; [0, -K; K, 0] has each eigenvalue of iK twice.
   std::vector<double> matrix(twice * twice);
   for (std::size_t i = 0; i < size; ++i) {
     for (std::size_t j = 0; j < i; ++j) {
@@ -38,7 +37,7 @@ Eigenvalues hippo_eigenvalues(std::size_t n) {
   return found;
 }
 
-Eigenvalues start_eigenvalues(const std::string& start, std::size_t n) {
+Eigenvalues initial_eigenvalues(const std::string& start, std::size_t n) {
   if (start == "legs") return hippo_eigenvalues(n);
   Eigenvalues values{std::vector<double>(n, -0.5), {}};
   const double size = 2 * double(n);
@@ -50,16 +49,16 @@ Eigenvalues start_eigenvalues(const std::string& start, std::size_t n) {
   return values;
 }
 
-ComplexPair Steps::held_gain() const { return halves(zero_order_hold(side_by_side(z))) * step; }
+ComplexPair Steps::zoh_gain() const { return split_parts(zero_order_hold(concat_parts(z))) * step; }
 
 Steps steps_of(const Var& log_rate, const Var& frequency, const Var& log_step) {
-  const Var held = clamp(log_step, -30, 15), step = exp(held);
-  const Var rate = exp(clamp(log_rate + held, real(slowest), real(fastest)));
+  const Var bounded = clamp(log_step, -30, 15), step = exp(bounded);
+  const Var rate = exp(clamp(log_rate + bounded, real(log_min_rate), real(log_max_rate)));
   return {{-rate, frequency * step}, step};
 }
 
-SteppedSpectrum::SteppedSpectrum(const SsmSpec& spec, const Eigenvalues& eigenvalues,
-                                 const Shape& shape)
+ContinuousEigenvalues::ContinuousEigenvalues(const SsmSpec& spec, const Eigenvalues& eigenvalues,
+                                             const Shape& shape)
     : bilinear_(spec.discretisation == "bilinear"),
       log_step_min_(std::log(spec.step_min)),
       log_step_max_(std::log(spec.step_max)),
@@ -70,36 +69,36 @@ SteppedSpectrum::SteppedSpectrum(const SsmSpec& spec, const Eigenvalues& eigenva
           " must be at most step_max = ", spec.step_max);
 }
 
-void SteppedSpectrum::initialized() {
+void ContinuousEigenvalues::initialized() {
   for (real& x : log_step_.value())
     x = real(log_step_min_ + (log_step_max_ - log_step_min_) * (double(x) + 1) / 2);
 }
 
-Discrete SteppedSpectrum::discrete(Tape& tape, const Var& gap) {
+Discrete ContinuousEigenvalues::discrete(Tape& tape, const Var& gap) {
   Steps steps = steps_of(tape(log_rate_), tape(frequencies_), tape(log_step_));
   if (gap.exists()) {
     const Var above_zero = clamp(gap, real(1e-6), real(1e6));  // times may coincide
     steps = {steps.z * above_zero, steps.step * above_zero};
-    // In a short gap sine and cosine, rounded, would grow by more than is lost.
+    // For short gaps, rounded sines and cosines would grow by more than the decay.
     steps.z.re = clamp(steps.z.re, std::numeric_limits<real>::lowest(), real(-1.2e-7));
   }
   if (bilinear_) {
     const Var half = Var(filled({}, real(0.5)));
     const ComplexPair below = steps.z * -half + 1, one = {Var(filled({}, real(1))), Var(zeros({}))};
-    // Fast turns reach the circle, and in float they would lie on it.
+    // High frequencies approach the unit circle, and would lie on it in float.
     return {(steps.z * half + 1) / below * Var(filled({}, real(1 - 1e-6))),
             one * steps.step / below};
   }
-  return {exponential(steps.z), steps.held_gain()};
+  return {exponential(steps.z), steps.zoh_gain()};
 }
 
-void SteppedSpectrum::visit(Visitor& visitor) {
+void ContinuousEigenvalues::visit(Visitor& visitor) {
   visitor("log_rate", log_rate_);
   visitor("frequencies", frequencies_);
   visitor("log_step", log_step_);
 }
 
-RingSpectrum::RingSpectrum(const SsmSpec& spec, std::size_t states)
+RingEigenvalues::RingEigenvalues(const SsmSpec& spec, std::size_t states)
     : radius_min_(spec.radius_min),
       radius_max_(spec.radius_max),
       phase_(spec.phase),
@@ -110,26 +109,27 @@ RingSpectrum::RingSpectrum(const SsmSpec& spec, std::size_t states)
           " must be at most radius_max = ", radius_max_);
 }
 
-void RingSpectrum::initialized() {
+void RingEigenvalues::initialized() {
   const double low = radius_min_ * radius_min_, high = radius_max_ * radius_max_;
   for (std::size_t i = 0; i < log_rate_.value().size(); ++i) {
     real &rate = log_rate_.value().data()[i], &angle = log_phase_.value().data()[i];
     const double square = low + (high - low) * (double(rate) + 1) / 2;
-    const double log_rate = std::clamp(std::log(-0.5 * std::log(square)), slowest, fastest);
+    const double log_rate =
+        std::clamp(std::log(-0.5 * std::log(square)), log_min_rate, log_max_rate);
     rate = real(log_rate);
     angle = real(std::log(phase_ * (double(angle) + 1) / 2));
     log_gain_.value().data()[i] = real(0.5 * std::log(-std::expm1(-2 * std::exp(log_rate))));
   }
 }
 
-Discrete RingSpectrum::discrete(Tape& tape, const Var&) {
-  const Var rate = exp(clamp(tape(log_rate_), real(slowest), real(fastest)));
+Discrete RingEigenvalues::discrete(Tape& tape, const Var&) {
+  const Var rate = exp(clamp(tape(log_rate_), real(log_min_rate), real(log_max_rate)));
   const ComplexPair decay = exponential({-rate, exp(clamp(tape(log_phase_), -30, 10))});
   const Var gain = exp(tape(log_gain_));
   return {decay, {gain, Var(zeros(gain.shape()))}};
 }
 
-void RingSpectrum::visit(Visitor& visitor) {
+void RingEigenvalues::visit(Visitor& visitor) {
   visitor("log_rate", log_rate_);
   visitor("log_phase", log_phase_);
   visitor("log_gain", log_gain_);

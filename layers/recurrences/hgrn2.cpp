@@ -14,11 +14,10 @@ struct Hgrn2State : MixerState {
   Tensor sums;  ///< (H, d, d)
 };
 
-/// Gated linear attention whose keys are what its gates let go: with f = sigmoid, i = silu and o =
-/// sigmoid of linear maps of x, lambda = g + (1 - g) f above the lower bound g of the block, S <-
-/// diag(lambda) S + (1 - lambda) i^T and y = S^T o of each head; then a layer norm and a linear
-/// map. Not causal, both directions are added and a token counts once (twice in the authors' code).
-/// Qin et al., "HGRN2", 2024.
+/// Gated linear attention with keys 1 - lambda: f = sigmoid, i = silu, o = sigmoid of linear maps
+/// of x; lambda = g + (1 - g) f with the block's lower bound g; S <- diag(lambda) S + (1 - lambda)
+/// i^T, y = S^T o per head; then a layer norm and a linear map. Non-causal models sum both
+/// directions and count a token once (twice in the authors' code). Qin et al., "HGRN2", 2024.
 class Hgrn2Mixer : public Mixer {
  public:
   explicit Hgrn2Mixer(const MixerSpec& spec)
@@ -32,7 +31,7 @@ class Hgrn2Mixer : public Mixer {
     require(heads_ > 0 && spec.width % heads_ == 0, "mixer", "heads = ", heads_,
             " must divide width = ", spec.width);
     require_traits(spec);
-    require(spec.convolution == 0, "hgrn2", "has no short convolution: wants convolution = 0");
+    require(spec.convolution == 0, "hgrn2", "does not support convolution; set it to 0");
     if (block_ > 0 || spec.place.blocks > 1) share_bounds(spec);
   }
 
@@ -70,10 +69,10 @@ class Hgrn2Mixer : public Mixer {
   }
 
  private:
-  /// The first such mixer of a stack has the bounds of all.
+  /// Shares the bounds of all blocks, owned by the first such mixer of the stack.
   void share_bounds(const MixerSpec& spec) {
     require(spec.place.shared != nullptr, "hgrn2",
-            "a block of a stack needs what the stack shares: make it by BlockStack");
+            "blocks share lower bounds: build the stack by BlockStack");
     auto& shared = *spec.place.shared;
     owns_bounds_ = !shared.lower_bounds;
     if (owns_bounds_)
@@ -90,11 +89,11 @@ class Hgrn2Mixer : public Mixer {
     const Var all = input_.forward(tape, x);
     const auto part = [&](std::size_t i) { return slice(all, 2, i * D, (i + 1) * D); };
     const Shape heads{x.dim(0), x.dim(1), heads_, D / heads_};
-    const Var f = part(2), lets_go = sigmoid(-f);  // 1 - sigmoid(f) without its cancellation
-    Var k = lets_go, log_decay = -softplus(-f);
+    const Var f = part(2), complement = sigmoid(-f);  // 1 - sigmoid(f) without cancellation
+    Var k = complement, log_decay = -softplus(-f);
     if (block_ > 0) {
-      const Var bound = bounds_->of(tape, block_), rest = 1 - bound;
-      k = rest * lets_go;
+      const Var bound = bounds_->bound(tape, block_), rest = 1 - bound;
+      k = rest * complement;
       log_decay = log(bound + rest * sigmoid(f));
     }
     return {reshape(sigmoid(part(1)), heads), reshape(k, heads), reshape(silu(part(0)), heads),

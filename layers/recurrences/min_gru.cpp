@@ -12,13 +12,13 @@ struct MinGruState : MixerState {
   Tensor h;  ///< (B, n)
 };
 
-/// h_t = (1 - z) h_(t-1) + z g of gates and candidates that see their own token only.
+/// Computes h_t = (1 - z) h_(t-1) + z g, with gates and candidates of the token itself.
 class MinGruDirection : public Module {
  public:
   MinGruDirection(const MinGruSpec& spec, std::size_t width, std::size_t hidden)
       : positive_(spec.candidate == "positive"), gate_(width, hidden), candidate_(width, hidden) {}
 
-  /// (B, T, D) -> (B, T, n)
+  /// Runs one direction. (B, T, D) -> (B, T, n)
   Var forward(Tape& tape, const Var& x, const Var& start, const ScanOptions& options) {
     const Var gate = gate_.forward(tape, x), candidate = candidate_.forward(tape, x);
     const Var g =
@@ -36,8 +36,8 @@ class MinGruDirection : public Module {
   Linear gate_, candidate_;
 };
 
-/// Feng et al., "Were RNNs all we needed?", 2024. A candidate g(c) = c + 1/2 for c >= 0, else
-/// sigmoid(c), is what its scan in log space computes; states start at zero.
+/// Minimal GRU. Feng et al., "Were RNNs all we needed?", 2024. The candidate g(c) = c + 1/2 for c
+/// >= 0, else sigmoid(c), is that of its scan in log space; states start at zero.
 class MinGruMixer : public Mixer {
  public:
   MinGruMixer(const MixerSpec& spec, const MinGruSpec& own)
@@ -48,12 +48,11 @@ class MinGruMixer : public Mixer {
     require_traits(spec);
     require(own.candidate == "positive" || own.candidate == "linear", "min_gru",
             "no candidate is called \"", own.candidate, "\"; there are: positive, linear");
-    require(hidden_ > 0, "min_gru", "expansion = ", own.expansion, " leaves no states");
+    require(hidden_ > 0, "min_gru", "expansion = ", own.expansion, " gives no states");
     for (int direction = 0; direction < (causal_ ? 1 : 2); ++direction)
       directions_.push_back(std::make_unique<MinGruDirection>(own, spec.width, hidden_));
   }
 
-  /// Gaps have no part in it: there is no step size.
   Var forward(Tape& tape, const Var& x, const Layout& layout) override {
     require_equal_distances(layout.regular(), "min_gru");
     const Var u = convolution_.forward(tape, x);

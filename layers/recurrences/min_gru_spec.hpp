@@ -1,5 +1,5 @@
 #pragma once
-/// The keys of mixer "min_gru".
+/// Keys of mixer "min_gru".
 
 #include <bochner/base/keys.hpp>
 #include <string>
@@ -8,7 +8,7 @@ namespace bochner {
 
 struct MinGruSpec {
   double expansion = 1;                ///< states in units of the width
-  std::string candidate = "positive";  ///< of the new state: g(c) > 0, or c itself ("linear")
+  std::string candidate = "positive";  ///< new state: g(c) > 0, or c itself ("linear")
 };
 inline void describe(Keys& keys, MinGruSpec& spec) {
   keys("min_gru.expansion", spec.expansion, between(0.01, 64),

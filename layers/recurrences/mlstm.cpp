@@ -17,18 +17,17 @@ namespace {
 
 struct MlstmState : MixerState {
   std::optional<LinearAttentionState> sums;
-  std::vector<double> largest;  ///< the stabilisers m of each head of each sequence
+  std::vector<double> log_scale;  ///< stabilizers m per sequence and head
 };
 
-/// Gates of each token and head in units of e^m: decays e^-rate and inputs e^log_input, none above
-/// 1, and the smallest divisor e^-m.
+/// Gates relative to e^m: decays e^-rate and inputs e^log_input, at most 1, and divisor e^-m.
 struct StableGates {
-  Var rate, log_input, least;  // (B, T, H)
+  Var rate, log_input, min_divisor;  // (B, T, H)
 };
 
-/// m_t = max(log f_t + m_(t-1), i_t): what e^(log f) and e^i are measured in. The result does not
-/// depend on it, so that no gradient passes through it. `last` (B, H), or empty for 0, are those
-/// before the first token and then those of the last one. log_forget, input (B, T, H) -> (B, T, H)
+/// Computes the stabilizer m_t = max(log f_t + m_(t-1), i_t). It cancels in the result, so it
+/// passes no gradient. `last` (B, H), or empty for 0, holds m before the first token and receives
+/// that of the last one. log_forget, input (B, T, H) -> (B, T, H)
 StableGates stable_gates(const Var& log_forget, const Var& input, std::vector<double>& last) {
   const std::size_t B = input.dim(0), T = input.dim(1), H = input.dim(2);
   Tensor m = uninitialized(input.shape()), lag = uninitialized(input.shape());
@@ -37,16 +36,16 @@ StableGates stable_gates(const Var& log_forget, const Var& input, std::vector<do
     double& at = last[i / (T * H) * H + i % H];
     const double kept = double(log_forget.data()[i]) + at, now = double(input.data()[i]);
     m.data()[i] = real(std::max(kept, now));
-    lag.data()[i] = real(at - double(m.data()[i]));  // of what is kept, before it is forgotten
+    lag.data()[i] = real(at - double(m.data()[i]));  // before forgetting
     at = m.data()[i];
   }
-  Tensor least = xt::exp(-m);  // above 0, for sums of nothing are divided by it
-  update(least, [](real x) { return std::max(x, std::numeric_limits<real>::min()); });
-  return {-(log_forget + Var(lag)), input - Var(m), Var(std::move(least))};
+  Tensor min_divisor = xt::exp(-m);  // above 0: it may divide empty sums
+  update(min_divisor, [](real x) { return std::max(x, std::numeric_limits<real>::min()); });
+  return {-(log_forget + Var(lag)), input - Var(m), Var(std::move(min_divisor))};
 }
 
-/// One direction: C_t = f C + i v k^T, n_t = f n + i k, h = C q / max(|n . q|, 1) with exponential
-/// input gates and sigmoid forget gates of each head. Beck et al., "xLSTM", 2024.
+/// One direction: C_t = f C + i v k^T, n_t = f n + i k, h = C q / max(|n . q|, 1), with exponential
+/// input gates and sigmoid forget gates per head. Beck et al., "xLSTM", 2024.
 class MlstmDirection : public Module {
  public:
   explicit MlstmDirection(const MixerSpec& spec)
@@ -66,20 +65,21 @@ class MlstmDirection : public Module {
   Var forward(Tape& tape, const Var& x, const Layout& layout) {
     std::vector<double> none;
     Normed rows(x);
-    const Read read = read_of(tape, x, projections_.split(tape, rows, layout), none);
-    const Var sums = linear_attention({read.q}, {read.k}, read.v, read.gates.rate,
-                                      {true, chunk_, layout.lengths, undivided});
-    return written(tape, x, sums * double(undivided), read.gates.least);
+    const Inputs inputs = inputs_of(tape, x, projections_.split(tape, rows, layout), none);
+    const Var sums = linear_attention({inputs.q}, {inputs.k}, inputs.v, inputs.gates.rate,
+                                      {true, chunk_, layout.lengths, unnormalized});
+    return outputs(tape, x, sums * double(unnormalized), inputs.gates.min_divisor);
   }
 
   Var step(Tape& tape, const Var& x, MlstmState& past) {
     Normed rows(x);
     const Heads heads = projections_.split(tape, rows, past);
-    const Read read = read_of(tape, x, heads, past.largest);
-    if (!past.sums) past.sums.emplace(x.dim(0) * heads_, read.k.dim(3), read.v.dim(3));
-    Tensor sums = linear_attention_step(*past.sums, {read.q}, {read.k}, read.v,
-                                        &read.gates.rate.value(), undivided);
-    return written(tape, x, tape.constant(std::move(sums)) * double(undivided), read.gates.least);
+    const Inputs inputs = inputs_of(tape, x, heads, past.log_scale);
+    if (!past.sums) past.sums.emplace(x.dim(0) * heads_, inputs.k.dim(3), inputs.v.dim(3));
+    Tensor sums = linear_attention_step(*past.sums, {inputs.q}, {inputs.k}, inputs.v,
+                                        &inputs.gates.rate.value(), unnormalized);
+    return outputs(tape, x, tape.constant(std::move(sums)) * double(unnormalized),
+                   inputs.gates.min_divisor);
   }
 
   void visit(Visitor& visitor) override {
@@ -92,12 +92,12 @@ class MlstmDirection : public Module {
   }
 
  private:
-  /// What linear attention reads: keys times their input gates, values with a one behind them.
-  struct Read {
+  /// Inputs of linear attention: keys times input gates, values followed by a one.
+  struct Inputs {
     Var q, k, v;
     StableGates gates;
   };
-  Read read_of(Tape& tape, const Var& x, const Heads& heads, std::vector<double>& before) {
+  Inputs inputs_of(Tape& tape, const Var& x, const Heads& heads, std::vector<double>& before) {
     const Shape each{x.dim(0), x.dim(1), heads_, 1};
     const Var input = affine(x, tape(input_gate_), tape(input_bias_));
     const Var forget = affine(x, tape(forget_gate_), tape(forget_bias_));
@@ -107,11 +107,11 @@ class MlstmDirection : public Module {
             concat({heads.v, Var(filled(each, real(1)))}, 3), gates};
   }
 
-  /// Sums (B, T, H, d + 1) of values and of weights, divided, normed by head and gated.
-  Var written(Tape& tape, const Var& x, const Var& sums, const Var& least) {
+  /// Divides, norms and gates sums (B, T, H, d + 1) of values and of weights.
+  Var outputs(Tape& tape, const Var& x, const Var& sums, const Var& min_divisor) {
     const std::size_t d = sums.dim(3) - 1;
-    const Var divisor =
-        maximum(abs(slice(sums, 3, d, d + 1)), reshape(least, {x.dim(0), x.dim(1), heads_, 1}));
+    const Var divisor = maximum(abs(slice(sums, 3, d, d + 1)),
+                                reshape(min_divisor, {x.dim(0), x.dim(1), heads_, 1}));
     const Var h = normed_heads(slice(sums, 3, 0, d) / divisor);
     const Var gate = sigmoid(output_gate_.forward(tape, x, h.shape()));
     return projections_.join(tape, h * gate);
@@ -123,8 +123,8 @@ class MlstmDirection : public Module {
   Linear output_gate_;
 };
 
-/// Each sequence from its last token to its first, padding where it was. (B, T, D) -> (B, T, D)
-Var turned_around(const Var& x, const std::vector<std::size_t>& lengths) {
+/// Reverses each sequence; padding stays in place. (B, T, D) -> (B, T, D)
+Var reversed_sequences(const Var& x, const std::vector<std::size_t>& lengths) {
   const std::size_t B = x.dim(0), T = x.dim(1);
   Indices rows{{B, T}, std::vector<std::int32_t>(B * T)};
   for (std::size_t b = 0; b < B; ++b) {
@@ -135,7 +135,7 @@ Var turned_around(const Var& x, const std::vector<std::size_t>& lengths) {
   return gather(reshape(x, {B * T, x.dim(2)}), rows);
 }
 
-/// Matrix memories with exponential gates; in both directions two of them are summed.
+/// Matrix memories with exponential gates; two directions are summed.
 class MlstmMixer : public Mixer {
  public:
   explicit MlstmMixer(const MixerSpec& spec) {
@@ -149,8 +149,8 @@ class MlstmMixer : public Mixer {
     const Var past = directions_[0]->forward(tape, x, layout);
     if (directions_.size() == 1) return past;
     const Var future =
-        directions_[1]->forward(tape, turned_around(x, layout.lengths), {layout.lengths});
-    return past + turned_around(future, layout.lengths);
+        directions_[1]->forward(tape, reversed_sequences(x, layout.lengths), {layout.lengths});
+    return past + reversed_sequences(future, layout.lengths);
   }
 
   std::unique_ptr<MixerState> start() const override { return std::make_unique<MlstmState>(); }

@@ -11,13 +11,13 @@ struct SsmState : MixerState {
   Tensor states;
 };
 
-std::string output_of(const SsmSpec& spec) {
+std::string output_kind(const SsmSpec& spec) {
   if (spec.output != "form") return spec.output;
   if (spec.form == "s5") return "half_glu";
   return spec.form == "s4d" || spec.form == "lru" ? "glu" : "linear";
 }
 
-std::unique_ptr<DiagonalSystem> system_of(const SsmSpec& spec, std::size_t width, bool causal) {
+std::unique_ptr<DiagonalSystem> make_system(const SsmSpec& spec, std::size_t width, bool causal) {
   const std::string& form = spec.form;
   require(form == "s4d" || form == "dss" || form == "s5" || form == "lru" || form == "ema", "ssm",
           "no form is called \"", form, "\"; there are: s4d, dss, s5, lru, ema");
@@ -25,12 +25,12 @@ std::unique_ptr<DiagonalSystem> system_of(const SsmSpec& spec, std::size_t width
                                        : make_channel_states(spec, width, causal);
 }
 
-/// What stands behind the states in the papers: with x = gelu(y), of EMA silu(y), "glu" W x
-/// sigmoid(V x), "half_glu" y sigmoid(V x), "linear" W x, "none" y. (.., D) -> (.., D)
+/// Output layer of the papers: with x = gelu(y), or silu(y) for EMA, "glu" W x sigmoid(V x),
+/// "half_glu" y sigmoid(V x), "linear" W x, "none" y. (.., D) -> (.., D)
 class StateOutput : public Module {
  public:
   StateOutput(const SsmSpec& spec, std::size_t width)
-      : kind_(output_of(spec)), silu_(spec.form == "ema") {
+      : kind_(output_kind(spec)), silu_(spec.form == "ema") {
     require(kind_ == "glu" || kind_ == "half_glu" || kind_ == "linear" || kind_ == "none", "ssm",
             "no output is called \"", kind_, "\"; there are: form, glu, half_glu, linear, none");
     if (kind_ == "glu" || kind_ == "linear") value_ = std::make_unique<Linear>(width, width);
@@ -55,14 +55,13 @@ class StateOutput : public Module {
   std::unique_ptr<Linear> value_, gate_;
 };
 
-/// A diagonal state space, a skip d o u and the published output; O(T) in time, constant memory
-/// per step.
+/// Diagonal state space with a skip d o u and the published output; constant memory per step.
 class SsmMixer : public Mixer {
  public:
   SsmMixer(const MixerSpec& spec, const SsmSpec& own)
       : causal_(spec.causal),
         convolution_(spec.convolution, spec.width),
-        system_(system_of(own, spec.width, spec.causal)),
+        system_(make_system(own, spec.width, spec.causal)),
         skip_({spec.width}, Initial::normal(1)),
         output_(own, spec.width) {
     require_traits(spec);
@@ -70,7 +69,7 @@ class SsmMixer : public Mixer {
 
   Var forward(Tape& tape, const Var& x, const Layout& layout) override {
     const Var u = convolution_.forward(tape, x);
-    return answer(tape, u, system_->forward(tape, u, layout));
+    return output(tape, u, system_->forward(tape, u, layout));
   }
 
   std::unique_ptr<MixerState> start() const override { return std::make_unique<SsmState>(); }
@@ -82,7 +81,7 @@ class SsmMixer : public Mixer {
     if (past.states.dimension() == 0) past.states = system_->start(x.dim(0));
     past.recent.resize(1);
     const Var u = convolution_.step(tape, x, past.recent[0]);
-    return answer(tape, u, system_->step(tape, u, past.states, gap));
+    return output(tape, u, system_->step(tape, u, past.states, gap));
   }
 
   void visit(Visitor& visitor) override {
@@ -93,7 +92,7 @@ class SsmMixer : public Mixer {
   }
 
  private:
-  Var answer(Tape& tape, const Var& u, const Var& y) {
+  Var output(Tape& tape, const Var& u, const Var& y) {
     return output_.forward(tape, y + tape(skip_) * u);
   }
 

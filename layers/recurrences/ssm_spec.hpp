@@ -1,5 +1,5 @@
 #pragma once
-/// The keys of mixer "ssm".
+/// Keys of mixer "ssm".
 
 #include <bochner/base/keys.hpp>
 #include <cstddef>
@@ -10,16 +10,16 @@ namespace bochner {
 
 struct SsmSpec {
   std::string form = "s4d";
-  /// Complex ones of each channel (s4d, dss), real ones of each channel (ema), complex ones in all
-  /// (s5, lru); one of a conjugate pair counts. 0: as published.
+  /// Complex states per channel (s4d, dss), real ones per channel (ema), or complex ones in total
+  /// (s5, lru), one per conjugate pair. 0: as published.
   std::size_t states = 0;
-  std::string start = "legs";  ///< eigenvalues of s4d
-  std::size_t blocks = 8;      ///< of HiPPO matrices that eigenvalues of s5 are taken from
+  std::string start = "legs";  ///< initial eigenvalues of s4d
+  std::size_t blocks = 8;      ///< HiPPO matrices that give the initial eigenvalues of s5
   std::string discretisation = "zoh";
-  double step_min = 0.001, step_max = 0.1;  ///< s4d, dss, s5: steps start log-uniformly between
-  double radius_min = 0, radius_max = 1;    ///< lru: |eigenvalue| at the start
-  double phase = 2 * std::numbers::pi;      ///< lru: largest phase at the start
-  std::string output = "form";              ///< what follows the states, see StateOutput
+  double step_min = 0.001, step_max = 0.1;  ///< s4d, dss, s5: initial steps, log-uniform between
+  double radius_min = 0, radius_max = 1;    ///< lru: initial |eigenvalue|
+  double phase = 2 * std::numbers::pi;      ///< lru: largest initial phase
+  std::string output = "form";              ///< output layer, see StateOutput
 };
 inline void describe(Keys& keys, SsmSpec& spec) {
   keys("ssm.form", spec.form, one_of({"s4d", "dss", "s5", "lru", "ema"}),

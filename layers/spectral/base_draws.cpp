@@ -8,22 +8,22 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// The sizes of a call: each row has d coordinates and the auxiliary ones.
+/// Sizes of a set of draws; each row has d coordinates and the auxiliary ones.
 struct Sizes {
   std::size_t H, m, d, auxiliary;
   std::size_t row() const { return d + auxiliary; }
   Shape shape() const { return {H, m, row()}; }
 };
 
-/// Standard normal numbers first, first + 1, ... of the random function.
+/// Returns standard normal numbers first, first + 1, ... of the random function.
 Tensor normal(const Shape& shape, const RandomFunction& random, std::uint64_t first) {
   Tensor x = uninitialized(shape);
   for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = real(random.normal(first + i));
   return x;
 }
 
-/// Replaces `rows` <= d rows, `stride` apart, by orthogonal directions of the same lengths: the
-/// lengths come from the iid rows, the directions from an independent matrix.
+/// Replaces `rows` <= d rows, `stride` apart, by orthogonal directions of the same lengths; the
+/// directions come from an independent matrix.
 void orthogonalize_block(real* draws, std::size_t rows, std::size_t stride,
                          const Tensor& gaussian) {
   const Tensor q = orthogonalize(gaussian);
@@ -83,7 +83,7 @@ std::vector<std::string> base_draw_names() {
 
 Tensor base_draws(const std::string& kind, std::size_t H, std::size_t m, std::size_t d,
                   std::size_t auxiliary, const RandomFunction& random) {
-  require(d > 0, "draws", "points need one coordinate or more, not d = 0");
+  require(d > 0, "draws", "d must be at least 1");
   for (const auto& [name, draw] : kinds)
     if (name == kind) return draw({H, m, d, auxiliary}, random);
   require(false, "draws", "no base draws are called \"", kind,

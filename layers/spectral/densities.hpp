@@ -1,5 +1,5 @@
 #pragma once
-/// The built-in densities. z is the standard normal noise; k(delta) = E cos(omega . delta).
+/// Built-in densities. z is standard normal noise; k(delta) = E cos(omega . delta).
 
 #include <bochner/layers/spectral/closed_forms.hpp>
 #include <bochner/layers/spectral/density.hpp>
@@ -7,8 +7,7 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// omega = mean + exp(log_scale) * s: a standardised point s of a family, moved and stretched in
-/// every coordinate. mean and log_scale are (H, 1, d).
+/// omega = mean + exp(log_scale) * s for standardized points s. mean, log_scale (H, 1, d).
 class LocationScaleDensity : public SpectralDensity {
  public:
   explicit LocationScaleDensity(const DensitySpec& spec, std::size_t auxiliary = 0);
@@ -20,13 +19,13 @@ class LocationScaleDensity : public SpectralDensity {
   std::optional<double> entropy(std::size_t head) final;
 
  protected:
-  /// (H, m, d + auxiliary) -> (H, m, d)
+  /// Returns points s. (H, m, d + auxiliary) -> (H, m, d)
   virtual Var standardized(Tape& tape, const Var& noise) = 0;
-  /// E exp(i s . t) as a function of t.
+  /// Characteristic function E exp(i s . t).
   using Characteristic = std::function<std::complex<double>(const double* t)>;
   virtual Characteristic standard_characteristic(std::size_t) { return {}; }
   virtual PointFunction standard_log_density(std::size_t) { return {}; }
-  /// ln of the density of s, on the tape. (H, m, d) -> (H, m, 1)
+  /// Returns ln of the density of s, on the tape. (H, m, d) -> (H, m, 1)
   virtual Var standard_log_densities(Tape& tape, const Var& s) {
     return SpectralDensity::log_densities(tape, s);
   }
@@ -39,7 +38,7 @@ class LocationScaleDensity : public SpectralDensity {
   Parameter mean_, log_scale_;
 };
 
-/// The values of one head of a (H, ..) parameter.
+/// Returns the values of one head of a (H, ..) parameter.
 inline std::vector<double> values_of(const Parameter& parameter, std::size_t head) {
   const std::size_t count = parameter.value().size() / parameter.shape()[0];
   const real* first = parameter.value().data() + head * count;

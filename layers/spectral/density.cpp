@@ -5,13 +5,12 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// Adds the densities of one source; it stands at the end of that.
 using AddDensities = void(Densities& all);
 AddDensities add_gaussians, add_mixture, add_heavy_tailed, add_isotropic, add_flow, add_free;
 
 namespace {
 
-/// Of the log scale of a head from that of the middle: `spread` octaves over all of them.
+/// Returns the offset of a head's log scale from the mean; heads span `spread` octaves.
 double head_offset(const DensitySpec& spec, std::size_t head) {
   if (spec.heads < 2) return 0;
   return spec.spread * std::numbers::ln2 * (double(head) / double(spec.heads - 1) - 0.5);
@@ -28,15 +27,15 @@ Tensor SpectralDensity::new_noise(std::uint64_t round) const {
 }
 
 Var SpectralDensity::new_draws(Tape& tape) {
-  const Var frequencies = sample(tape, noise_of(tape));
-  const Shape wanted{noise_.shape()[0], noise_.shape()[1], spec_.dim};
-  require(frequencies.exists(), "density", "\"", spec_.kind, "\": sample() has made nothing");
-  require(frequencies.shape() == wanted, "density", "\"", spec_.kind, "\": sample() has made ",
-          frequencies.shape(), " where (H, m, d) is ", wanted);
+  const Var frequencies = sample(tape, current_noise(tape));
+  const Shape expected{noise_.shape()[0], noise_.shape()[1], spec_.dim};
+  require(frequencies.exists(), "density", "\"", spec_.kind, "\": sample() returned nothing");
+  require(frequencies.shape() == expected, "density", "\"", spec_.kind, "\": sample() returned ",
+          frequencies.shape(), ", expected (H, m, d) = ", expected);
   return frequencies;
 }
 
-Var SpectralDensity::noise_of(Tape& tape) {
+Var SpectralDensity::current_noise(Tape& tape) {
   const std::uint64_t round = spec_.redraw == 0 || !tape.training ? 0 : tape.step / spec_.redraw;
   if (round == 0) return tape.view(noise_);
   if (round != round_) redrawn_ = std::make_shared<const Tensor>(new_noise(round));
@@ -44,38 +43,37 @@ Var SpectralDensity::noise_of(Tape& tape) {
   return Var(redrawn_, nullptr, &tape);
 }
 
-void SpectralDensity::start_at(const std::vector<double>& log_scale) {
+void SpectralDensity::init_log_scale(const std::vector<double>& log_scale) {
   const std::size_t all = spec_.heads * spec_.dim;
-  require(log_scale.size() == spec_.dim || log_scale.size() == all, "density",
-          "needs one log scale for each coordinate: ", log_scale.size(), " for ", spec_.dim);
-  std::vector<double> of_heads(all);
+  require(log_scale.size() == spec_.dim || log_scale.size() == all, "density", "expected ",
+          spec_.dim, " log scales, got ", log_scale.size());
+  std::vector<double> head_log_scales(all);
   for (std::size_t i = 0; i < all; ++i)
-    of_heads[i] = log_scale[i % log_scale.size()] + head_offset(spec_, i / spec_.dim);
-  start_heads_at(of_heads);
+    head_log_scales[i] = log_scale[i % log_scale.size()] + head_offset(spec_, i / spec_.dim);
+  init_head_log_scales(head_log_scales);
 }
 
-void SpectralDensity::start_heads_at(const std::vector<double>& log_scale) {
+void SpectralDensity::init_head_log_scales(const std::vector<double>& log_scale) {
   set_log_scale(log_scale);
   if (posterior_) posterior_->centre();
 }
 
 void SpectralDensity::initialized() {
-  if (spec_.spread > 0) start_at(std::vector<double>(spec_.dim, spec_.log_scale));
+  if (spec_.spread > 0) init_log_scale(std::vector<double>(spec_.dim, spec_.log_scale));
   if (posterior_) posterior_->centre();
 }
 
 void SpectralDensity::set_log_scale(const std::vector<double>&) {
   require(false, "density", "\"", spec_.kind,
-          "\" needs set_log_scale() for a spread or a start from data");
+          "\" must override set_log_scale() for a spread or a start from data");
 }
 
 void SpectralDensity::fit(const std::vector<double>&) {
-  require(false, "density", "\"", spec_.kind,
-          "\" cannot start at what EM fits; choose \"mixture\"");
+  require(false, "density", "\"", spec_.kind, "\" cannot start from EM; use \"mixture\"");
 }
 
 Var SpectralDensity::log_densities(Tape&, const Var&) {
-  require(false, "density", "\"", spec_.kind, "\" has no log density that could be trained");
+  require(false, "density", "\"", spec_.kind, "\" has no log density on the tape");
   return {};
 }
 

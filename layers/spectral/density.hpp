@@ -1,5 +1,5 @@
 #pragma once
-/// Learnable spectral densities p(omega): which kernel. Learning one is learning the kernel.
+/// Learnable spectral densities p(omega), each of which defines a kernel.
 
 #include <bochner/layers/module.hpp>
 #include <bochner/layers/registry.hpp>
@@ -13,38 +13,35 @@ namespace bochner::inline BOCHNER_PRECISION {
 class SpectralDensity;
 struct DensitySpec;
 using Densities = Registry<SpectralDensity, DensitySpec>;
-/// The densities that configs may name; a user's own are added here.
+/// Registry of densities; add custom densities here.
 Densities& densities();
 
-/// Which density, and where it starts; a density reads what it needs.
+/// Parameters of densities; a density reads those that it needs.
 struct DensitySpec {
   std::string kind = "gaussian";
   std::string draws = "orthogonal";  ///< base draws, see base_draws()
   std::size_t heads = 1, m = 64, dim = 32;
-  double log_scale = -1;       ///< start of the log standard deviation; broad kernels learn faster
+  double log_scale = -1;       ///< initial log standard deviation; broad kernels learn faster
   double spread = 0;           ///< octaves between the scales of the first and the last head
-  std::string start = "none";  ///< "none": at log_scale; "data", "periodogram", "em": at data
+  std::string start = "none";  ///< "none": at log_scale; "data", "periodogram", "em": from data
   std::uint64_t seed = 1;
-  std::uint64_t redraw = 0;    ///< training passes (Tape::step) between new draws, 0 for never
-  std::size_t components = 4;  ///< of a mixture
-  double temperature = 0.1;    ///< of a mixture's soft selection; 0 selects hard
-  double degrees = 3;          ///< of freedom of Student's t
-  double shape = 2;            ///< of a gamma distribution
-  std::size_t knots = 8;       ///< bins of a monotone spline
-  std::size_t layers = 0;      ///< coupling layers of a flow
-  std::size_t hidden = 16;     ///< hidden width of a coupling layer
+  std::uint64_t redraw = 0;           ///< training steps (Tape::step) between new draws, 0: never
+  std::size_t components = 4;         ///< mixture: number of Gaussians
+  double temperature = 0.1;           ///< mixture: of the soft selection; 0 selects hard
+  double degrees = 3;                 ///< Student's t: degrees of freedom
+  double shape = 2;                   ///< gamma distribution
+  std::size_t knots = 8;              ///< bins of a monotone spline
+  std::size_t layers = 0;             ///< coupling layers of a flow
+  std::size_t hidden = 16;            ///< hidden width of a coupling layer
   std::string proposal = "gaussian";  ///< density q of importance sampling, see Proposal
-  double proposal_scale = 1.25;       ///< of q at the start, in units of exp(log_scale)
-  double prior = 0;  ///< deviation of the parameters around their start; 0 for none, or 1 with a
-                     ///< posterior
+  double proposal_scale = 1.25;       ///< initial scale of q, in units of exp(log_scale)
+  double prior = 0;  ///< deviation of parameters around their start; 0: none, or 1 with a posterior
   std::string posterior = "none";  ///< of the parameters: "none", "mean_field" or "full"
-  OwnSpecs own = {};               ///< of densities added to the registry
+  OwnSpecs own = {};               ///< specs of custom densities
 };
-/// Of Student's t. Beyond, where it is a Gaussian to the last digit of floats, no quantile of chi^2
-/// converges.
+/// Bounds for Student's t. Beyond, it is Gaussian in float, and quantiles of chi^2 do not converge.
 inline Bounds degrees_of_freedom() { return {{0.5, 1e9, true}}; }
-/// What stands beside it in configs is told by those who use it: m, draws, redraw, start and
-/// proposal.
+/// Describes the keys except m, draws, redraw, start and proposal, which users describe.
 inline void describe(Keys& keys, DensitySpec& spec) {
   keys("kind", spec.kind, one_of(densities), "spectral density p(omega): which kernel is learned");
   keys("log_scale", spec.log_scale, between(-20, 20),
@@ -76,68 +73,64 @@ inline void describe(Keys& keys, DensitySpec& spec) {
   densities().describe_own(keys, spec.own);
 }
 
-/// A function of one point of R^d; empty where there is no closed form.
+/// Function of a point of R^d; empty without a closed form.
 using PointFunction = std::function<double(const double* point)>;
 
-/// Frequencies of one density per head, reparameterised: base draws are bent by the parameters, so
+/// Frequencies of one density per head, reparameterized: parameters transform base draws, so that
 /// gradients reach them. The draws are fixed and saved with the model; with a redraw schedule,
-/// training sees new ones, functions of seed and step, and evaluation still the saved ones.
+/// training uses new ones, functions of seed and step, and evaluation the saved ones.
 class SpectralDensity : public Module {
  public:
-  /// `auxiliary`: coordinates of noise beyond the d that a point of the density takes.
+  /// `auxiliary`: coordinates of noise in addition to d.
   explicit SpectralDensity(const DensitySpec& spec, std::size_t auxiliary = 0);
-  /// The frequencies in use. -> (H, m, d)
+  /// Returns the current frequencies. -> (H, m, d)
   Var draws(Tape& tape) {
     return kept(tape, this, [&] { return new_draws(tape); });
   }
-  /// Standard normal noise to frequencies. (H, m, d + auxiliary) -> (H, m, d)
+  /// Transforms standard normal noise to frequencies. (H, m, d + auxiliary) -> (H, m, d)
   virtual Var sample(Tape& tape, const Var& noise) = 0;
-  /// Starts with these log scales, one for each coordinate of every head (H d), or of all heads
-  /// (d): median_log_scale() of data; with a spread, heads stand apart around them.
-  void start_at(const std::vector<double>& log_scale);
-  /// Starts every head exactly there (H d): no spread is added.
-  void start_heads_at(const std::vector<double>& log_scale);
-  /// Heads stand apart from the start, with a spread.
+  /// Sets initial log scales per coordinate of every head (H d), or of all heads (d), such as
+  /// median_log_scale(). A spread offsets the heads.
+  void init_log_scale(const std::vector<double>& log_scale);
+  /// Sets the initial log scales of every head (H d), without a spread.
+  void init_head_log_scales(const std::vector<double>& log_scale);
   void initialized() override;
-  /// Prior and posterior of the parameters, which make_density() adds; null without.
+  /// Returns the prior and posterior of the parameters from make_density(), or null.
   ParameterPosterior* posterior() { return posterior_.get(); }
-  /// Visits the noise and the posterior; overriders visit their parameters and call this.
+  /// Visits noise and posterior; overrides visit their parameters and call this.
   void visit(Visitor& visitor) override;
 
-  /// k(delta) = E cos(omega . delta) of a head with its present parameters.
+  /// Returns k(delta) = E cos(omega . delta) of a head with its current parameters.
   virtual PointFunction kernel(std::size_t) { return {}; }
-  /// ln p(omega) of a head.
+  /// Returns ln p(omega) of a head.
   virtual PointFunction log_density(std::size_t) { return {}; }
-  /// The same of points of each head, on the tape; throws where there is none. (H, m, d) -> (H, m)
+  /// Returns ln p of points on the tape; throws without a closed form. (H, m, d) -> (H, m)
   virtual Var log_densities(Tape& tape, const Var& points);
-  /// A head's Gaussian, where it is one with independent coordinates.
+  /// Returns a head's Gaussian, if it is one with independent coordinates.
   virtual std::optional<GaussianAxes> gaussian(std::size_t) const { return {}; }
-  /// k and its slopes by the head's parameters, for densities of one dimension (dim = 1): what
-  /// Gaussian processes learn. Null where there is no closed form.
+  /// Returns k and its slopes by the head's parameters for dim = 1; null without a closed form.
   virtual std::unique_ptr<KernelCurve> curve(std::size_t) const { return nullptr; }
-  /// -E ln p(omega) of a head, in nats.
+  /// Returns -E ln p(omega) of a head, in nats.
   virtual std::optional<double> entropy(std::size_t) { return {}; }
-  /// Starts all heads where EM fits them to draws of a spectrum of one dimension, of either sign;
-  /// throws unless overridden, as mixtures do.
+  /// Fits all heads by EM to draws of a spectrum, dim = 1; throws unless overridden.
   virtual void fit(const std::vector<double>& frequencies);
 
  protected:
-  /// The saved base draws.
   const Tensor& noise() const { return noise_; }
-  /// What start_heads_at() does, (H d); throws unless overridden.
+  /// Sets log scales for init_head_log_scales(), (H d); throws unless overridden.
   virtual void set_log_scale(const std::vector<double>& log_scale);
 
  private:
   friend std::unique_ptr<SpectralDensity> make_density(const DensitySpec& spec);
   Var new_draws(Tape& tape);
-  Var noise_of(Tape& tape);
+  Var current_noise(Tape& tape);
   Tensor new_noise(std::uint64_t round) const;
 
   DensitySpec spec_;
   std::size_t auxiliary_;
   Tensor noise_;
-  std::uint64_t round_ = 0;                // of redrawn_
-  std::shared_ptr<const Tensor> redrawn_;  // kept for the other calls of this round
+  std::uint64_t round_ = 0;                // round of redrawn_
+  std::shared_ptr<const Tensor> redrawn_;  // noise of the last redraw
   std::unique_ptr<ParameterPosterior> posterior_;
 };
 

@@ -6,10 +6,10 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// The splines bend [-reach, reach]; 1 of 16,000 normal numbers lies outside.
+/// Splines transform [-reach, reach]; 1 of 16,000 normal numbers is outside.
 constexpr double reach = 4;
 
-/// y = x W + bias of one head, in double.
+/// Computes y = x W + bias of one head, in double.
 struct HeadAffine {
   std::vector<double> weight, bias;
 
@@ -23,37 +23,35 @@ struct HeadAffine {
   }
 };
 
-/// (a, b) -> (a, b exp(tanh l(a)) + t(a)) per head, l and t from one hidden layer of tanh; b is the
-/// second half of the coordinates, or the first if `swapped`: dependence between coordinates with a
-/// density that stays known. The identity at the start. Dinh, Sohl-Dickstein, Bengio, "Real NVP",
-/// 2017.
+/// Coupling layer (a, b) -> (a, b exp(tanh l(a)) + t(a)) per head, l and t from a hidden layer of
+/// tanh; b is the second half of the coordinates, or the first if `swapped`. Makes them dependent
+/// with a known density; initially the identity. Dinh, Sohl-Dickstein, Bengio, "Real NVP", 2017.
 class Coupling : public Module {
  public:
-  /// d of 2 or more.
   Coupling(std::size_t H, std::size_t d, std::size_t hidden, bool swapped)
       : middle_(swapped ? d / 2 : d - d / 2), swapped_(swapped) {
-    require(d >= 2, "flow", "coupling layers need two coordinates or more: d ", d);
-    const std::size_t given = swapped ? d - middle_ : middle_, moved = d - given;
-    in_ = Parameter({H, given, hidden}, Initial::normal(1 / std::sqrt(double(given))));
+    require(d >= 2, "flow", "coupling layers require d >= 2, not ", d);
+    const std::size_t fixed = swapped ? d - middle_ : middle_, transformed = d - fixed;
+    in_ = Parameter({H, fixed, hidden}, Initial::normal(1 / std::sqrt(double(fixed))));
     in_bias_ = Parameter({H, 1, hidden});
-    out_ = Parameter({H, hidden, 2 * moved});
-    out_bias_ = Parameter({H, 1, 2 * moved});
+    out_ = Parameter({H, hidden, 2 * transformed});
+    out_bias_ = Parameter({H, 1, 2 * transformed});
   }
 
-  /// (H, m, d) -> (H, m, d)
+  /// Transforms points. (H, m, d) -> (H, m, d)
   Var forward(Tape& tape, const Var& x) {
-    const auto [given, moved] = halves(x);
-    const auto [raw_stretch, shift] = change(tape, given, moved.dim(-1));
-    return joined(given, moved * exp(tanh(raw_stretch)) + shift);
+    const auto [fixed, transformed] = halves(x);
+    const auto [raw_stretch, shift] = change(tape, fixed, transformed.dim(-1));
+    return joined(fixed, transformed * exp(tanh(raw_stretch)) + shift);
   }
 
-  /// Undoes it; ln |det dy/dx| (H, m, 1) is added to `log_volume`. (H, m, d) -> (H, m, d)
+  /// Inverts forward() and adds ln |det dy/dx| (H, m, 1) to `log_volume`. (H, m, d) -> (H, m, d)
   Var backward(Tape& tape, const Var& y, Var& log_volume) {
-    const auto [given, moved] = halves(y);
-    const auto [raw_stretch, shift] = change(tape, given, moved.dim(-1));
+    const auto [fixed, transformed] = halves(y);
+    const auto [raw_stretch, shift] = change(tape, fixed, transformed.dim(-1));
     const Var log_stretch = tanh(raw_stretch), volume = sum(log_stretch, -1, keep);
     log_volume = log_volume.exists() ? log_volume + volume : volume;
-    return joined(given, (moved - shift) * exp(-log_stretch));
+    return joined(fixed, (transformed - shift) * exp(-log_stretch));
   }
 
   void visit(Visitor& visitor) override {
@@ -63,20 +61,20 @@ class Coupling : public Module {
     visitor("out_bias", out_bias_);
   }
 
-  /// Undoes it for one point y of (d), in place, and gives ln |det dy/dx|.
+  /// Inverts forward() for one point y (d), in place, and returns ln |det dy/dx|.
   using Inverse = std::function<double(double* y)>;
   Inverse inverse(std::size_t head) const {
     return [in = HeadAffine{values_of(in_, head), values_of(in_bias_, head)},
             out = HeadAffine{values_of(out_, head), values_of(out_bias_, head)},
-            given = swapped_ ? middle_ : 0, moved = swapped_ ? 0 : middle_](double* y) {
-      std::vector<double> hidden = in(y + given);
+            fixed = swapped_ ? middle_ : 0, transformed = swapped_ ? 0 : middle_](double* y) {
+      std::vector<double> hidden = in(y + fixed);
       for (double& unit : hidden) unit = std::tanh(unit);
       const std::vector<double> change = out(hidden.data());
       const std::size_t count = change.size() / 2;
       double log_volume = 0;
       for (std::size_t j = 0; j < count; ++j) {
         const double log_stretch = std::tanh(change[j]);
-        y[moved + j] = (y[moved + j] - change[count + j]) * std::exp(-log_stretch);
+        y[transformed + j] = (y[transformed + j] - change[count + j]) * std::exp(-log_stretch);
         log_volume += log_stretch;
       }
       return log_volume;
@@ -85,20 +83,21 @@ class Coupling : public Module {
 
  private:
   struct Halves {
-    Var given, moved;
+    Var fixed, transformed;
   };
   Halves halves(const Var& x) const {
     const Var low = slice(x, -1, 0, middle_), high = slice(x, -1, middle_, x.dim(-1));
     return swapped_ ? Halves{high, low} : Halves{low, high};
   }
-  Var joined(const Var& given, const Var& moved) const {
-    return concat(swapped_ ? std::vector<Var>{moved, given} : std::vector<Var>{given, moved}, -1);
+  Var joined(const Var& fixed, const Var& transformed) const {
+    return concat(
+        swapped_ ? std::vector<Var>{transformed, fixed} : std::vector<Var>{fixed, transformed}, -1);
   }
   struct Change {
     Var raw_stretch, shift;  // l, t
   };
-  Change change(Tape& tape, const Var& given, std::size_t count) {
-    const Var hidden = tanh(matmul(given, tape(in_)) + tape(in_bias_));
+  Change change(Tape& tape, const Var& fixed, std::size_t count) {
+    const Var hidden = tanh(matmul(fixed, tape(in_)) + tape(in_bias_));
     const Var out = matmul(hidden, tape(out_)) + tape(out_bias_);
     return {slice(out, -1, 0, count), slice(out, -1, count, 2 * count)};
   }
@@ -108,10 +107,9 @@ class Coupling : public Module {
   Parameter in_, in_bias_, out_, out_bias_;  // (H, a, hidden), (H, 1, hidden), (H, hidden, 2 b), ..
 };
 
-/// Inverse CDF by a flow: s_j = spline_j(z_j), a learned monotone function of each coordinate,
-/// hence the quantile function spline_j(Phi^-1(u)); then `layers` coupling layers, each of which
-/// moves and stretches one half of the coordinates by functions of the other. The Gaussian at the
-/// start. A kernel in closed form only without coupling layers.
+/// Inverse CDF by a flow: s_j = spline_j(z_j), a learned monotone function per coordinate, so that
+/// spline_j(Phi^-1(u)) is its quantile function; then `layers` coupling layers. Initially Gaussian.
+/// The kernel has a closed form only without coupling layers.
 class FlowDensity : public LocationScaleDensity {
  public:
   explicit FlowDensity(const DensitySpec& spec)

@@ -3,8 +3,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// The frequencies themselves are parameters, started at the base draws times exp(log_scale); they
-/// are never redrawn. k(delta) is the mean of their cosines.
+/// Frequencies as parameters, initially base draws times exp(log_scale), never redrawn.
 class FreeDensity : public SpectralDensity {
  public:
   explicit FreeDensity(const DensitySpec& spec)

@@ -8,7 +8,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// s = z. k(delta) = cos(mean . delta) exp(-|scale delta|^2 / 2).
+/// Gaussian s = z. k(delta) = cos(mean . delta) exp(-|scale delta|^2 / 2).
 class GaussianDensity : public LocationScaleDensity {
  public:
   using LocationScaleDensity::LocationScaleDensity;
@@ -30,18 +30,17 @@ class GaussianDensity : public LocationScaleDensity {
   std::optional<double> standard_entropy(std::size_t) override { return normal_entropy(dim()); }
 };
 
-/// (d, d): ones where `wanted(row, column)`.
-template <class Wanted>
-Tensor mask(std::size_t d, const Wanted& wanted) {
+/// Returns (d, d) with 1 where predicate(row, column).
+template <class Predicate>
+Tensor mask(std::size_t d, const Predicate& predicate) {
   Tensor ones = zeros({d, d});
   for (std::size_t i = 0; i < d; ++i) {
-    for (std::size_t j = 0; j < d; ++j) ones(i, j) = real(wanted(i, j));
+    for (std::size_t j = 0; j < d; ++j) ones(i, j) = real(predicate(i, j));
   }
   return ones;
 }
 
-/// omega = mean + L z, L lower triangular with a positive diagonal. k(delta) = cos(mean . delta)
-/// exp(-|L^T delta|^2 / 2).
+/// omega = mean + L z, L lower triangular: k(delta) = cos(mean . delta) exp(-|L^T delta|^2 / 2).
 class FullGaussianDensity : public SpectralDensity {
  public:
   explicit FullGaussianDensity(const DensitySpec& spec)
@@ -69,9 +68,9 @@ class FullGaussianDensity : public SpectralDensity {
       double phase = 0, square = 0;
       for (std::size_t j = 0; j < now.d; ++j) {
         phase += now.mean[j] * lag[j];
-        double turned = 0;  // (L^T lag)_j
-        for (std::size_t i = j; i < now.d; ++i) turned += now.factor[i * now.d + j] * lag[i];
-        square += turned * turned;
+        double projected = 0;  // (L^T lag)_j
+        for (std::size_t i = j; i < now.d; ++i) projected += now.factor[i * now.d + j] * lag[i];
+        square += projected * projected;
       }
       return std::cos(phase) * std::exp(-square / 2);
     };
@@ -91,12 +90,12 @@ class FullGaussianDensity : public SpectralDensity {
 
   Var log_densities(Tape& tape, const Var& points) override {
     const std::size_t d = points.dim(-1);
-    const Var factor = tape(factor_), moved = points - tape(mean_);
-    std::vector<Var> z, diagonal;  // L z = moved, by forward substitution
+    const Var factor = tape(factor_), centred = points - tape(mean_);
+    std::vector<Var> z, diagonal;  // L z = centred, by forward substitution
     for (std::size_t i = 0; i < d; ++i) {
       const Var row = slice(factor, 1, i, i + 1);  // (H, 1, d)
       diagonal.push_back(slice(row, -1, i, i + 1));
-      Var rest = slice(moved, -1, i, i + 1);
+      Var rest = slice(centred, -1, i, i + 1);
       if (i > 0) rest = rest - sum(slice(row, -1, 0, i) * concat(z, -1), -1, keep);
       z.push_back(rest * exp(-diagonal.back()));
     }
@@ -134,7 +133,7 @@ class FullGaussianDensity : public SpectralDensity {
   }
 
   Parameter mean_;    // (H, 1, d)
-  Parameter factor_;  // (H, d, d): L, the logarithm of its diagonal; the upper triangle is unused
+  Parameter factor_;  // (H, d, d): L, with the logarithm of its diagonal; upper triangle unused
 };
 
 }  // namespace

@@ -7,14 +7,14 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Fewer degrees of freedom would send frequencies out of float's range.
-constexpr double smallest_degrees = 0.5;
+/// Fewer degrees of freedom would overflow float.
+constexpr double min_degrees = 0.5;
 
 Var points(const Var& noise, std::size_t d) { return slice(noise, -1, 0, d); }
-/// The auxiliary coordinate. (H, m, d + 1) -> (H, m, 1)
+/// Returns the auxiliary coordinate. (H, m, d + 1) -> (H, m, 1)
 Tensor score(const Var& noise, std::size_t d) { return slice(noise, -1, d, d + 1).value(); }
 
-/// ln of the density of Student's t with 2 half degrees of freedom, a function of |s|^2.
+/// Returns ln of the density of Student's t with 2 half degrees of freedom, as a function of |s|^2.
 ShapedFunction log_student(double half, double D) {
   const double n = 2 * half, all = half + D / 2;
   const double constant =
@@ -27,8 +27,8 @@ ShapedFunction log_student(double half, double D) {
   };
 }
 
-/// s = z / sqrt(g), g ~ chi^2 / degrees with the learned degrees of freedom: multivariate t. Its
-/// kernel is Matern's of order degrees / 2, with the length scale 1 / scale in each coordinate.
+/// Multivariate t: s = z / sqrt(g), g ~ chi^2 / degrees with learned degrees of freedom. The kernel
+/// is Matern of order degrees / 2 with length scale 1 / scale per coordinate.
 class StudentTDensity : public LocationScaleDensity {
  public:
   explicit StudentTDensity(const DensitySpec& spec) : StudentTDensity(spec, spec.degrees, true) {}
@@ -41,7 +41,7 @@ class StudentTDensity : public LocationScaleDensity {
   std::unique_ptr<KernelCurve> curve(std::size_t head) const override {
     const auto [mean, log_scale] = axes(head);
     if (!learned_) return cauchy_curve(mean[0], log_scale[0]);
-    return student_curve(smallest_degrees, double(log_degrees_.value().data()[head]), mean[0],
+    return student_curve(min_degrees, double(log_degrees_.value().data()[head]), mean[0],
                          log_scale[0]);
   }
 
@@ -49,9 +49,9 @@ class StudentTDensity : public LocationScaleDensity {
   StudentTDensity(const DensitySpec& spec, double degrees, bool learned)
       : LocationScaleDensity(spec, 1),
         learned_(learned),
-        log_degrees_(filled({spec.heads, 1, 1}, real(std::log(degrees - smallest_degrees)))) {
-    require(degrees > smallest_degrees, "student_t", "degrees must be more than ", smallest_degrees,
-            ": ", degrees);
+        log_degrees_(filled({spec.heads, 1, 1}, real(std::log(degrees - min_degrees)))) {
+    require(degrees > min_degrees, "student_t", "degrees = ", degrees, " must be above ",
+            min_degrees);
   }
 
   Var standardized(Tape& tape, const Var& noise) override {
@@ -87,17 +87,17 @@ class StudentTDensity : public LocationScaleDensity {
   }
 
  private:
-  /// (H, 1, 1)
+  /// -> (H, 1, 1)
   Var half_degrees(Tape& tape) {
     const Var free = learned_ ? tape(log_degrees_) : tape.view(log_degrees_.value());
-    return exp(free) * 0.5 + smallest_degrees / 2;
+    return exp(free) * 0.5 + min_degrees / 2;
   }
   double degrees(std::size_t head) const {
-    return smallest_degrees + std::exp(double(log_degrees_.value().data()[head]));
+    return min_degrees + std::exp(double(log_degrees_.value().data()[head]));
   }
 
   bool learned_;
-  Parameter log_degrees_;  // (H, 1, 1): of the degrees above smallest_degrees
+  Parameter log_degrees_;  // (H, 1, 1): degrees above min_degrees
 };
 
 /// Student's t with one degree of freedom. k(delta) = exp(-|scale delta|) at mean 0.
@@ -106,8 +106,8 @@ class CauchyDensity : public StudentTDensity {
   explicit CauchyDensity(const DensitySpec& spec) : StudentTDensity(spec, 1, false) {}
 };
 
-/// s = z sqrt(e), e ~ Exp(1): the symmetric multivariate Laplace distribution, of variance 1.
-/// k(delta) = 1 / (1 + |scale delta|^2 / 2) at mean 0, the Cauchy or rational quadratic kernel.
+/// Symmetric multivariate Laplace distribution of variance 1: s = z sqrt(e), e ~ Exp(1). k(delta) =
+/// 1 / (1 + |scale delta|^2 / 2) at mean 0, the Cauchy or rational quadratic kernel.
 class LaplaceDensity : public LocationScaleDensity {
  public:
   explicit LaplaceDensity(const DensitySpec& spec) : LocationScaleDensity(spec, 1) {}

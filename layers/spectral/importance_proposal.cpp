@@ -6,19 +6,19 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-DensitySpec proposed(DensitySpec spec) {
+DensitySpec proposal_spec(DensitySpec spec) {
   require(spec.proposal_scale > 0, "density", "proposal_scale = ", spec.proposal_scale,
-          ": must be above 0");
+          " must be above 0");
   spec.kind = spec.proposal;
-  spec.prior = 0, spec.posterior = "none";  // what is not learned has none
+  spec.prior = 0, spec.posterior = "none";  // the proposal is not learned
   spec.log_scale += std::log(spec.proposal_scale);
   return spec;
 }
 
-/// Hands parameters on as buffers: saved, not trained.
-class Frozen : public Visitor {
+/// Visits parameters as buffers: saved, not trained.
+class FreezingVisitor : public Visitor {
  public:
-  explicit Frozen(Visitor& visitor) : visitor_(visitor) {}
+  explicit FreezingVisitor(Visitor& visitor) : visitor_(visitor) {}
 
  protected:
   void on_parameter(const std::string& name, Parameter& parameter) override {
@@ -33,9 +33,9 @@ class Frozen : public Visitor {
 }  // namespace
 
 Proposal::Proposal(const DensitySpec& spec)
-    : log_widening_(std::log(spec.proposal_scale)), density_(make_density(proposed(spec))) {
+    : log_widening_(std::log(spec.proposal_scale)), density_(make_density(proposal_spec(spec))) {
   require(density_->log_density(0) != nullptr, "density", "\"", spec.proposal,
-          "\" has no log density: it cannot be a proposal");
+          "\" has no log density and cannot be a proposal");
   initialize(*density_, spec.seed);
 }
 
@@ -59,13 +59,13 @@ Var Proposal::log_ratio(Tape& tape, SpectralDensity& target) {
   return target.log_densities(tape, tape.constant(w)) - tape.constant(std::move(log_q));
 }
 
-void Proposal::start_at(std::vector<double> log_scale) {
+void Proposal::init_log_scale(std::vector<double> log_scale) {
   for (double& each : log_scale) each += log_widening_;
-  density_->start_at(log_scale);
+  density_->init_log_scale(log_scale);
 }
 
 void Proposal::visit(Visitor& visitor) {
-  Frozen frozen(visitor);
+  FreezingVisitor frozen(visitor);
   density_->visit(frozen);
 }
 

@@ -1,22 +1,22 @@
 #pragma once
-/// Importance sampling: frequencies of one density that stand for another by their weights.
+/// Importance sampling of frequencies from another density.
 
 #include <bochner/layers/spectral/density.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// The density q = `spec.proposal` that frequencies are drawn from in place of p, whose spec it
-/// takes: E_p f(w) = E_q f(w) p(w) / q(w). q is frozen (its parameters are buffers); p learns
-/// through the weights. Kahn and Marshall, "Methods of reducing sample size", 1953.
+/// Density q = `spec.proposal` from which frequencies are drawn instead of p, with p's spec: E_p
+/// f(w) = E_q f(w) p(w) / q(w). q is frozen (its parameters are buffers); p learns through the
+/// weights. Kahn and Marshall, "Methods of reducing sample size", 1953.
 class Proposal : public Module {
  public:
   explicit Proposal(const DensitySpec& spec);
-  /// The frequencies in use: as SpectralDensity::draws(). -> (H, m, d)
+  /// Returns the current frequencies, as SpectralDensity::draws(). -> (H, m, d)
   Tensor draws(const Tape& tape);
-  /// ln p(w) - ln q(w) of them. -> (H, m)
+  /// Returns ln p(w) - ln q(w) of the frequencies. -> (H, m)
   Var log_ratio(Tape& tape, SpectralDensity& target);
-  /// Starts it as p is started, wider by spec.proposal_scale: SpectralDensity::start_at().
-  void start_at(std::vector<double> log_scale);
+  /// Initializes q like p, wider by spec.proposal_scale, see SpectralDensity::init_log_scale().
+  void init_log_scale(std::vector<double> log_scale);
   void visit(Visitor& visitor) override;
 
   SpectralDensity& density() const { return *density_; }  ///< q
@@ -26,8 +26,8 @@ class Proposal : public Module {
   std::unique_ptr<SpectralDensity> density_;
 };
 
-/// How many independent draws of p weights p / q are worth, given their logarithms: (sum w)^2 / sum
-/// w^2. Kong, 1992.
+/// Returns the number of independent draws of p that weights p / q are worth, from their
+/// logarithms: (sum w)^2 / sum w^2. Kong, 1992.
 double effective_sample_size(const std::vector<double>& log_weights);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

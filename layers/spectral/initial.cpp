@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t sampled_pairs = 4096;
 
-/// Of the absolute differences in one column that are not zero; 0 if all are.
+/// Returns the median of nonzero absolute differences in a column; 0 if all are zero.
 double median_difference(const Tensor& x, std::size_t column, const RandomFunction& random) {
   std::vector<double> differences;
   for (std::uint64_t i = 0; i < sampled_pairs; ++i) {
@@ -23,17 +23,17 @@ double median_difference(const Tensor& x, std::size_t column, const RandomFuncti
   return median(std::move(differences));
 }
 
-/// Power at the frequencies 2 pi k / (T spacing), k = 1 .. T / 2, of a signal less its mean. That
-/// of the highest for even T is halved: others stand for -k as well.
+/// Returns the power at 2 pi k / (T spacing), k = 1 .. T / 2, of a signal less its mean. The
+/// highest one for even T is halved, as the others represent -k as well.
 std::vector<double> periodogram(const Tensor& signals, std::size_t column) {
   const std::size_t T = signals.shape()[0];
   double mean = 0;
   for (std::size_t t = 0; t < T; ++t) mean += double(signals(t, column)) / double(T);
   std::vector<double> power(T / 2);
   for (std::size_t k = 1; k <= T / 2; ++k) {
-    const auto turn = std::polar(1.0, 2 * std::numbers::pi * double(k) / double(T));
+    const auto rotation = std::polar(1.0, 2 * std::numbers::pi * double(k) / double(T));
     std::complex<double> phase = 1, sum = 0;
-    for (std::size_t t = 0; t < T; ++t, phase *= turn)
+    for (std::size_t t = 0; t < T; ++t, phase *= rotation)
       sum += phase * (double(signals(t, column)) - mean);
     power[k - 1] = std::norm(sum);
   }
@@ -41,7 +41,7 @@ std::vector<double> periodogram(const Tensor& signals, std::size_t column) {
   return power;
 }
 
-/// Power that rounding alone makes of a constant.
+/// Returns the power that rounding alone gives a constant.
 double rounding_power(const Tensor& signals, std::size_t column) {
   double largest = 0;
   const std::size_t T = signals.shape()[0];
@@ -50,22 +50,22 @@ double rounding_power(const Tensor& signals, std::size_t column) {
   return std::pow(largest * double(T) * 1e-12, 2);
 }
 
-/// The k + place, in units of bins, where the running share of the power reaches u; the last bin
-/// has a width of its own.
-double inverse_share(const std::vector<double>& running, double last_width, double u) {
-  const double wanted = u * running.back();
-  const auto found = std::lower_bound(running.begin(), running.end(), wanted);
-  const std::size_t k = std::size_t(found - running.begin());
-  const double before = k == 0 ? 0 : running[k - 1];
-  const double width = k + 1 == running.size() ? last_width : 1;
-  return double(k) + width * (wanted - before) / (running[k] - before);
+/// Returns the position in bins where cumulative power reaches a share u; the last bin has its
+/// width.
+double invert_cumulative(const std::vector<double>& cumulative, double last_width, double u) {
+  const double target = u * cumulative.back();
+  const auto found = std::lower_bound(cumulative.begin(), cumulative.end(), target);
+  const std::size_t k = std::size_t(found - cumulative.begin());
+  const double before = k == 0 ? 0 : cumulative[k - 1];
+  const double width = k + 1 == cumulative.size() ? last_width : 1;
+  return double(k) + width * (target - before) / (cumulative[k] - before);
 }
 
 }  // namespace
 
 std::vector<double> median_log_scale(const Tensor& x, const RandomFunction& random) {
   require(x.dimension() == 2 && x.shape()[0] >= 2, "median_log_scale",
-          "needs two rows or more of (n, d): ", x.shape());
+          "expected (n, d) with n >= 2, got ", x.shape());
   std::vector<double> log_scale(x.shape()[1]);
   std::vector<bool> varies(log_scale.size());
   double count = 0, sum = 0;
@@ -85,21 +85,21 @@ std::vector<double> median_log_scale(const Tensor& x, const RandomFunction& rand
 Tensor periodogram_frequencies(const Tensor& signals, double spacing, std::size_t m,
                                const RandomFunction& random) {
   require(signals.dimension() == 2 && signals.shape()[0] >= 2 && spacing > 0,
-          "periodogram_frequencies",
-          "needs signals (T, C) of two samples or more and a spacing above 0: ", signals.shape(),
-          ", ", spacing);
+          "periodogram_frequencies", "expected signals (T, C) with T >= 2 and spacing > 0, got ",
+          signals.shape(), ", ", spacing);
   const std::size_t T = signals.shape()[0], C = signals.shape()[1];
   const double bin = 2 * std::numbers::pi / (double(T) * spacing);
   const double last_width = T % 2 == 0 ? 0.5 : 1;  // no bin reaches beyond pi / spacing
   Tensor frequencies = zeros({m, C});
   parallel_for(C, 1, [&](std::size_t begin, std::size_t end) {
     for (std::size_t c = begin; c < end; ++c) {
-      std::vector<double> running = periodogram(signals, c);
-      for (std::size_t k = 1; k < running.size(); ++k) running[k] += running[k - 1];
-      if (!(running.back() > rounding_power(signals, c))) continue;
+      std::vector<double> cumulative = periodogram(signals, c);
+      for (std::size_t k = 1; k < cumulative.size(); ++k) cumulative[k] += cumulative[k - 1];
+      if (!(cumulative.back() > rounding_power(signals, c))) continue;
       for (std::size_t i = 0; i < m; ++i) {
         const std::uint64_t element = 2 * (c * m + i);
-        const double place = inverse_share(running, last_width, random.uniform(element)) + 0.5;
+        const double place =
+            invert_cumulative(cumulative, last_width, random.uniform(element)) + 0.5;
         const double sign = random.uniform(element + 1) < 0.5 ? -1 : 1;
         frequencies(i, c) = real(sign * place * bin);
       }

@@ -1,5 +1,5 @@
 #pragma once
-/// Where densities start: scales and frequencies taken from data.
+/// Initialization of densities from data.
 
 #include <bochner/autodiff/tensor.hpp>
 #include <bochner/base/numeric/philox.hpp>
@@ -7,16 +7,14 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// The median heuristic for each column: log of 1 / (sqrt(d') median |x_ij - x_kj|) over sampled
-/// pairs of rows that differ there, d' the number of columns that vary at all. A constant column
-/// gets the mean of the others, and 0 if there are none. x (n, d) -> (d), for
-/// SpectralDensity::start_at. Garreau, Jitkrittum, Kanagawa, 2017.
+/// Returns the median heuristic per column: log of 1 / (sqrt(d') median |x_ij - x_kj|) over sampled
+/// pairs that differ there, d' the number of columns that vary; constant columns get the mean of
+/// the others, or 0. x (n, d) -> (d). Garreau, Jitkrittum, Kanagawa, 2017.
 std::vector<double> median_log_scale(const Tensor& x, const RandomFunction& random);
 
-/// m angular frequencies per column, drawn from the normalised periodogram of a signal sampled
-/// every `spacing`, with random sign and uniform within their bin; 0 for a constant column. signals
-/// (T, C) -> (m, C), |omega| <= pi / spacing. Costs T^2 C. Samples of the empirical spectrum, as in
-/// Wilson and Adams, 2013.
+/// Draws m angular frequencies per column from the periodogram of a signal sampled every `spacing`,
+/// with random sign, uniform within bins; 0 for a constant column. signals (T, C) -> (m, C),
+/// |omega| <= pi / spacing. Time T^2 C. The empirical spectrum of Wilson and Adams, 2013.
 Tensor periodogram_frequencies(const Tensor& signals, double spacing, std::size_t m,
                                const RandomFunction& random);
 

@@ -7,7 +7,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// |z| of each row. (H, m, d) -> (H, m, 1)
+/// Returns |z| of each row. (H, m, d) -> (H, m, 1)
 Tensor lengths(const Tensor& z) {
   const std::size_t d = z.shape()[2];
   Tensor length = uninitialized({z.shape()[0], z.shape()[1], 1});
@@ -16,8 +16,7 @@ Tensor lengths(const Tensor& z) {
   return length;
 }
 
-/// s = r z / |z|: uniform directions and a radius of its own distribution, which sees |z| and with
-/// it the base draws.
+/// s = r z / |z|: uniform directions; r is a function of |z|, which keeps the draws' structure.
 class IsotropicDensity : public LocationScaleDensity {
  public:
   using LocationScaleDensity::LocationScaleDensity;
@@ -53,27 +52,27 @@ class IsotropicDensity : public LocationScaleDensity {
     return log_radius_densities(tape, r) - log(r) * (double(dim()) - 1) - log_sphere_area(dim());
   }
 
-  /// The radii for |z|. (H, m, 1) -> (H, m, 1)
+  /// Returns the radii for |z|. (H, m, 1) -> (H, m, 1)
   virtual Var radius(Tape& tape, const Tensor& length) = 0;
-  /// The same for a number, in double.
+  /// Returns the radius for a number, in double.
   virtual std::function<double(double)> radius_of(std::size_t head) = 0;
-  /// ln of the density of the radius.
+  /// Returns ln of the density of the radius.
   virtual std::function<double(double)> log_radius_density(std::size_t head) = 0;
-  /// The same on the tape. (H, m, 1) -> (H, m, 1)
+  /// Returns ln of the density of radii on the tape. (H, m, 1) -> (H, m, 1)
   virtual Var log_radius_densities(Tape& tape, const Var& radius) = 0;
 };
 
-/// The normal score of a length under chi_d.
+/// Returns the normal score of a length under chi_d.
 double chi_score(std::size_t d, double length) {
   return quantile::gamma_score(double(d) / 2, length * length / 2);
 }
 
-/// ln of the scale that gives the coordinates of d dimensions variance 1: E r^2 = d.
+/// Returns ln of the scale that gives each of d coordinates variance 1: E r^2 = d.
 double log_unit(double shape, std::size_t d) {
   return (std::log(double(d)) - std::log(shape) - std::log(shape + 1)) / 2;
 }
 
-/// ln of the density of the radius.
+/// Returns ln of the density of the radius.
 ShapedFunction log_gamma_radius(double a, std::size_t d) {
   const double unit = log_unit(a, d), unit_slope = -(1 / a + 1 / (a + 1)) / 2;
   const double constant = -std::lgamma(a) - unit, slope = -special::digamma(a) - unit_slope;
@@ -84,8 +83,7 @@ ShapedFunction log_gamma_radius(double a, std::size_t d) {
   };
 }
 
-/// The radius has a gamma distribution with learned shape, scaled so that every coordinate has
-/// variance 1.
+/// Gamma distribution of the radius with learned shape, scaled to variance 1 per coordinate.
 class GammaDensity : public IsotropicDensity {
  public:
   explicit GammaDensity(const DensitySpec& spec) : GammaDensity(spec, spec.shape, true) {}
@@ -100,7 +98,7 @@ class GammaDensity : public IsotropicDensity {
       : IsotropicDensity(spec),
         learned_(learned),
         log_shape_(filled({spec.heads, 1, 1}, real(std::log(shape)))) {
-    require(shape > 0, "gamma", "shape must be more than 0: ", shape);
+    require(shape > 0, "gamma", "shape = ", shape, " must be above 0");
   }
 
   Var radius(Tape& tape, const Tensor& length) override {
@@ -146,36 +144,36 @@ class GammaDensity : public IsotropicDensity {
   Parameter log_shape_;  // (H, 1, 1)
 };
 
-/// The radius has an exponential distribution.
+/// Exponential distribution of the radius.
 class ExponentialDensity : public GammaDensity {
  public:
   explicit ExponentialDensity(const DensitySpec& spec) : GammaDensity(spec, 1, false) {}
 };
 
-/// Beyond this length hardly any noise lies.
-double farthest(std::size_t d) { return std::sqrt(double(d)) + 4; }
+/// Returns a length that hardly any noise exceeds.
+double max_length(std::size_t d) { return std::sqrt(double(d)) + 4; }
 
-/// Bins that hold equal parts of chi_d, as fractions of farthest(d).
-std::vector<double> equal_parts(std::size_t count, std::size_t d) {
+/// Returns bins of equal probability under chi_d, as fractions of max_length(d).
+std::vector<double> equal_probability_bins(std::size_t count, std::size_t d) {
   std::vector<double> bins;
   double last = 0;
   for (std::size_t k = 1; k < count; ++k) {
     const double score = quantile::normal(double(k) / double(count));
     const double edge = std::sqrt(2 * std::exp(quantile::log_gamma(double(d) / 2, score)));
-    bins.push_back((edge - last) / farthest(d));
+    bins.push_back((edge - last) / max_length(d));
     last = edge;
   }
-  bins.push_back(1 - last / farthest(d));
+  bins.push_back(1 - last / max_length(d));
   return bins;
 }
 
-/// The radius is a learned monotone function of |z|, whose quantile function is that of chi_d: the
-/// Gaussian at the start.
+/// The radius is a learned monotone function of |z|, chi_d distributed; initially Gaussian.
 class RadialDensity : public IsotropicDensity {
  public:
   explicit RadialDensity(const DensitySpec& spec)
       : IsotropicDensity(spec),
-        warp_(spec.heads, 1, 0, farthest(spec.dim), equal_parts(spec.knots, spec.dim)) {}
+        warp_(spec.heads, 1, 0, max_length(spec.dim),
+              equal_probability_bins(spec.knots, spec.dim)) {}
 
   void visit(Visitor& visitor) override {
     visitor("radius", warp_);

@@ -9,14 +9,14 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// The shape c(t) of a kernel of unit scale, t >= 0, c(0) = 1.
+/// Point of the shape c(t) of a kernel of unit scale, t >= 0, c(0) = 1.
 struct ShapePoint {
   double value, slope;  ///< c and t c'(t)
-  double by_own = 0;    ///< dc by the parameter of the shape
+  double by_shape = 0;  ///< dc by the shape parameter
 };
 
 struct GaussianShape {
-  static constexpr std::size_t own = 0;
+  static constexpr std::size_t shape_parameters = 0;
   ShapePoint operator()(double t) const {
     const double value = std::exp(-t * t / 2);
     return {value, -t * t * value};
@@ -24,7 +24,7 @@ struct GaussianShape {
 };
 
 struct LaplaceShape {
-  static constexpr std::size_t own = 0;
+  static constexpr std::size_t shape_parameters = 0;
   ShapePoint operator()(double t) const {
     const double value = 1 / (1 + t * t / 2);
     return {value, -t * t * value * value};
@@ -32,42 +32,42 @@ struct LaplaceShape {
 };
 
 struct CauchyShape {
-  static constexpr std::size_t own = 0;
+  static constexpr std::size_t shape_parameters = 0;
   ShapePoint operator()(double t) const {
     const double value = std::exp(-t);
     return {value, -t * value};
   }
 };
 
-/// Lagrange's weights of the nodes -3, .., 4 at 0 <= u < 1.
+/// Returns Lagrange's weights of the nodes -3, .., 4 at 0 <= u < 1.
 std::array<double, 8> node_weights(double u) {
-  constexpr double of_products[8] = {-1.0 / 5040, 1.0 / 720, -1.0 / 240, 1.0 / 144,
+  constexpr double reciprocals[8] = {-1.0 / 5040, 1.0 / 720, -1.0 / 240, 1.0 / 144,
                                      -1.0 / 144,  1.0 / 240, -1.0 / 720, 1.0 / 5040};
   std::array<double, 8> weights;
   double before = 1, after = 1;
   for (std::size_t j = 0; j < 8; before *= u + 3 - double(j++))
-    weights[j] = of_products[j] * before;
+    weights[j] = reciprocals[j] * before;
   for (std::size_t j = 8; j-- > 0; after *= u + 3 - double(j)) weights[j] *= after;
   return weights;
 }
 
-/// Matern's, from a table over ln t.
+/// Matern shape, from a table over ln t.
 class StudentShape {
  public:
-  static constexpr std::size_t own = 1;
+  static constexpr std::size_t shape_parameters = 1;
 
-  StudentShape(double smallest, double free) {
-    const double degrees = smallest + std::exp(free);
+  StudentShape(double min_degrees, double log_excess) {
+    const double degrees = min_degrees + std::exp(log_excess);
     first_ = -40 / std::min(degrees, 2.0) - 1;  // 1 - c is below 1e-17
-    // and c below 1e-100 behind it, about exp(-t sqrt(degrees)), of many degrees exp(-t^2 / 2)
+    // Ends where c < 1e-100: about exp(-t sqrt(degrees)), or exp(-t^2 / 2) for many degrees.
     const double last = std::log(std::max(745 / std::sqrt(degrees), 38.0));
     points_.resize(std::size_t((last - first_) * per_unit) + 8);
     constexpr double step = 1e-4;
     parallel_each(points_.size(), 16, [&](std::size_t i) {
       const double t = std::exp(first_ + double(i) / per_unit);
-      const auto at = [&](double moved) { return value_at(smallest + std::exp(moved), t); };
-      points_[i] = {at(free), slope_at(degrees, t),
-                    (at(free + step) - at(free - step)) / (2 * step)};
+      const auto at = [&](double x) { return value_at(min_degrees + std::exp(x), t); };
+      points_[i] = {at(log_excess), slope_at(degrees, t),
+                    (at(log_excess + step) - at(log_excess - step)) / (2 * step)};
     });
   }
 
@@ -77,14 +77,14 @@ class StudentShape {
     if (place >= double(points_.size() - 4)) return {0, 0, 0};
     const auto i = std::size_t(place);
     const std::array<double, 8> weights = node_weights(place - double(i));
-    ShapePoint mixed{0, 0, 0};
+    ShapePoint result{0, 0, 0};
     for (std::size_t j = 0; j < 8; ++j) {
       const ShapePoint& point = points_[i + j - 3];
-      mixed.value += weights[j] * point.value;
-      mixed.slope += weights[j] * point.slope;
-      mixed.by_own += weights[j] * point.by_own;
+      result.value += weights[j] * point.value;
+      result.slope += weights[j] * point.slope;
+      result.by_shape += weights[j] * point.by_shape;
     }
-    return mixed;
+    return result;
   }
 
  private:
@@ -93,7 +93,7 @@ class StudentShape {
   static double value_at(double degrees, double t) {
     return matern(degrees / 2, std::sqrt(degrees) * t);
   }
-  /// x c'(x), with (x^a K_a)' = -x^a K_{a-1}: another Matern kernel, unless its order is near 0.
+  /// Returns x c'(x) by (x^a K_a)' = -x^a K_{a-1}: a Matern kernel, unless the order is near 0.
   static double slope_at(double degrees, double t) {
     const double a = degrees / 2, x = std::sqrt(degrees) * t;
     if (a > 1.5) return -x * x / (2 * (a - 1)) * matern(a - 1, x);
@@ -105,14 +105,14 @@ class StudentShape {
   std::vector<ShapePoint> points_;
 };
 
-/// cos(mean lag) c(exp(log_scale) |lag|).
+/// Computes cos(mean lag) c(exp(log_scale) |lag|).
 template <class Shape>
-class LocatedCurve : public KernelCurve {
+class ShiftedCurve : public KernelCurve {
  public:
-  LocatedCurve(double mean, double log_scale, Shape shape)
+  ShiftedCurve(double mean, double log_scale, Shape shape)
       : mean_(mean), scale_(std::exp(log_scale)), shape_(std::move(shape)) {}
 
-  std::size_t parameters() const override { return Shape::own + 2; }
+  std::size_t parameters() const override { return Shape::shape_parameters + 2; }
 
   void values(std::size_t n, const double* lags, double* k) const override {
     for (std::size_t i = 0; i < n; ++i) k[i] = shape_(scale_ * std::abs(lags[i])).value;
@@ -122,20 +122,20 @@ class LocatedCurve : public KernelCurve {
 
   void pull_back(std::size_t n, const double* lags, const double* weights,
                  double* slopes) const override {
-    double by_own = 0, by_mean = 0, by_log_scale = 0;
+    double by_shape = 0, by_mean = 0, by_log_scale = 0;
     for (std::size_t i = 0; i < n; ++i) {
       const ShapePoint c = shape_(scale_ * std::abs(lags[i]));
-      double turned = weights[i];
+      double modulated = weights[i];
       if (mean_ != 0) {
-        turned *= std::cos(mean_ * lags[i]);
+        modulated *= std::cos(mean_ * lags[i]);
         by_mean -= weights[i] * c.value * lags[i] * std::sin(mean_ * lags[i]);
       }
-      by_log_scale += turned * c.slope;
-      by_own += turned * c.by_own;
+      by_log_scale += modulated * c.slope;
+      by_shape += modulated * c.by_shape;
     }
-    if (Shape::own == 1) slopes[0] += by_own;
-    slopes[Shape::own] += by_mean;
-    slopes[Shape::own + 1] += by_log_scale;
+    if (Shape::shape_parameters == 1) slopes[0] += by_shape;
+    slopes[Shape::shape_parameters] += by_mean;
+    slopes[Shape::shape_parameters + 1] += by_log_scale;
   }
 
  private:
@@ -165,22 +165,22 @@ class MixtureCurve : public KernelCurve {
   void pull_back(std::size_t n, const double* lags, const double* weights,
                  double* slopes) const override {
     const std::size_t K = mean_.size();
-    std::vector<double> of_component(K);
+    std::vector<double> by_component(K);
     for (std::size_t c = 0; c < K; ++c) {
       double by_mean = 0, by_log_scale = 0;
       for (std::size_t i = 0; i < n; ++i) {
         const double t = scale_[c] * lags[i], phase = mean_[c] * lags[i];
-        const double decay = weights[i] * std::exp(-t * t / 2), turned = decay * std::cos(phase);
-        of_component[c] += turned;
+        const double decay = weights[i] * std::exp(-t * t / 2), modulated = decay * std::cos(phase);
+        by_component[c] += modulated;
         by_mean -= decay * lags[i] * std::sin(phase);
-        by_log_scale -= turned * t * t;
+        by_log_scale -= modulated * t * t;
       }
       slopes[c] += weight_[c] * by_mean;
       slopes[K + c] += weight_[c] * by_log_scale;
     }
     double mean = 0;
-    for (std::size_t c = 0; c < K; ++c) mean += weight_[c] * of_component[c];
-    for (std::size_t c = 0; c < K; ++c) slopes[2 * K + c] += weight_[c] * (of_component[c] - mean);
+    for (std::size_t c = 0; c < K; ++c) mean += weight_[c] * by_component[c];
+    for (std::size_t c = 0; c < K; ++c) slopes[2 * K + c] += weight_[c] * (by_component[c] - mean);
   }
 
  private:
@@ -215,24 +215,24 @@ class CosineCurve : public KernelCurve {
 };
 
 template <class Shape>
-std::unique_ptr<KernelCurve> located(double mean, double log_scale, Shape shape) {
-  return std::make_unique<LocatedCurve<Shape>>(mean, log_scale, std::move(shape));
+std::unique_ptr<KernelCurve> shifted_curve(double mean, double log_scale, Shape shape) {
+  return std::make_unique<ShiftedCurve<Shape>>(mean, log_scale, std::move(shape));
 }
 
 }  // namespace
 
 std::unique_ptr<KernelCurve> gaussian_curve(double mean, double log_scale) {
-  return located(mean, log_scale, GaussianShape());
+  return shifted_curve(mean, log_scale, GaussianShape());
 }
 std::unique_ptr<KernelCurve> laplace_curve(double mean, double log_scale) {
-  return located(mean, log_scale, LaplaceShape());
+  return shifted_curve(mean, log_scale, LaplaceShape());
 }
 std::unique_ptr<KernelCurve> cauchy_curve(double mean, double log_scale) {
-  return located(mean, log_scale, CauchyShape());
+  return shifted_curve(mean, log_scale, CauchyShape());
 }
-std::unique_ptr<KernelCurve> student_curve(double smallest, double free, double mean,
+std::unique_ptr<KernelCurve> student_curve(double min_degrees, double log_excess, double mean,
                                            double log_scale) {
-  return located(mean, log_scale, StudentShape(smallest, free));
+  return shifted_curve(mean, log_scale, StudentShape(min_degrees, log_excess));
 }
 std::unique_ptr<KernelCurve> mixture_curve(std::vector<double> mean, std::vector<double> log_scale,
                                            std::vector<double> logits) {

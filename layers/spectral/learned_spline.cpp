@@ -7,22 +7,22 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// No bin shrinks below this part of an equal share.
-constexpr double smallest_share = 0.01;
+/// Smallest bin, relative to equal bins.
+constexpr double min_share = 0.01;
 
-/// Logits whose positions() are these bins, repeated for (H, n).
+/// Returns logits whose positions() are these bins, repeated for (H, n).
 Tensor logits_of(std::size_t H, std::size_t n, const std::vector<double>& bins) {
-  require(bins.size() >= 2, "spline", "needs two bins or more: ", bins.size());
+  require(bins.size() >= 2, "spline", "expected at least 2 bins, got ", bins.size());
   Tensor logits = uninitialized({H, 1, n, bins.size()});
   for (std::size_t i = 0; i < logits.size(); ++i) {
-    const double share = bins[i % bins.size()] - smallest_share / double(bins.size());
+    const double share = bins[i % bins.size()] - min_share / double(bins.size());
     logits.data()[i] = real(std::log(std::max(share, 1e-6)));
   }
   return logits;
 }
 
-/// (K, K + 1): fractions times this are the knots.
-Tensor running_sum(std::size_t K) {
+/// Returns the matrix (K, K + 1) that turns fractions into knots.
+Tensor cumulative_sum_matrix(std::size_t K) {
   Tensor ones = zeros({K, K + 1});
   for (std::size_t i = 0; i < K; ++i) {
     for (std::size_t j = i + 1; j <= K; ++j) ones(i, j) = 1;
@@ -30,21 +30,21 @@ Tensor running_sum(std::size_t K) {
   return ones;
 }
 
-/// The u in [0, 1] with a u^2 + b u + c = 0, c <= 0, as SplineBin finds it: a > 0 where b < 0.
+/// Returns the u in [0, 1] with a u^2 + b u + c = 0, c <= 0, as SplineBin does: a > 0 where b < 0.
 Var positive_root(const Var& a, const Var& b, const Var& c) {
   const Var least(filled({}, std::numeric_limits<real>::min()));
   const Var root = sqrt(maximum(square(b) - a * c * 4, least));
-  const Tensor falls = map(
+  const Tensor is_negative = map(
       b.shape(), [](real slope) { return real(slope < 0); }, b.value());
-  return where(falls, root - b, c * -2) / where(falls, a * 2, b + root);
+  return where(is_negative, root - b, c * -2) / where(is_negative, a * 2, b + root);
 }
 
-/// Which bin of the knots (H, 1, n, K + 1) holds each number (H, m, n): the first where none does.
-class KnotChoice {
+/// Selects the bin of knots (H, 1, n, K + 1) for numbers (H, m, n), the first if outside.
+class BinSelection {
  public:
   Tensor inside;  // (H, m, n)
 
-  KnotChoice(const Tensor& knots, const Tensor& numbers) : inside(zeros(numbers.shape())) {
+  BinSelection(const Tensor& knots, const Tensor& numbers) : inside(zeros(numbers.shape())) {
     const std::size_t H = numbers.shape()[0], m = numbers.shape()[1], n = numbers.shape()[2];
     const std::size_t count = knots.shape().back();
     for (Tensor& end : ends_) end = zeros({H, m, n, count});
@@ -57,7 +57,7 @@ class KnotChoice {
     }
   }
 
-  /// What stands at both ends of the bins. (H, 1, n, K + 1) -> (H, m, n) each
+  /// Returns the values at both ends of the bins. (H, 1, n, K + 1) -> (H, m, n) each
   std::pair<Var, Var> ends(const Var& at_knots) const {
     return {sum(at_knots * Var(ends_[0]), -1), sum(at_knots * Var(ends_[1]), -1)};
   }
@@ -78,8 +78,8 @@ LearnedSpline::LearnedSpline(std::size_t H, std::size_t n, double low, double hi
 
 Var LearnedSpline::positions(Tape& tape, Parameter& logits) {
   const std::size_t K = logits.shape().back();
-  const Var share = softmax(tape(logits)) * (1 - smallest_share) + smallest_share / double(K);
-  return matmul(share, tape.constant(running_sum(K))) * (high_ - low_) + low_;
+  const Var share = softmax(tape(logits)) * (1 - min_share) + min_share / double(K);
+  return matmul(share, tape.constant(cumulative_sum_matrix(K))) * (high_ - low_) + low_;
 }
 
 LearnedSpline::Knots LearnedSpline::knots(Tape& tape) {
@@ -94,11 +94,11 @@ Var LearnedSpline::forward(Tape& tape, const Var& x) {
 
 LearnedSpline::Inverse LearnedSpline::inverse(Tape& tape, const Var& y) {
   const Knots at = knots(tape);
-  const KnotChoice bin(at.y.value(), y.value());
+  const BinSelection bin(at.y.value(), y.value());
   const auto [x0, x1] = bin.ends(at.x);
   const auto [y0, y1] = bin.ends(at.y);
   const auto [slope0, slope1] = bin.ends(at.slope);
-  const Var width = x1 - x0, height = y1 - y0, mean = height / width;  // as SplineBin has them
+  const Var width = x1 - x0, height = y1 - y0, mean = height / width;  // as in SplineBin
   const Var curvature = slope0 + slope1 - mean * 2;
   const Var part = where(bin.inside, (y - y0) / height, tape.constant(filled(y.shape(), 0.5)));
   const Var a = mean - slope0 + part * curvature, b = slope0 - part * curvature;

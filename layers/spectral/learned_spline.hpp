@@ -1,35 +1,34 @@
 #pragma once
-/// Monotone splines with learned knots: quantile functions relative to one that is known.
+/// Monotone splines with learned knots, for quantile functions relative to a known one.
 
 #include <bochner/layers/module.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// One rational-quadratic spline of [low, high] onto itself for each of (H, n); the identity
-/// outside, and everywhere at the start.
+/// Rational-quadratic splines of [low, high], one per (H, n); the identity outside and initially.
 class LearnedSpline : public Module {
  public:
-  /// `bins`: fractions of the interval between the knots at the start, two or more, of sum 1.
+  /// `bins`: initial fractions of the interval between knots, two or more, with sum 1.
   LearnedSpline(std::size_t H, std::size_t n, double low, double high,
                 const std::vector<double>& bins);
-  /// (H, m, n) -> (H, m, n)
+  /// Applies the splines. (H, m, n) -> (H, m, n)
   Var forward(Tape& tape, const Var& x);
-  /// The x that forward() gives y for, and ln dy/dx there.
+  /// The x with forward(x) = y, and ln dy/dx there.
   struct Inverse {
     Var x, log_slope;  // (H, m, n)
   };
   Inverse inverse(Tape& tape, const Var& y);
   void visit(Visitor& visitor) override;
 
-  /// One spline as it is now, in double.
+  /// One spline with its current parameters, in double.
   struct Curve {
     std::vector<double> x, y, slope;  // at the knots
 
     struct Point {
-      double value, slope;  ///< the slope is dy/dx in both directions
+      double value, slope;  ///< dy/dx in both directions
     };
     Point at(double x) const;
-    /// The x with at(x).value = y, and the slope there.
+    /// Returns the x with at(x).value = y, and the slope there.
     Point inverse(double y) const;
   };
   Curve curve(std::size_t head, std::size_t index);

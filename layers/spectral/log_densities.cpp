@@ -5,9 +5,9 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// y = f(x) of each element in double, with the derivative f'(x).
+/// Computes y = f(x) per element in double, with the derivative f'(x).
 template <class Function, class Slope>
-Var by_element(const char* name, const Var& x, const Function& f, const Slope& slope) {
+Var elementwise(const char* name, const Var& x, const Function& f, const Slope& slope) {
   Tensor y = uninitialized(x.shape());
   for (std::size_t i = 0; i < y.size(); ++i) y.data()[i] = real(f(double(x.data()[i])));
   return record(name, std::move(y), {x}, [x, slope](Tensor& gradient) {
@@ -24,7 +24,7 @@ Var log_normal_densities(const Var& x) {
 }
 
 Var squared_radii(const Var& s) {
-  return maximum(sum(square(s), -1, keep), Var(filled({}, real(smallest_square))));
+  return maximum(sum(square(s), -1, keep), Var(filled({}, real(min_square))));
 }
 
 Var by_shape(const char* name, const Var& x, const Var& shape,
@@ -35,7 +35,7 @@ Var by_shape(const char* name, const Var& x, const Var& shape,
     std::transform(x.data() + i, x.data() + i + n, y.data() + i,
                    [of = f(double(shape.data()[i / n]))](real u) { return real(of(u).value); });
   return record(name, std::move(y), {x, shape}, [=](Tensor& gradient) {
-    Tensor of_shape = zeros(shape.shape());
+    Tensor by_shape_gradient = zeros(shape.shape());
     for (std::size_t h = 0; h < H; ++h) {
       const ShapedFunction of = f(double(shape.data()[h]));
       double sum = 0;
@@ -44,10 +44,10 @@ Var by_shape(const char* name, const Var& x, const Var& shape,
         sum += double(gradient.data()[i]) * at.by_shape;
         gradient.data()[i] = real(double(gradient.data()[i]) * at.by_x);
       }
-      of_shape.data()[h] = real(sum);
+      by_shape_gradient.data()[h] = real(sum);
     }
     if (x.needs_gradient()) x.add_gradient(std::move(gradient));
-    if (shape.needs_gradient()) shape.add_gradient(std::move(of_shape));
+    if (shape.needs_gradient()) shape.add_gradient(std::move(by_shape_gradient));
   });
 }
 
@@ -55,7 +55,7 @@ Var log_bessel_k_function(double order, const Var& x) {
   const auto slope = [order](double t) {  // K_v' = -K_(v-1) - v K_v / t
     return -std::exp(log_bessel_k(std::abs(order - 1), t) - log_bessel_k(order, t)) - order / t;
   };
-  return by_element(
+  return elementwise(
       "log_bessel_k_function", x, [order](double t) { return log_bessel_k(order, t); }, slope);
 }
 

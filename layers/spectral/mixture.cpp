@@ -8,7 +8,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// -ln(-ln Phi(z)): the quantile function of Gumbel's distribution at a normal score.
+/// Returns -ln(-ln Phi(z)): the Gumbel quantile at a normal score.
 double gumbel(double score) {
   return -std::log(-std::log1p(-std::erfc(score / std::numbers::sqrt2) / 2));
 }
@@ -19,8 +19,8 @@ Tensor gumbel(const Tensor& score) {
   return y;
 }
 
-/// One in the place of each row's largest element, zero elsewhere.
-Tensor largest(const Tensor& x) {
+/// Returns 1 at each row's largest element, 0 elsewhere.
+Tensor one_hot_max(const Tensor& x) {
   const std::size_t K = x.shape().back();
   Tensor chosen = zeros(x.shape());
   for (std::size_t row = 0; row < x.size(); row += K)
@@ -29,7 +29,7 @@ Tensor largest(const Tensor& x) {
   return chosen;
 }
 
-/// One Gaussian of the mixture as it is now.
+/// One Gaussian of the mixture with its current parameters.
 struct Component {
   double log_weight;
   std::vector<double> mean, log_scale;
@@ -53,11 +53,11 @@ struct Component {
   }
 };
 
-/// Gaussians with learned weights: omega = mean_c + exp(log_scale_c) * z, the component c chosen by
-/// Gumbel noise, softly: means and scales are averaged by softmax((logit + Gumbel) / temperature)
-/// (Jang, Gu, Poole, 2017). Temperature 0 chooses hard, and the weights learn nothing. The closed
-/// forms are those of hard choice: k(delta) = sum_c weight_c cos(mean_c . delta) exp(-|scale_c
-/// delta|^2 / 2), the spectral mixture kernel of Wilson and Adams, 2013.
+/// Gaussians with learned weights: omega = mean_c + exp(log_scale_c) * z, with a soft choice of c:
+/// means and scales are averaged by softmax((logit + Gumbel) / temperature) (Jang, Gu, Poole,
+/// 2017). Temperature 0 chooses hard, and the weights get no gradient. Closed forms are those of
+/// hard choice: k(delta) = sum_c weight_c cos(mean_c . delta) exp(-|scale_c delta|^2 / 2), the
+/// spectral mixture kernel of Wilson and Adams, 2013.
 class MixtureDensity : public SpectralDensity {
  public:
   explicit MixtureDensity(const DensitySpec& spec)
@@ -66,19 +66,19 @@ class MixtureDensity : public SpectralDensity {
         mean_({spec.heads, spec.components, spec.dim}, Initial::normal(std::exp(spec.log_scale))),
         log_scale_(filled({spec.heads, spec.components, spec.dim}, real(spec.log_scale))),
         logits_({spec.heads, 1, spec.components}) {
-    require(
-        spec.components >= 1 && spec.temperature >= 0, "mixture",
-        "needs a component or more (0 is for model.kind = \"gp\" to choose) and a temperature of "
-        "0 or more: components ",
-        spec.components, ", temperature ", spec.temperature);
+    require(spec.components >= 1 && spec.temperature >= 0, "mixture",
+            "requires components >= 1 (or 0 for model.kind = \"gp\") and temperature >= 0: "
+            "components = ",
+            spec.components, ", temperature = ", spec.temperature);
   }
 
   Var sample(Tape& tape, const Var& noise) override {
     const std::size_t d = mean_.shape()[2], all = noise.dim(-1);
     const Var preference = tape(logits_) + tape.constant(gumbel(slice(noise, -1, d, all).value()));
-    constexpr double smallest = 1e-30;  // below, soft is hard and numbers overflow
-    const Var choice = temperature_ > smallest ? softmax(preference / temperature_)
-                                               : tape.constant(largest(preference.value()));
+    constexpr double min_temperature = 1e-30;  // smaller ones overflow; use the hard choice
+    const Var choice = temperature_ > min_temperature
+                           ? softmax(preference / temperature_)
+                           : tape.constant(one_hot_max(preference.value()));
     return matmul(choice, tape(mean_)) +
            matmul(choice, exp(tape(log_scale_))) * slice(noise, -1, 0, d);
   }
@@ -92,12 +92,12 @@ class MixtureDensity : public SpectralDensity {
 
   void fit(const std::vector<double>& frequencies) override {
     const std::size_t H = mean_.shape()[0], K = mean_.shape()[1];
-    require(mean_.shape()[2] == 1, "mixture", "EM fits frequencies of one dimension");
+    require(mean_.shape()[2] == 1, "mixture", "EM requires d = 1");
     WeightedRows sizes;
     for (const double w : frequencies) sizes.values.push_back(std::abs(w));
     const double most = *std::ranges::max_element(sizes.values);
     const GaussianMixture learned =
-        learn_mixture(sizes, mixture_start(sizes, K), {.least_variance = 1e-6 * most * most})
+        fit_mixture(sizes, initial_mixture(sizes, K), {.least_variance = 1e-6 * most * most})
             .mixture;
     for (std::size_t i = 0; i < H * K; ++i) {
       const GaussianComponent& one = learned.components[i % K];
@@ -140,14 +140,14 @@ class MixtureDensity : public SpectralDensity {
   }
 
  protected:
-  /// The means keep their distances in units of the scale.
+  /// Keeps the distances of means in units of the scale.
   void set_log_scale(const std::vector<double>& log_scale) override {
     const std::size_t K = mean_.shape()[1], d = mean_.shape()[2];
     for (std::size_t i = 0; i < mean_.value().size(); ++i) {
       real& now = log_scale_.value().data()[i];
-      const double wanted = log_scale[i / (K * d) * d + i % d];
-      mean_.value().data()[i] *= real(std::exp(wanted - double(now)));
-      now = real(wanted);
+      const double target = log_scale[i / (K * d) * d + i % d];
+      mean_.value().data()[i] *= real(std::exp(target - double(now)));
+      now = real(target);
     }
   }
 

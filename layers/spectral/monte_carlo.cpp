@@ -7,7 +7,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Of one set: means of f and of its control, and their covariances over the points.
+/// Means of f and its control over one set of points, and their second moments.
 struct SetSums {
   double f = 0, g = 0, gg = 0, fg = 0, effective = 0;
 };
@@ -42,9 +42,9 @@ SetSums sums_of(const MonteCarlo& method, const Integrand& f, std::uint64_t set)
 MonteCarloReport estimate(const MonteCarlo& method, const Integrand& f) {
   require(method.sets > 1 && method.dim > 0 && method.scale > 0, "monte_carlo",
           "sets = ", method.sets, ", dim = ", method.dim, ", scale = ", method.scale,
-          ": must be above 1, 0 and 0");
+          " must be above 1, 0 and 0");
   require(method.points > 0 && (!method.antithetic || method.points % 2 == 0), "monte_carlo",
-          "points = ", method.points, ": must be above 0, and even for antithetic ones");
+          "points = ", method.points, " must be above 0, and even if antithetic");
   std::vector<SetSums> all;
   SetSums total;
   const double S = double(method.sets);

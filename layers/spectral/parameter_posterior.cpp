@@ -4,9 +4,8 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// The deviation that a posterior starts with, in that of the prior: what was learned by a point
-/// goes on being learned.
-constexpr double first_deviation = 0.05;
+/// Initial deviation of a posterior relative to the prior, small to keep learned values.
+constexpr double initial_deviation = 0.05;
 
 std::size_t numbers_of(const std::vector<NamedParameter>& parameters) {
   std::size_t n = 0;
@@ -17,13 +16,12 @@ std::size_t numbers_of(const std::vector<NamedParameter>& parameters) {
 Shape factor_shape(ParameterPosterior::Form form, std::size_t n) {
   if (form == ParameterPosterior::Form::point) return {0};
   if (form == ParameterPosterior::Form::mean_field) return {n};
-  require(n <= ParameterPosterior::most_of_full, "density", "posterior = \"full\" of ", n,
-          " numbers needs their square; at most ", ParameterPosterior::most_of_full,
-          ", choose \"mean_field\"");
+  require(n <= ParameterPosterior::max_full_size, "density", "posterior = \"full\" of ", n,
+          " numbers exceeds the limit of ", ParameterPosterior::max_full_size,
+          "; use \"mean_field\"");
   return {n, n};
 }
 
-/// Where the gradient of a parameter is added up.
 real* gradient_of(Parameter& parameter) {
   Tape tape;
   return tape(parameter).gradient_buffer().data();
@@ -39,8 +37,8 @@ ParameterPosterior::ParameterPosterior(std::vector<NamedParameter> parameters, F
       size_(numbers_of(parameters_)),
       centre_(zeros({size_})),
       factor_(factor_shape(form, size_)) {
-  require(prior > 0, "density", "prior = ", prior, ": must be above 0");
-  const real start = real(std::log(first_deviation * prior));
+  require(prior > 0, "density", "prior = ", prior, " must be above 0");
+  const real start = real(std::log(initial_deviation * prior));
   const std::size_t step = form == Form::full ? size_ + 1 : 1;
   for (std::size_t i = 0; i < factor_.value().size(); i += step) factor_.value().data()[i] = start;
   centre();
@@ -70,10 +68,10 @@ void ParameterPosterior::draw(const RandomFunction& random) {
   for (std::size_t i = 0; i < size_; ++i) z_[i] = random.normal(i);
   each([&](std::size_t i, real& value) {
     mean_[i] = value;
-    double moved = factor(i, i) * z_[i];
+    double shift = factor(i, i) * z_[i];
     if (form_ == Form::full)
-      for (std::size_t j = 0; j < i; ++j) moved += factor(i, j) * z_[j];
-    value = real(double(value) + moved);
+      for (std::size_t j = 0; j < i; ++j) shift += factor(i, j) * z_[j];
+    value = real(double(value) + shift);
   });
 }
 
@@ -82,44 +80,43 @@ void ParameterPosterior::restore() {
 }
 
 void ParameterPosterior::add_gradients(double share) {
-  std::vector<double> of_loss(size_);
-  add_mean_gradients(share, of_loss);
-  if (form_ != Form::point) add_factor_gradients(share, of_loss);
+  std::vector<double> loss_gradient(size_);
+  add_mean_gradients(share, loss_gradient);
+  if (form_ != Form::point) add_factor_gradients(share, loss_gradient);
 }
 
-/// `of_loss` receives what was there before.
-void ParameterPosterior::add_mean_gradients(double share, std::vector<double>& of_loss) {
+/// `loss_gradient` receives the gradients before the addition.
+void ParameterPosterior::add_mean_gradients(double share, std::vector<double>& loss_gradient) {
   std::size_t i = 0;
   for (const NamedParameter& named : parameters_) {
     real* gradient = gradient_of(*named.parameter);
     for (const real value : named.parameter->value()) {
-      of_loss[i] = double(*gradient);
-      const double away = double(value) - double(centre_.data()[i++]);
-      *gradient++ += real(share * away / (prior_ * prior_));
+      loss_gradient[i] = double(*gradient);
+      const double offset = double(value) - double(centre_.data()[i++]);
+      *gradient++ += real(share * offset / (prior_ * prior_));
     }
   }
 }
 
-/// By the logarithm l of a diagonal entry: d theta_i / d l = L_ii z_i, d KL / d l = L_ii^2 /
-/// prior^2
-/// - 1.
-void ParameterPosterior::add_factor_gradients(double share, const std::vector<double>& of_loss) {
+/// For l = ln L_ii: d theta_i / d l = L_ii z_i, d KL / d l = L_ii^2 / prior^2 - 1.
+void ParameterPosterior::add_factor_gradients(double share,
+                                              const std::vector<double>& loss_gradient) {
   real* gradient = gradient_of(factor_);
   for (std::size_t i = 0; i < size_; ++i) {
-    const double own = factor(i, i), weight = share / (prior_ * prior_);
+    const double diagonal = factor(i, i), weight = share / (prior_ * prior_);
     gradient[form_ == Form::full ? i * (size_ + 1) : i] +=
-        real((of_loss[i] * z_[i] + weight * own) * own - share);
+        real((loss_gradient[i] * z_[i] + weight * diagonal) * diagonal - share);
     if (form_ == Form::mean_field) continue;
     for (std::size_t j = 0; j < i; ++j)
-      gradient[i * size_ + j] += real(of_loss[i] * z_[j] + weight * factor(i, j));
+      gradient[i * size_ + j] += real(loss_gradient[i] * z_[j] + weight * factor(i, j));
   }
 }
 
 double ParameterPosterior::divergence() const {
   double sum = 0;
   each([&](std::size_t i, real value) {
-    const double away = (double(value) - double(centre_.data()[i])) / prior_;
-    sum += away * away / 2;
+    const double offset = (double(value) - double(centre_.data()[i])) / prior_;
+    sum += offset * offset / 2;
     if (form_ == Form::point) return;
     for (std::size_t j = form_ == Form::full ? 0 : i; j <= i; ++j) {
       const double entry = factor(i, j) / prior_;

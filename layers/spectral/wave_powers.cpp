@@ -5,11 +5,11 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-constexpr std::size_t frequencies_per_task = 64;  // that turn on from one exact phase
+constexpr std::size_t frequencies_per_task = 64;  // rotated from one exact phase
 
-/// cos and sin of k step x, turned by step x from frequency to frequency.
-struct TurningWaves {
-  TurningWaves(const std::vector<double>& x, double step, std::size_t first)
+/// cos and sin of k step x, advanced from k to k + 1 by rotation.
+struct RotatingWaves {
+  RotatingWaves(const std::vector<double>& x, double step, std::size_t first)
       : cosine(x.size()), sine(x.size()), by_cosine(x.size()), by_sine(x.size()) {
     for (std::size_t i = 0; i < x.size(); ++i) {
       by_cosine[i] = std::cos(step * x[i]), by_sine[i] = std::sin(step * x[i]);
@@ -17,7 +17,7 @@ struct TurningWaves {
       sine[i] = std::sin(double(first) * step * x[i]);
     }
   }
-  void turn() {
+  void advance() {
     for (std::size_t i = 0; i < cosine.size(); ++i) {
       const double before = cosine[i];
       cosine[i] = before * by_cosine[i] - sine[i] * by_sine[i];
@@ -27,7 +27,7 @@ struct TurningWaves {
   std::vector<double> cosine, sine, by_cosine, by_sine;
 };
 
-/// Squares of y that the two functions explain.
+/// Returns the sum of squares of y that the two functions explain.
 double explained(const std::vector<double>& a, const std::vector<double>& b,
                  const std::vector<double>& y) {
   double aa = 0, ab = 0, bb = 0, ay = 0, by = 0;
@@ -36,7 +36,7 @@ double explained(const std::vector<double>& a, const std::vector<double>& b,
     ay += a[i] * y[i], by += b[i] * y[i];
   }
   const double determinant = aa * bb - ab * ab;
-  if (!(determinant > 1e-9 * aa * bb)) return aa > 0 ? ay * ay / aa : 0;  // sampled in phase
+  if (!(determinant > 1e-9 * aa * bb)) return aa > 0 ? ay * ay / aa : 0;  // dependent functions
   return (bb * ay * ay - 2 * ab * ay * by + aa * by * by) / determinant;
 }
 
@@ -46,9 +46,9 @@ std::vector<double> wave_powers(const std::vector<double>& x, const std::vector<
                                 double step, std::size_t count) {
   std::vector<double> powers(count);
   parallel_for(count, frequencies_per_task, [&](std::size_t begin, std::size_t end) {
-    TurningWaves waves(x, step, begin + 1);
+    RotatingWaves waves(x, step, begin + 1);
     for (std::size_t k = begin; k < end; ++k) {
-      if (k > begin) waves.turn();
+      if (k > begin) waves.advance();
       powers[k] = explained(waves.cosine, waves.sine, y);
     }
   });

@@ -1,5 +1,5 @@
 #pragma once
-/// The periodogram of numbers at irregular places.
+/// Lomb-Scargle periodogram.
 
 #include <bochner/autodiff/real.hpp>
 #include <cstddef>
@@ -7,11 +7,10 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// For the frequencies step, 2 step, .., count step the squares of y (n) that a wave of this
-/// frequency, cosine and sine by least squares at the places x (n), explains: the periodogram of
-/// Lomb and Scargle, of numbers whose mean or trend is subtracted already. VanderPlas,
-/// "Understanding the Lomb-Scargle periodogram", 2018. Time n count, phases within 1e-12. ->
-/// (count)
+/// Returns, for the frequencies step, 2 step, .., count step, the sum of squares of y (n) that a
+/// wave explains, cosine and sine fitted by least squares at places x (n). Subtract mean or trend
+/// from y first. VanderPlas, "Understanding the Lomb-Scargle periodogram", 2018. Time n count,
+/// phases within 1e-12. -> (count)
 std::vector<double> wave_powers(const std::vector<double>& x, const std::vector<double>& y,
                                 double step, std::size_t count);
 

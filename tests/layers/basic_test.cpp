@@ -49,7 +49,7 @@ TEST(Norm, IsDifferentiable) {
             "[norm] no normalisation is called \"group\"; there are: layer, rms, batch");
 }
 
-/// Trains on batches of mean 2 and deviation 3 with padding between them.
+/// Batches of mean 2 and deviation 3 with padding.
 TEST(BatchNorm, EvaluatesByRunningMoments) {
   BatchNorm norm(2, 0.5);
   const std::vector<std::size_t> lengths{3, 40};
@@ -63,9 +63,9 @@ TEST(BatchNorm, EvaluatesByRunningMoments) {
     return y.value();
   };
   const Tensor first = pass(false, true);
-  op_check::expect_near(first, x, 1e-4);  // as it starts: mean 0, variance 1
+  op_check::expect_near(first, x, 1e-4);  // initially mean 0, variance 1
   pass(true, false);
-  op_check::expect_equal_bits(pass(false, true), first);  // nothing was learned
+  op_check::expect_equal_bits(pass(false, true), first);  // unchanged
   const Tensor trained = pass(true, true);
   for (int i = 0; i < 40; ++i) pass(true, true);
   const Tensor evaluated = pass(false, false);

@@ -1,4 +1,4 @@
-/// Users of the library are refused what configs are refused.
+/// The library rejects the values that configs reject.
 
 #include <bochner/layers/convolutions/filter.hpp>
 #include <bochner/layers/gaussian_processes/gaussian_process.hpp>

@@ -10,13 +10,13 @@ using namespace layer_check;
 
 const char* const kinds[] = {"none", "last", "mean", "revin"};
 
-/// What a backbone sees of the windows.
+/// Returns the windows as a backbone sees them.
 Tensor seen(InstanceNorm& norm, const Tensor& x) {
   Tape tape;
-  return norm.apply(tape, Var(x), norm.unit_of(Var(x))).value();
+  return norm.apply(tape, Var(x), norm.statistics_of(Var(x))).value();
 }
 
-/// Each window of each variate in another unit.
+/// Rescales each window of each variate.
 Tensor rescaled(const Tensor& x, bool scale) {
   Tensor y = x;
   for (std::size_t b = 0; b < x.shape()[0]; ++b)
@@ -38,8 +38,8 @@ TEST(InstanceNorm, IsUndoneExactlyUpToRounding) {
       for (const NamedParameter& named : parameters_of(norm))
         for (std::size_t i = 0; i < 3; ++i) named.parameter->value().data()[i] += real(0.3 * i);
       Tape tape;
-      const InstanceNorm::Unit unit = norm.unit_of(Var(x));
-      const Tensor back = norm.undo(tape, norm.apply(tape, Var(x), unit), unit).value();
+      const InstanceNorm::Statistics statistics = norm.statistics_of(Var(x));
+      const Tensor back = norm.undo(tape, norm.apply(tape, Var(x), statistics), statistics).value();
       expect_near(back, x, is_double ? 1e-14 : 1e-5);
     }
   }
@@ -53,7 +53,7 @@ TEST(InstanceNorm, DoesNotSeeTheUnitOfAWindow) {
     expect_near(seen(norm, rescaled(x, false)), seen(norm, x), rounding);
   }
   InstanceNorm revin({"revin", false}, 3);
-  // What is left is the 1e-5 that is added to each variance.
+  // The rest is the 1e-5 added to each variance.
   expect_near(seen(revin, rescaled(x, true)), seen(revin, x), 1e-4);
   InstanceNorm last({"last", false}, 3);
   EXPECT_GT(std::abs(seen(last, rescaled(x, true))(1, 2, 0) - seen(last, x)(1, 2, 0)), 0.1);
@@ -78,8 +78,8 @@ TEST(InstanceNorm, IsDifferentiable) {
     InstanceNorm norm({kind, true}, 3);
     randomize(norm);
     check_layer(norm, random_tensor({2, 3, 4}, 3), [&](Tape& tape, const Var& x) {
-      const InstanceNorm::Unit unit = norm.unit_of(x);
-      return norm.undo(tape, square(norm.apply(tape, x, unit)), unit);
+      const InstanceNorm::Statistics statistics = norm.statistics_of(x);
+      return norm.undo(tape, square(norm.apply(tape, x, statistics)), statistics);
     });
   }
 }

@@ -1,5 +1,5 @@
 #pragma once
-/// What layers must pass: gradients through all their parameters.
+/// Gradient checks of layers.
 
 #include <bochner/autodiff/gradcheck.hpp>
 #include <bochner/layers/module.hpp>
@@ -12,7 +12,7 @@ namespace layer_check {
 using op_check::is_double;
 using op_check::random_tensor;
 
-/// Numbers instead of whatever the layer starts with: no gradient is zero by accident.
+/// Randomizes parameters, so that no gradient is zero by accident.
 inline void randomize(Module& module, double deviation = 0.5) {
   for (const NamedParameter& named : parameters_of(module)) {
     const RandomFunction random{5, Purpose::test, stream_of(named.name.c_str())};
@@ -28,7 +28,7 @@ inline std::vector<std::string> names_of(Module& module) {
   return names;
 }
 
-/// Every parameter and every element of x against central differences. Only double can tell.
+/// Compares gradients of every parameter and of x with central differences, in double only.
 template <class Forward>
 void check_layer(Module& module, const Tensor& x, const Forward& forward) {
   if (!is_double) return;
@@ -42,7 +42,7 @@ void check_layer(Module& module, const Tensor& x, const Forward& forward) {
   EXPECT_GE(report.checked, parameters.size());
 }
 
-/// Gradients of all parameters for a fixed random cotangent.
+/// Returns the gradients of all parameters for a fixed random cotangent.
 template <class Forward>
 std::vector<Tensor> parameter_gradients(Module& module, const Forward& forward) {
   for (const NamedParameter& named : parameters_of(module)) named.parameter->zero_gradient();

@@ -1,5 +1,5 @@
 #pragma once
-/// What mixers must pass: streams, padding, the future.
+/// Checks of mixers: streaming, padding, causality.
 
 #include <bochner/layers/mixers/mixer.hpp>
 #include <cstring>
@@ -11,13 +11,13 @@ namespace layer_check {
 
 inline constexpr double rounding = is_double ? 1e-12 : 2e-5;
 
-/// Without a record. (B, T, D) -> (B, T, D)
+/// Runs without recording. (B, T, D) -> (B, T, D)
 inline Tensor output_of(Mixer& mixer, const Tensor& x, const Layout& layout = {}) {
   Tape tape({.recording = false});
   return mixer.forward(tape, x, layout).value();
 }
 
-/// Token t of each sequence. (B, T, D) -> (B, 1, D)
+/// Returns token t of each sequence. (B, T, D) -> (B, 1, D)
 inline Tensor tokens_at(const Tensor& x, std::size_t t) {
   const std::size_t B = x.shape()[0], T = x.shape()[1], D = x.shape()[2];
   Tensor tokens = uninitialized({B, 1, D});
@@ -26,8 +26,7 @@ inline Tensor tokens_at(const Tensor& x, std::size_t t) {
   return tokens;
 }
 
-/// Token after token, at the gaps of the layout's first sequence if it has some. (B, T, D) -> (B,
-/// T, D)
+/// Runs token by token, at the gaps of the layout's first sequence, if any. (B, T, D) -> (B, T, D)
 inline Tensor streamed(Mixer& mixer, const Tensor& x, const Layout& layout = {}) {
   const std::size_t B = x.shape()[0], T = x.shape()[1], D = x.shape()[2];
   Tape tape({.recording = false});
@@ -52,7 +51,7 @@ inline void expect_stream_equals_batch(Mixer& mixer, const Tensor& x, double tol
     ASSERT_NEAR(stream.data()[i], batch.data()[i], tolerance) << "token " << i / D;
 }
 
-/// Sequences of these lengths among T tokens are as they are alone.
+/// Expects padded sequences of these lengths to equal separate ones.
 inline void expect_padding_changes_nothing(Mixer& mixer, std::size_t width,
                                            const std::vector<std::size_t>& lengths, std::size_t T,
                                            double tolerance = rounding) {
@@ -68,7 +67,8 @@ inline void expect_padding_changes_nothing(Mixer& mixer, std::size_t width,
   }
 }
 
-/// What comes later changes no bit of what came before, and every token changes its own output.
+/// Expects later tokens to change no bit of earlier outputs, and every token to change its own
+/// output.
 inline void expect_past_only(Mixer& mixer, std::size_t width, std::size_t T) {
   Tensor x = random_tensor({1, T, width}, 1);
   const Tensor before = output_of(mixer, x);

@@ -7,7 +7,7 @@ namespace module_test {
 
 using op_check::error_of;
 
-/// Two parts, which a slip calls by one name.
+/// Two parts that share a name by mistake.
 class Twins : public Module {
  public:
   void visit(Visitor& visitor) override {
@@ -27,7 +27,7 @@ TEST(Module, IsRefusedWithTwoTensorsOfOneName) {
   EXPECT_EQ(error_of([&] { initialize(twins, 1); }), problem);
 }
 
-/// A parameter under names that a test chooses.
+/// Parameter with a given name.
 struct Named : Module {
   explicit Named(std::vector<std::string> names) : names(std::move(names)) {}
   void visit(Visitor& visitor) override {
@@ -44,14 +44,14 @@ TEST(Module, IsRefusedWithTwoNamesOfOneParameter) {
   EXPECT_EQ(error_of([&] { count_parameters(tied); }), problem);
 }
 
-/// A checkpoint could not be written, hours later.
+/// Else a checkpoint would fail hours later.
 TEST(Module, IsRefusedWithANameThatNoFileTakes) {
   for (const std::string& name :
        {std::string(), std::string("de cay"), std::string("a..b"), std::string("/a"),
         std::string("a."), std::string(".a"), std::string("a\n"), std::string(201, 'a')}) {
     Named module({name});
     EXPECT_EQ(error_of([&] { initialize(module, 1); }),
-              "[visit] no name for a tensor: '" + name +
+              "[visit] invalid tensor name: '" + name +
                   "'; use letters, digits and ._/-, not empty between dots, at most 200");
   }
   Named longest({std::string(200, 'a')});

@@ -14,7 +14,7 @@ struct Sum {
   explicit Sum(const Spec& spec) : value(spec.base) {}
 };
 
-/// A kind of a user's, with keys of every type that its Spec may have.
+/// Spec of a custom kind, with keys of every type.
 struct ShiftSpec {
   double by = 2;
   std::size_t times = 3;
@@ -42,7 +42,7 @@ Registry<Sum, Spec> sums() {
   return registry;
 }
 
-/// What is said of every key, and the values of the doubles.
+/// Lists the documentation of every key, and the values of doubles.
 struct Listing : Keys {
   std::vector<Key> all;
   std::vector<double> numbers;
@@ -52,7 +52,7 @@ struct Listing : Keys {
   }
 };
 
-/// Sets what is a double or a flag.
+/// Sets doubles and flags.
 struct Setting : Keys {
   void on_key(const Key& key) override {
     if (const auto* number = std::get_if<double*>(&key.member)) **number = 10;
@@ -105,17 +105,17 @@ TEST(Registry, ReplacesANameThatExists) {
   EXPECT_EQ(registry.names().size(), 2u);
 }
 
-/// What a run of the kind could not write or read back.
+/// Else a run could not write or read its config.
 TEST(Registry, RefusesNamesThatConfigsCannotHave) {
   auto registry = sums();
   for (const std::string name : {"", "init scale", "\u03c4", "a\"b", "a.b", "a\nb"})
     EXPECT_EQ(op_check::error_of([&] { registry.add(name, make<Sum>); }),
-              "[sum] no name for a sum: \"" + name + "\"; use letters, digits, _ and -");
+              "[sum] invalid name for a sum: \"" + name + "\"; use letters, digits, _ and -");
   registry.add("My_sum-2", make<Sum>);
   EXPECT_EQ(registry.names().size(), 3u);
 }
 
-/// Given with the name, or as a function of the Spec; a kind that says nothing has none.
+/// Traits are given with the name, or as a function of the spec; the default is none.
 TEST(Registry, KnowsTheTraitsOfAKind) {
   struct Traits {
     bool positive = false;

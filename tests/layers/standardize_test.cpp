@@ -55,7 +55,7 @@ TEST(Standardize, SaysWhatDoesNotFit) {
   EXPECT_EQ(op_check::error_of([&] {
               standardize.set({1}, {1, 2});
             }),
-            "[standardize] 1 means and 2 deviations of 2 variates");
+            "[standardize] got 1 means and 2 deviations for 2 variates");
 }
 
 }  // namespace standardize_test

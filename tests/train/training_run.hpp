@@ -108,14 +108,14 @@ inline const Path tiny_run = "run";
 
 inline void start_leg(FileStorage& storage, const Config& config, std::size_t threads,
                       Ending ending = Ending::by_itself, std::uint64_t until = 0) {
-  Session session = Session::start(storage, config, tiny_run, "test");
+  Session session = Session::start({storage, tiny_run, "test"}, config);
   run_leg(session, threads, ending, until);
 }
 
 inline void resume_leg(FileStorage& storage, std::size_t threads, Ending ending = Ending::by_itself,
                        std::uint64_t until = 0) {
   std::vector<std::string> notes;
-  Session session = Session::resume(storage, tiny_run, {}, true, notes);
+  Session session = Session::resume({storage, tiny_run}, {}, true, notes);
   EXPECT_TRUE(notes.empty()) << notes.front();
   run_leg(session, threads, ending, until);
 }

@@ -5,7 +5,7 @@
 #include <bochner/base/text.hpp>
 #include <bochner/train/commands/cli.hpp>
 #include <bochner/train/commands/command_line.hpp>
-#include <bochner/train/commands/first_instruction.hpp>
+#include <bochner/train/commands/program_scope.hpp>
 #include <bochner/train/commands/shared_work.hpp>
 #include <bochner/train/config/config.hpp>
 #include <bochner/train/distributed/mpi.hpp>
@@ -100,7 +100,7 @@ int fail_without_memory() {
 
 // Where memory fails even for the words of an error, the terminate handler has the last one.
 int cli(int argc, char** argv) noexcept {
-  const HeldProgram held;
+  const ProgramScope scope;
   try {
     return run_program(argc, argv);
   } catch (const ToldByFirst& told) {

@@ -91,7 +91,7 @@ class CompressedModel {
         const Tensor w = parameter.value();
         const std::string packed = pack_projection(options, variants, projection, packing);
         keep(model_prefix + named.name, packed, parameter.value());
-        matrix_ = judged(w, parameter.value(), projection.inputs, packed.size());
+        matrix_ = measured(w, parameter.value(), projection.inputs, packed.size());
       } else if (options.bits && named.name.ends_with("weight") && parameter.shape().size() == 2) {
         keep(model_prefix + named.name, pack_matrix(parameter.value(), {*options.bits}),
              parameter.value());

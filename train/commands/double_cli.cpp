@@ -1,6 +1,6 @@
 #include <bochner/train/commands/cli.hpp>
 #include <bochner/train/commands/command_line.hpp>
-#include <bochner/train/commands/first_instruction.hpp>
+#include <bochner/train/commands/program_scope.hpp>
 #include <bochner/train/commands/trained_model.hpp>
 #include <bochner/train/run/version.hpp>
 #include <cstdio>
@@ -23,7 +23,7 @@ void read_tensors(const std::string&, const std::vector<NamedTensor>&) { refuse(
 
 /// The program in double precision, for gradients alone.
 int cli(int argc, char** argv) noexcept {
-  const HeldProgram held;
+  const ProgramScope scope;
   try {
     CommandLine line(
         argc, argv,

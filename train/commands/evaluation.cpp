@@ -5,7 +5,7 @@
 #include <bochner/data/text/token_windows.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/commands/shared_work.hpp>
-#include <bochner/train/run/whole_evaluation.hpp>
+#include <bochner/train/run/distributed_evaluation.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/studies/backtest_figures.hpp>
 #include <bochner/train/studies/linear_probe.hpp>

@@ -216,6 +216,10 @@ struct Beginning {
   Processes& processes;
   DataReading reading;
   std::vector<std::string>& notes;
+
+  SessionContext in(const Path& directory, const std::string& command = "") const {
+    return {storage, directory, command, reading, processes};
+  }
 };
 
 /// Trains with all processes that were started together: the first one begins a session, which the
@@ -257,15 +261,13 @@ int train_command(const TrainingOptions& options, SignalGuard& signals) {
   return train_together(options, signals, [&](const Beginning& with) {
     const Config config = config_of(options, progress_mode(options.progress));
     note_schedule(config, with.notes);
-    return Session::start(with.storage, config, new_run(options), typed_words(options),
-                          with.reading, with.processes);
+    return Session::start(with.in(new_run(options), typed_words(options)), config);
   });
 }
 
 int resume_command(const ResumeOptions& options, SignalGuard& signals) {
   const auto resumed = [&](const Beginning& with) {
-    return Session::resume(with.storage, options.run, options.sets, options.strict, with.notes,
-                           with.reading, with.processes);
+    return Session::resume(with.in(options.run), options.sets, options.strict, with.notes);
   };
   return train_together(options, signals, resumed, [](Session& session) {
     return fmt::format("resumed  step {}", session.state().step);
@@ -287,9 +289,9 @@ int fork_command(const ForkOptions& options, SignalGuard& signals) {
     refuse_data(options);
     const Config config = read_config(options.config, options.sets);
     note_schedule(config, with.notes);
-    return Session::fork(with.storage, parse_run_reference(options.parent), config,
-                         new_run(options), parse_resets(options.resets), typed_words(options),
-                         with.notes, with.reading, with.processes);
+    return Session::fork(with.in(new_run(options), typed_words(options)),
+                         parse_run_reference(options.parent), config, parse_resets(options.resets),
+                         with.notes);
   };
   return train_together(options, signals, forked, [&](Session& session) {
     return fmt::format("forked   {}, at step {}", options.parent, session.state().step);

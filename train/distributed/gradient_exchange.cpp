@@ -21,12 +21,16 @@ void add_results(real* left, const real* right) {
   ShardResult sum = result_at(left);
   const ShardResult other = result_at(right);
   sum.loss += other.loss;
-  for (std::size_t i = 0; i < sum.stop_requests.size(); ++i)
-    sum.stop_requests[i] = std::max(sum.stop_requests[i], other.stop_requests[i]);
+  sum.stop_requests = merged(sum.stop_requests, other.stop_requests);
   std::memcpy(left, &sum, sizeof sum);
 }
 
 }  // namespace
+
+StopRequests merged(const StopRequests& left, const StopRequests& right) {
+  return {std::max(left.signal, right.signal), left.time_is_up || right.time_is_up,
+          left.save || right.save};
+}
 
 real* gradient_place(Parameter& parameter) {
   Tape tape;

@@ -1,10 +1,9 @@
 #pragma once
 /// Gradients on their way between processes, bucket by bucket, while passes go on.
 
-#include <array>
 #include <bochner/optim/flat_loop.hpp>
 #include <bochner/train/distributed/exchange_plan.hpp>
-#include <bochner/train/distributed/forwarding_observer.hpp>
+#include <bochner/train/distributed/processes.hpp>
 #include <deque>
 #include <functional>
 #include <optional>
@@ -14,8 +13,15 @@ namespace bochner {
 /// The place of a gradient that is there from now on.
 real* gradient_place(Parameter& parameter);
 
-/// What processes ask of all: numbers of at least 0, of which the largest counts.
-using StopRequests = std::array<double, 3>;
+/// What a process asks of the run.
+struct StopRequests {
+  int signal = 0;  ///< to stop, the number of the signal that it received
+  bool time_is_up = false;
+  bool save = false;  ///< a checkpoint
+};
+
+/// The requests of both; of two signals the larger one.
+StopRequests merged(const StopRequests& left, const StopRequests& right);
 
 /// What goes with the gradients of a shard.
 struct ShardResult {
@@ -44,8 +50,8 @@ class GradientExchange {
   void look();
   /// Takes over the gradients that the passes of a shard of this process have left.
   void take(std::size_t shard, const ShardResult& result);
-  /// Waits until the sums of all are with the parameters; the loss of all, and the largest
-  /// stop_requests.
+  /// Waits until the parameters have the sums of all shards. Returns the loss of all shards and the
+  /// stop requests of all processes.
   ShardResult finish();
 
   const ExchangeCost& cost() const { return cost_; }
@@ -112,22 +118,27 @@ class GradientExchange {
   ExchangeCost cost_;
 };
 
-/// Tells an exchange of each op of a backward pass.
-class ExchangeWatch : public ForwardingObserver<TapeObserver> {
+/// Lets an exchange look between the ops of a step's last backward pass; forwards all to another
+/// observer, if there is one.
+class ExchangeWatch : public TapeObserver {
  public:
-  ExchangeWatch(GradientExchange& exchange, TapeObserver* observer)
-      : ForwardingObserver(observer), exchange_(exchange) {}
+  ExchangeWatch(GradientExchange& exchange, TapeObserver* next)
+      : exchange_(exchange), next_(next) {}
+  void recorded(const char* op, std::size_t bytes) override {
+    if (next_) next_->recorded(op, bytes);
+  }
   void went_backward(const char* op, std::size_t bytes) override {
-    ForwardingObserver::went_backward(op, bytes);
+    if (next_) next_->went_backward(op, bytes);
     if (is_last_) exchange_.look();
   }
   void last_pass_began() override {
-    ForwardingObserver::last_pass_began();
+    if (next_) next_->last_pass_began();
     is_last_ = true;
   }
 
  private:
   GradientExchange& exchange_;
+  TapeObserver* next_;
   bool is_last_ = false;
 };
 

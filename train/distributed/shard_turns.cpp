@@ -2,20 +2,18 @@
 #include <bochner/train/distributed/shard_turns.hpp>
 #include <stdexcept>
 #include <thread>
-#include <vector>
 
 namespace bochner {
 
 ShardTurns::ShardTurns(Processes& processes, std::size_t shards,
-                       std::function<void(std::size_t)> began, TapeObserver* observer)
-    : ForwardingObserver(observer),
-      processes_(processes),
+                       std::function<void(std::size_t)> began)
+    : processes_(processes),
       shards_(shards),
       first_(processes.leaves(shards).first_of(processes.rank())),
       last_(processes.leaves(shards).first_of(processes.rank() + 1)),
       began_(std::move(began)),
       turn_(first_),
-      asked_(last_ - first_) {}
+      sums_(last_ - first_) {}
 
 void ShardTurns::run(const std::function<void(std::size_t shard)>& body) {
   {
@@ -24,7 +22,7 @@ void ShardTurns::run(const std::function<void(std::size_t shard)>& body) {
       for (std::size_t shard = first_ + 1; shard < last_; ++shard)
         threads.emplace_back([this, shard, &body] { run_one(shard, body); });
     } catch (...) {
-      failure_ = std::current_exception();  // those that have begun give up in their turns
+      failure_ = std::current_exception();  // the threads that have started end at their turns
     }
     run_one(first_, body);
   }
@@ -57,26 +55,26 @@ void ShardTurns::pass_turn() {
 }
 
 void ShardTurns::all_reduce(std::span<double> sums) {
-  require_here(done_ == 0);
-  const std::size_t shard = turn_, before = joins_;
-  asked_[shard - first_] = sums;
-  if (shard + 1 == last_) join_all();
-  pass_turn();
-  wait_for_turn(shard);
-  require_here(joins_ > before);
+  const std::size_t shard = turn_, before = reductions_;
+  bool all_are_here = done_ == 0;
+  if (all_are_here) {
+    sums_[shard - first_] = sums;
+    if (shard + 1 == last_) add_up();
+    pass_turn();
+    wait_for_turn(shard);
+    all_are_here = reductions_ > before;
+  }
+  if (!all_are_here)
+    throw std::logic_error("shards ask for sums at different places of their passes");
 }
 
-void ShardTurns::require_here(bool all) {
-  if (!all) throw std::logic_error("shards ask for sums at different places of their passes");
-}
-
-void ShardTurns::join_all() {
+void ShardTurns::add_up() {
   const std::vector<double> all = processes_.sums(shards_, [&](std::size_t shard) {
-    const std::span<double> own = asked_[shard - first_];
+    const std::span<double> own = sums_[shard - first_];
     return std::vector<double>(own.begin(), own.end());
   });
-  for (const std::span<double> own : asked_) std::ranges::copy(all, own.begin());
-  ++joins_;
+  for (const std::span<double> own : sums_) std::ranges::copy(all, own.begin());
+  ++reductions_;
 }
 
 }  // namespace bochner

@@ -1,9 +1,7 @@
 #pragma once
-/// The passes of a process's shards where they cross: each is on a thread of its own, and they take
-/// turns at what crosses.
+/// Runs the passes of a process's shards so that they can reduce over the whole batch.
 
 #include <bochner/autodiff/cross_shard_reduction.hpp>
-#include <bochner/train/distributed/forwarding_observer.hpp>
 #include <bochner/train/distributed/processes.hpp>
 #include <condition_variable>
 #include <exception>
@@ -12,17 +10,15 @@
 
 namespace bochner {
 
-/// One shard runs at a time, until it asks for sums over all; then the next one, to the same place.
-/// The last one of this process adds them up with those of the others, and it is the first one's
-/// turn again.
-class ShardTurns : public ForwardingObserver<CrossShardReduction> {
+/// Each pass has a thread, of which one runs at a time: until it reduces, then the next shard's, to
+/// the same place. The last one adds up the numbers of all shards and processes by their tree, and
+/// the first one continues.
+class ShardTurns : public CrossShardReduction {
  public:
-  /// `began(shard)` is called whenever the turn of a shard begins, on its thread. What is observed
-  /// is told on.
-  ShardTurns(Processes& processes, std::size_t shards, std::function<void(std::size_t)> began,
-             TapeObserver* observer = nullptr);
-  /// Calls body(shard) for the shards of this process. What one of them throws ends all of them and
-  /// is thrown on.
+  /// `began(shard)` is called whenever a shard begins or continues, on its thread.
+  ShardTurns(Processes& processes, std::size_t shards, std::function<void(std::size_t)> began);
+  /// Calls body(shard) for the shards of this process. If one of them throws, all end, and its
+  /// exception is rethrown.
   void run(const std::function<void(std::size_t shard)>& body);
   void all_reduce(std::span<double> sums) override;
   bool updates_running_stats() const override { return turn_ == first_; }
@@ -32,17 +28,16 @@ class ShardTurns : public ForwardingObserver<CrossShardReduction> {
   void run_one(std::size_t shard, const std::function<void(std::size_t)>& body);
   void wait_for_turn(std::size_t shard);
   void pass_turn();
-  void join_all();
-  static void require_here(bool all);
+  void add_up();
 
   Processes& processes_;
-  std::size_t shards_, first_, last_;
+  std::size_t shards_, first_, last_;  ///< first and end of those of this process
   std::function<void(std::size_t)> began_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::size_t turn_;  ///< the shard that runs
-  std::size_t joins_ = 0, done_ = 0;
-  std::vector<std::span<double>> asked_;  ///< of each shard of this process, for all_reduce()
+  std::size_t reductions_ = 0, done_ = 0;
+  std::vector<std::span<double>> sums_;  ///< of each shard of this process
   std::exception_ptr failure_;
 };
 

@@ -16,10 +16,10 @@ PassOptions options_of(std::size_t shard, TapeObserver* observer) {
 }  // namespace
 
 ShardedGradients::ShardedGradients(std::vector<NamedParameter> parameters, std::size_t shards,
-                                   bool crossing, Processes& processes)
+                                   bool crosses_examples, Processes& processes)
     : parameters_(std::move(parameters)),
       shards_(shards),
-      crossing_(crossing && shards > 1),
+      crosses_shards_(crosses_examples && shards > 1),
       processes_(processes),
       first_(processes.leaves(shards).first_of(processes.rank())),
       last_(processes.leaves(shards).first_of(processes.rank() + 1)),
@@ -37,7 +37,7 @@ ShardResult ShardedGradients::of(const ShardPass& pass, TapeObserver* observer,
   }
   stop_requests_ = stop_requests;
   exchange_.begin();
-  crossing_ ? pass_in_turns(pass, observer) : pass_one_by_one(pass, observer);
+  crosses_shards_ ? pass_in_turns(pass, observer) : pass_one_by_one(pass, observer);
   return exchange_.finish();
 }
 
@@ -65,8 +65,12 @@ void ShardedGradients::pass_in_turns(const ShardPass& pass, TapeObserver* observ
     running = &aside[shard];
     exchange(*running);
   };
-  ShardTurns turns(processes_, shards_, began, observer);
-  turns.run([&](std::size_t shard) { take(shard, pass(shard, options_of(shard, &turns))); });
+  ShardTurns turns(processes_, shards_, began);
+  turns.run([&](std::size_t shard) {
+    PassOptions options = options_of(shard, observer);
+    options.reduction = &turns;
+    take(shard, pass(shard, options));
+  });
 }
 
 void ShardedGradients::exchange(Set& set) {

@@ -13,12 +13,13 @@ using ShardPass = std::function<double(std::size_t shard, const PassOptions& opt
 
 class ShardedGradients {
  public:
-  /// `crossing` says that passes ask for sums over all shards. The parameters must outlive this.
-  ShardedGradients(std::vector<NamedParameter> parameters, std::size_t shards, bool crossing,
-                   Processes& processes);
+  /// `crosses_examples` says that passes reduce over all shards. The parameters must outlive this.
+  ShardedGradients(std::vector<NamedParameter> parameters, std::size_t shards,
+                   bool crosses_examples, Processes& processes);
 
-  /// Goes through the shards of this process. -> the loss of all, and the largest stop_requests,
-  /// for which all are asked behind their passes; the parameters have their gradients of all.
+  /// Makes the passes of this process's shards, then asks for its stop requests. Returns the loss
+  /// of all shards and the stop requests of all processes; the parameters then have the gradients
+  /// of all shards.
   ShardResult of(const ShardPass& pass, TapeObserver* observer,
                  const std::function<StopRequests()>& stop_requests = {});
   /// What `pass` says of a shard that it goes through alone: the first text that is not empty.
@@ -27,7 +28,7 @@ class ShardedGradients {
   const GradientExchange& exchange() const { return exchange_; }
 
  private:
-  /// Gradients of a pass that is not done.
+  /// The gradients of a shard while other shards run.
   struct Set {
     std::vector<Tensor> gradients;
     std::vector<char> filled;
@@ -40,7 +41,7 @@ class ShardedGradients {
 
   std::vector<NamedParameter> parameters_;
   std::size_t shards_;
-  bool crossing_;
+  bool crosses_shards_;
   Processes& processes_;
   std::size_t first_, last_;  ///< of the shards of this process, and behind them
   GradientExchange exchange_;

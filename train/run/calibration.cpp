@@ -85,8 +85,8 @@ struct Calibrator : AttentionObserver {
     const Tensor k = sampled_tokens(what.k.value(), tokens, spec.seed);
     if (spec.densities) {
       const std::vector<double> log_scale = data_log_scale(q, k, spec.seed);
-      for (SpectralDensity* density : layer->densities) density->start_at(log_scale);
-      for (Proposal* proposal : layer->proposals) proposal->start_at(log_scale);
+      for (SpectralDensity* density : layer->densities) density->init_log_scale(log_scale);
+      for (Proposal* proposal : layer->proposals) proposal->init_log_scale(log_scale);
     }
     layer->map->calibrate(q, k);
   }

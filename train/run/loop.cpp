@@ -53,26 +53,26 @@ class TrainingLoop {
     return every.is_time() && seconds_since(last_save_) >= every.count;
   }
 
-  /// A stop, the end of the time, a checkpoint.
   StopRequests stop_requests() {
     const bool save = signals_.take_save_request();
-    return {double(signals_.asked_by()), double(time_is_over()), double(save || time_to_save())};
+    return {signals_.asked_by(), time_is_over(), save || time_to_save()};
   }
 
   /// What has come to one of the processes has come to all.
   void adopt(const StopRequests& of_all) {
-    signals_.adopt_stop(int(of_all[0]));
-    stops_ = of_all[0] > 0;
-    time_is_up_ = of_all[1] > 0;
-    save_requested_ = save_requested_ || of_all[2] > 0;
+    signals_.adopt_stop(of_all.signal);
+    stops_ = of_all.signal != 0;
+    time_is_up_ = of_all.time_is_up;
+    save_requested_ = save_requested_ || of_all.save;
     is_agreed_ = true;
   }
 
-  /// Where no step does it, whose gradients take the stop_requests along.
+  /// Exchanges stop requests outside of a step, which sends them with its gradients.
   void agree() {
-    const StopRequests own = stop_requests();
-    const auto all = session_.processes().largest({own.begin(), own.end()});
-    adopt({all[0], all[1], all[2]});
+    const auto [signal, time_is_up, save] = stop_requests();
+    const auto all =
+        session_.processes().largest({double(signal), double(time_is_up), double(save)});
+    adopt({int(all[0]), all[1] > 0, all[2] > 0});
   }
 
   /// Of a validation.

@@ -129,35 +129,30 @@ std::uint64_t Session::steps(const Period& period) const {
   return std::uint64_t(steps_of(period, std::int64_t(tokens_per_step_), steps_per_epoch_));
 }
 
-void Session::make_directory(FileStorage& storage, const Path& directory,
-                             const std::string& command, const std::string& parent,
-                             const DataReading& reading) {
-  note_data(reading);
-  run_ = RunDirectory::create(storage, directory, print_config(config_),
-                              run_metadata(config_, command, parent, processes_.hosts()),
+void Session::make_directory(const SessionContext& context, const std::string& parent) {
+  note_data(context.reading);
+  run_ = RunDirectory::create(context.storage, context.directory, print_config(config_),
+                              run_metadata(config_, context.command, parent, processes_.hosts()),
                               tokenizer_file(config_));
-  path_ = directory;
+  path_ = context.directory;
   require_space();
 }
 
-Session Session::start(FileStorage& storage, const Config& config, const Path& directory,
-                       const std::string& command, const DataReading& reading,
-                       Processes& processes) {
-  RunDirectory::require_fresh(storage, directory);
-  require_shards(config, processes);
-  Session session(config, processes, reading, config);
+Session Session::start(const SessionContext& context, const Config& config) {
+  RunDirectory::require_fresh(context.storage, context.directory);
+  require_shards(config, context.processes);
+  Session session(config, context.processes, context.reading, config);
   session.task_->start();
   session.trainer_->calibrate();
-  session.make_directory(storage, directory, command, "", reading);
-  session.share(reading);
+  session.make_directory(context, "");
+  session.share(context.reading);
   return session;
 }
 
-Session Session::resume(FileStorage& storage, const Path& directory,
-                        const std::vector<std::string>& changes, bool strict,
-                        std::vector<std::string>& notes, const DataReading& reading,
-                        Processes& processes) {
-  RunDirectory run = RunDirectory::open(storage, directory);
+Session Session::resume(const SessionContext& context, const std::vector<std::string>& changes,
+                        bool strict, std::vector<std::string>& notes) {
+  const Path& directory = context.directory;
+  RunDirectory run = RunDirectory::open(context.storage, directory);
   const std::optional<CheckpointReader> checkpoint = run.newest_valid(notes);
   const Config before = stored_config(run.config(), (directory / config_name).string());
   if (checkpoint) require_own_config(*checkpoint, before);
@@ -166,16 +161,16 @@ Session Session::resume(FileStorage& storage, const Path& directory,
   validate(config);
   require_resumable(before, config, directory.string());
   if (!checkpoint) require_not_forked(run);
-  require_shards(config, processes);
-  Session session(config, processes, reading, with_own_tokenizer(config, directory),
+  require_shards(config, context.processes);
+  Session session(config, context.processes, context.reading, with_own_tokenizer(config, directory),
                   {checkpoint ? checkpoint->facts() : ""});
   session.run_ = std::move(run);
   session.path_ = directory;
   session.require_space();
   if (checkpoint) {
-    session.restore(*checkpoint, strict, notes, reading);
+    session.restore(*checkpoint, strict, notes, context.reading);
   } else {
-    session.note_data(reading);
+    session.note_data(context.reading);
     session.task_->start();
     session.trainer_->calibrate();
   }
@@ -184,7 +179,7 @@ Session Session::resume(FileStorage& storage, const Path& directory,
       state.metrics_bytes, {state.metrics_digests, state.metrics_lines}, state.metrics_waiting);
   if (!damage.empty()) notes.push_back(damage);
   if (session.config_ != before) session.run_->replace_config(print_config(session.config_));
-  session.share(reading);
+  session.share(context.reading);
   return session;
 }
 

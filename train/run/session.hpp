@@ -24,30 +24,34 @@ struct DataReading {
   std::function<bool()> stopped;                 ///< asked again and again: whether to give up
 };
 
+/// Where the files of a session are, and who takes part in it.
+struct SessionContext {
+  FileStorage& storage;
+  Path directory;            ///< of the run
+  std::string command = {};  ///< as the user typed it, for meta.json; a resume needs none
+  DataReading reading = {};
+  Processes& processes = Processes::alone();
+};
+
 class Session {
  public:
   Session(Session&&) noexcept;
   ~Session();
 
-  /// A new run in `directory`, which is made when all else is there; nothing is trained yet.
-  static Session start(FileStorage& storage, const Config& config, const Path& directory,
-                       const std::string& command, const DataReading& reading = {},
-                       Processes& processes = Processes::alone());
-  /// Goes on with a run: `changes` may only touch keys that resume may change, and stay in its
-  /// config.toml. Notes for the user go to `notes`. With `strict`, a build or machine other than
-  /// the checkpoint's is an error and not a note.
-  static Session resume(FileStorage& storage, const Path& directory,
-                        const std::vector<std::string>& changes, bool strict,
-                        std::vector<std::string>& notes, const DataReading& reading = {},
-                        Processes& processes = Processes::alone());
-  /// A new run that takes over from a checkpoint what fits, except what is reset; its first
-  /// checkpoint is on the disk when it returns. Throws ConfigError when no steps are left.
-  static Session fork(FileStorage& storage, const RunReference& parent, const Config& config,
-                      const Path& directory, const ForkResets& resets, const std::string& command,
-                      std::vector<std::string>& notes, const DataReading& reading = {},
-                      Processes& processes = Processes::alone());
-  /// What the first of the processes has made by one of these, with data that this one reads
-  /// itself; no files are written. Throws AgreedError where the data are not the same.
+  /// Begins a run; its directory is made when all else has succeeded. Nothing is trained yet.
+  static Session start(const SessionContext& context, const Config& config);
+  /// Resumes a run. `changes` may only set keys that resume may change; they are kept in its
+  /// config.toml. Notes for the user are added to `notes`. With `strict`, another build or machine
+  /// than the checkpoint's is an error and not a note.
+  static Session resume(const SessionContext& context, const std::vector<std::string>& changes,
+                        bool strict, std::vector<std::string>& notes);
+  /// Begins a run with what fits of a checkpoint, except for what is reset; writes its first
+  /// checkpoint. Throws ConfigError when no steps are left.
+  static Session fork(const SessionContext& context, const RunReference& parent,
+                      const Config& config, const ForkResets& resets,
+                      std::vector<std::string>& notes);
+  /// Receives what the first process made by one of these, and reads the data itself; writes no
+  /// files. Throws AgreedError where the data are not the same.
   static Session join(Processes& processes, const DataReading& reading = {});
 
   const Config& config() const { return config_; }
@@ -102,8 +106,7 @@ class Session {
   void share_all();
   void require_shared_data(const DataReading& reading);
   std::uint64_t data_fingerprint(const DataReading& reading) const;
-  void make_directory(FileStorage& storage, const Path& directory, const std::string& command,
-                      const std::string& parent, const DataReading& reading);
+  void make_directory(const SessionContext& context, const std::string& parent);
   /// `parent` is the config of the checkpoint.
   void fork_from(const CheckpointReader& checkpoint, const Config& parent, const ForkResets& resets,
                  std::vector<std::string>& notes);

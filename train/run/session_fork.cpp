@@ -123,23 +123,22 @@ ForkResets parse_resets(const std::string& list) {
   return resets;
 }
 
-Session Session::fork(FileStorage& storage, const RunReference& parent, const Config& config,
-                      const Path& directory, const ForkResets& resets, const std::string& command,
-                      std::vector<std::string>& notes, const DataReading& reading,
-                      Processes& processes) {
-  RunDirectory::require_fresh(storage, directory);
-  const CheckpointReader checkpoint = open_checkpoint(storage, parent, notes);
-  require_shards(config, processes);
+Session Session::fork(const SessionContext& context, const RunReference& parent,
+                      const Config& config, const ForkResets& resets,
+                      std::vector<std::string>& notes) {
+  RunDirectory::require_fresh(context.storage, context.directory);
+  const CheckpointReader checkpoint = open_checkpoint(context.storage, parent, notes);
+  require_shards(config, context.processes);
   const Config of_parent = with_own_tokenizer(
       stored_config(checkpoint.config(), checkpoint.path().string()), parent.directory);
-  Session session(config, processes, reading, config,
+  Session session(config, context.processes, context.reading, config,
                   inherited_facts(checkpoint, of_parent, config));
   note_numerics(checkpoint.state(), notes);
   session.fork_from(checkpoint, of_parent, resets, notes);
-  session.make_directory(storage, directory, command, checkpoint.path().string(), reading);
+  session.make_directory(context, checkpoint.path().string());
   // Otherwise a resume before the first regular save would begin with new weights.
   session.save();
-  session.share(reading);
+  session.share(context.reading);
   return session;
 }
 

@@ -9,8 +9,8 @@
 #include <bochner/optim/clip.hpp>
 #include <bochner/optim/optimizer.hpp>
 #include <bochner/train/run/checkpoint/checkpoint_file.hpp>
+#include <bochner/train/run/distributed_evaluation.hpp>
 #include <bochner/train/run/instruments/gradient_noise.hpp>
-#include <bochner/train/run/sharded_evaluation.hpp>
 #include <bochner/train/run/trainer.hpp>
 #include <bochner/train/run/version.hpp>
 #include <cmath>
@@ -111,9 +111,8 @@ double Trainer::accumulate_gradients(std::size_t shard, PassOptions options) {
     const std::uint64_t first = first_example() + micro * train_.batch;
     const Var mean = task_.loss(tape, task_.data().training(first + shard * size, size));
     loss += double(mean.value().data()[0]) / double(parts);
-    double seen = loss;  // shards that cross come to an end together
-    if (CrossShardReduction* crossing = cross_shard_reduction_of(options))
-      crossing->all_reduce({&seen, 1});
+    double seen = loss;  // where shards wait for each other they must break off together
+    if (options.reduction) options.reduction->all_reduce({&seen, 1});
     if (!std::isfinite(seen) && !options.check_finite) break;
     tape.backward(parts == 1 ? mean : scale(mean, real(1.0 / double(parts))));
   }

@@ -20,7 +20,7 @@ struct StepResult {
   std::optional<double> divergence;  ///< of posteriors and priors, for each term of the loss
   double gradient_norm = 0;          ///< before clipping
   double learning_rate = 0;
-  StopRequests stop_requests = {};  ///< the largest of all processes
+  StopRequests stop_requests = {};  ///< of all processes
 };
 
 /// What ends all processes of a run alike, so that one of them is to tell it.
@@ -48,7 +48,7 @@ class Trainer {
   /// What a new run does before its first step, see calibrate_model(); `wanted` as there.
   void calibrate(const std::function<bool(const std::string& layer)>& wanted = {});
   /// Loss, gradients over all accumulated micro-batches, clipping, update, moving average.
-  /// Each process is asked for its stop_requests, which go with its gradients. Throws
+  /// Each process is asked for its stop requests, which are sent with its gradients. Throws
   /// DivergedError.
   StepResult step(TapeObserver* observer = nullptr,
                   const std::function<StopRequests()>& stop_requests = {});

@@ -186,7 +186,7 @@ void describe_sample(KernelStudy& study, const KernelSample& sample) {
           ", and exp of it leaves the range of numbers; make queries and keys smaller");
   study.log_kernel_spread = deviation_of(exponents);
   study.largest_exponent = largest_norm_exponent(sample);
-  study.exponent_bound = largest_trigonometric_exponent();
+  study.exponent_bound = max_trigonometric_exponent();
   study.sum_norm = median(norms);
 }
 

@@ -78,7 +78,7 @@ LinearProbe::LinearProbe(const Embeddings& training, double penalty)
   for (std::size_t j = 0; j < width_; ++j)
     if (squares[j] > 0) scale_[j] = 1 / std::sqrt(squares[j]);
   constexpr double steepness = 1e-7;
-  constexpr int steps = 2000, rounds = 5;
+  constexpr int evaluations = 10000, rounds = 5;
   const std::vector<double> x = standardized(training);
   const std::vector<double> high(weights_.size(), std::numeric_limits<double>::infinity());
   std::vector<double> low = high;
@@ -86,7 +86,7 @@ LinearProbe::LinearProbe(const Embeddings& training, double penalty)
   const ProbeLoss loss{x, training.labels, width_, classes_, penalty};
   // Its search ends early where the loss falls by its rounding; a new one forgets what misled it.
   for (int round = 0; round < rounds; ++round)
-    weights_ = minimise_in_box(loss, weights_, low, high, steepness, steps).x;
+    weights_ = minimise_in_box(loss, weights_, low, high, steepness, evaluations).x;
 }
 
 std::vector<double> LinearProbe::standardized(const Embeddings& embeddings) const {

@@ -31,7 +31,7 @@ Tensor each_of(const Var& each, std::size_t b, std::size_t T) {
   return sequence_of(all, b, T);
 }
 
-/// Every part of the stack with what enters it, one sequence of each example.
+/// Every part of the stack with what on_input it, one sequence of each example.
 struct Gatherer : StackObserver {
   struct Seen {
     Module* part;
@@ -41,7 +41,7 @@ struct Gatherer : StackObserver {
   std::set<Module*> now;  // parts that have their sequence of this example
   std::size_t example = 0, length = 0;
 
-  void enters(Module& part, const Entering& what) override {
+  void on_input(Module& part, const StackInput& what) override {
     if (!now.insert(&part).second) return;
     const std::size_t b = example % what.x.dim(0), T = length > 0 ? length : what.x.dim(1);
     const Layout& all = what.layout;

@@ -12,7 +12,7 @@ Examples scale_examples(const Dataset& data) {
 void fit_times(Module& model, TimeScale& scale, const TimeEncodingSpec& time, const Times& times,
                std::uint64_t seed) {
   scale.fit(times);
-  if (time.density.start != "none") start_time_encodings(model, scale.scaled(times), seed);
+  if (time.density.start != "none") init_time_frequencies(model, scale.scaled(times), seed);
 }
 
 }  // namespace bochner

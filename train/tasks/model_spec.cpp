@@ -68,7 +68,7 @@ void try_blocks(const Config& config) {
       predicts_what_follows(config) || config.integer("model.mixer.directions") == 1;
   const bool irregular = has_irregular_tokens(config);
   if (irregular || forecasts_rows(config))
-    stack = seeing_times(stack, read_spec<TimeEncodingSpec>(config, "model.time"));
+    stack = with_times(stack, read_spec<TimeEncodingSpec>(config, "model.time"));
   stack.blocks = std::max<std::size_t>(1, stack.pattern.size());  // the others are like them
   BlockStack blocks(stack);
   initialize(blocks, config.count("train.seed"));

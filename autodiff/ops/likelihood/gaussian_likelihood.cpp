@@ -6,9 +6,7 @@
 #include <numeric>
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace {
 
-/// d ln N / d parameter; the factor becomes K^-1.
 std::vector<std::vector<double>> likelihood_slopes(const Covariance& covariance,
                                                    FactoredCovariance& state) {
   const std::size_t n = covariance.size();
@@ -20,8 +18,6 @@ std::vector<std::vector<double>> likelihood_slopes(const Covariance& covariance,
   };
   return covariance.pull_back(weights);
 }
-
-}  // namespace
 
 void add_slopes(const std::vector<Var>& parameters, const std::vector<std::vector<double>>& slopes,
                 double factor) {

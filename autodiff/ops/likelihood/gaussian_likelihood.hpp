@@ -36,6 +36,10 @@ struct FactoredCovariance {
 };
 /// Throws std::domain_error where it has no Cholesky factor. y (n)
 FactoredCovariance factored(const Covariance& covariance, const std::vector<double>& y);
+/// d ln N(y; 0, K) / d parameter, for each of the covariance's parameters its elements. The factor
+/// becomes K^-1.
+std::vector<std::vector<double>> likelihood_slopes(const Covariance& covariance,
+                                                   FactoredCovariance& state);
 
 /// ln N(y; 0, K), K a function of the parameters: -(y^T K^-1 y + ln det K + n ln 2 pi) / 2, with
 /// dln N / dK = (alpha alpha^T - K^-1) / 2, alpha = K^-1 y. Rasmussen, Williams, "Gaussian

@@ -22,7 +22,7 @@ struct Inputs {
   std::vector<Tensor> list() const { return {q, k, v, rate}; }
 };
 
-/// Positive features, or their logarithms between -spread and spread.
+/// Returns positive features, or their logarithms between -spread and spread.
 Inputs random_inputs(const Shape& sizes, std::size_t d, const Shape& rates, FeatureScale scale,
                      double spread = 1) {
   Inputs in{random_tensor(sizes, 1), random_tensor(sizes, 2),
@@ -34,14 +34,15 @@ Inputs random_inputs(const Shape& sizes, std::size_t d, const Shape& rates, Feat
   return in;
 }
 
-/// Row by row with weights M o (phi(q) phi(k)^T), M = M_F + M_B - I in both directions.
+/// Computes outputs row by row with weights M o (phi(q) phi(k)^T), M = M_F + M_B - I in both
+/// directions.
 std::vector<double> dense(const Inputs& in, FeatureScale scale, bool causal,
                           const Lengths& lengths) {
   const Shape& s = in.q.shape();
   const std::size_t T = s[1], H = s[2], F = s[3], d = in.v.shape()[3], axes = in.rate.dimension();
   std::vector<double> y(in.v.size());
   const auto rate = [&](std::size_t row, std::size_t h, std::size_t f) {
-    const std::size_t head = axes > 2 ? row : h;  // of tokens
+    const std::size_t head = axes > 2 ? row : h;  // rates per token
     return double(in.rate.data()[axes % 2 == 0 ? head * F + f : head]);
   };
   for (std::size_t head = 0; head < s[0] * H; ++head) {
@@ -99,7 +100,7 @@ TEST(ChannelAttention, EqualsTheDenseMatrixOfBothDirections) {
   }
 }
 
-/// Features from e^-300 to e^300 and rates that forget at once.
+/// Features from e^-300 to e^300, and rates that forget at once.
 TEST(ChannelAttention, HoldsForFeaturesOfAnySize) {
   const std::size_t T = 23;
   for (bool causal : {true, false}) {
@@ -210,7 +211,7 @@ TEST(ChannelRates, AreLearnedThroughAllTheirParameters) {
   }
 }
 
-/// Gaps are steps of time: two tokens 2 apart lose what three tokens 1 apart do.
+/// Two tokens at distance 2 decay like three tokens at distance 1.
 TEST(ChannelRates, CountTheTimeBetweenTokens) {
   const auto mixer = mixers().make("linear", spec_of("positive", "decay"));
   initialize(*mixer, 3);
@@ -219,7 +220,7 @@ TEST(ChannelRates, CountTheTimeBetweenTokens) {
   expect_stream_equals_batch(*mixer, random_tensor({1, 12, 8}, 1), rounding, {.gaps = gaps});
 }
 
-/// In both directions a lag is the time between two tokens: the same from either.
+/// A lag is the time between two tokens, from either side.
 TEST(ChannelRates, SeeTheSameTimeFromBothEnds) {
   for (const char* per : {"head", "channel"}) {
     MixerSpec spec = spec_of("positive", "decay", false);
@@ -241,7 +242,7 @@ TEST(ChannelRates, SeeTheSameTimeFromBothEnds) {
   }
 }
 
-/// Channels of one frequency start alike, and those of all heads from shortest to longest.
+/// Channels of one frequency share an initial rate; rates of all heads go from shortest to longest.
 TEST(ChannelRates, StartBetweenShortestAndLongest) {
   const auto mixer = mixers().make("linear", spec_of("trigonometric", "decay"));
   for (const NamedParameter& named : parameters_of(*mixer)) {
@@ -264,8 +265,8 @@ void set(Module& module, const std::string& name, const Tensor& value) {
   FAIL() << "no parameter " << name;
 }
 
-/// Sums of `taylor` and `rebased` are positive, not what is left of them where each feature fades
-/// on its own: they have a floor then, here one that no sum reaches.
+/// Sums of `taylor` and `rebased` are positive, but not with a decay per feature: they need a
+/// floor, here an unreachable one.
 TEST(ChannelRates, HeedThePolicyWhereSingleFeaturesHaveSigns) {
   const Tensor x = random_tensor({1, 12, 8}, 1);
   for (const char* map : {"taylor", "rebased", "hybrid"}) {
@@ -290,8 +291,8 @@ TEST(ChannelRates, HeedThePolicyWhereSingleFeaturesHaveSigns) {
   }
 }
 
-/// Features of size 1 and a constant of 1: weights are not negative whatever fades faster, so that
-/// outputs, here means of the tokens themselves, lie between the smallest and the largest.
+/// With features of size 1 and a constant of 1 weights stay nonnegative, so that outputs, means of
+/// the tokens, lie between the smallest and the largest.
 TEST(ChannelRates, LeaveAConstantThatKeepsWeightsPositive) {
   Tensor identity = zeros({8, 8});
   for (std::size_t i = 0; i < 8; ++i) identity(i, i) = 1;
@@ -327,16 +328,16 @@ TEST(ChannelRates, AreRefusedWhereTheyMeanNothing) {
     return error_of([&] { mixers().make(spec.kind, spec); });
   };
   EXPECT_EQ(error([](MixerSpec& spec) { spec.window = 4; }),
-            "[linear_attention] a window is for rates per head; choose time_kernel.per = \"head\"");
+            "[linear_attention] window requires rates per head; set time_kernel.per = \"head\"");
   EXPECT_EQ(error([](MixerSpec& spec) { spec.time_kernel.kind = "rotation"; }),
             "[time_kernel] per = \"channel\" needs kind = \"decay\" or \"gate\", not \"rotation\"");
   EXPECT_EQ(error([](MixerSpec& spec) { spec.kind = "softmax"; }),
-            "[softmax] exact attention has rates per head; choose time_kernel.per = \"head\"");
+            "[softmax] exact attention has rates per head; set time_kernel.per = \"head\"");
   EXPECT_THAT(error([](MixerSpec& spec) { spec.warm = "exact", spec.warm_steps = 3; }),
               testing::HasSubstr("choose warm = \"none\" or time_kernel.per = \"head\""));
 }
 
-/// The first key exceeds the others by so much that its weight is all there is after T tokens too.
+/// The first key is so large that its weight dominates even after T tokens.
 TEST(ChannelAttention, KeepsSlowDecayBesideLargeLogarithms) {
   const std::tuple<double, double, double, std::size_t> cases[] = {
       {-1e5, 1000, 5e-3, 65537}, {-1e5, 1000, 3e-3, 65537}, {-1e6, 5000, 0.04, 5000},

@@ -1,4 +1,4 @@
-/// What every feature map that a config may name must pass, in linear attention.
+/// Tests of all registered feature maps in linear attention.
 
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/features/projection.hpp>
@@ -40,7 +40,7 @@ std::string name_of(const Variant& variant) {
 
 void PrintTo(const Variant& variant, std::ostream* out) { *out << name_of(variant); }
 
-/// All registered maps, and the options that change one.
+/// Returns all registered maps, and options that change one.
 std::vector<Variant> variants() {
   std::vector<Variant> all;
   for (const std::string& name : feature_maps().names()) all.push_back({name});
@@ -58,7 +58,7 @@ std::vector<Variant> variants() {
     all.push_back(weighted(name, "fixed"));
   for (const char* name : {"fourier", "positive", "nonstationary", "hybrid_gaussian"})
     all.push_back(weighted(name, "importance"));
-  // Where sums of signed weights all but vanish, central differences say little.
+  // Central differences fail where sums of signed weights nearly vanish.
   for (const char* lambdas : {"gaussian", "angular", "clusters"})
     all.push_back({.features = "hybrid", .denominator = "smooth", .lambdas = lambdas});
   all.push_back({.features = "hybrid", .smooth = true, .lambdas = "angular"});
@@ -88,7 +88,7 @@ MixerSpec spec_of(const Variant& variant) {
   return spec;
 }
 
-/// Parameters move from where they start, so that no gradient is zero by accident.
+/// Perturbs parameters, so that no gradient is zero by accident.
 void disturb(Module& module) {
   initialize(module, 3);
   for (const NamedParameter& named : parameters_of(module)) {
@@ -176,7 +176,7 @@ TEST_P(FeatureMaps, BothDirectionsWork) {
               [&](Tape& tape, const Var& x) { return mixer->forward(tape, x); });
 }
 
-/// Where all weights of a token are 0, as they may be for relu, it gives 0.
+/// A token whose weights are all 0, as with relu, gives 0.
 TEST_P(FeatureMaps, GiveOneWhereAllValuesAreOne) {
   const MixerSpec mixer = spec_of(GetParam());
   FeatureSpec spec = mixer.features;
@@ -199,7 +199,6 @@ TEST_P(FeatureMaps, GiveOneWhereAllValuesAreOne) {
   EXPECT_GT(right, y.size() * 8 / 10);
 }
 
-/// A positive map has no negative weight.
 TEST_P(FeatureMaps, ArePositiveIfTheySaySo) {
   FeatureSpec spec = spec_of(GetParam()).features;
   spec.heads = spec.density.heads = 500, spec.dim = spec.density.dim = 4;
@@ -228,7 +227,7 @@ TEST(Denominators, RefuseSignedFeatures) {
             "[mixer] denominator.kind = \"hope\"; there are: clip, smooth, norm, refuse");
 }
 
-/// "smooth" adds its constant to the kernel: with a large one, attention is a mean.
+/// "smooth" adds its constant to the kernel: a large one makes attention a mean.
 TEST(Denominators, SmoothTowardsTheMean) {
   MixerSpec spec = spec_of({"trigonometric", "density", "smooth"});
   spec.time_kernel.kind = "none";

@@ -5,7 +5,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace seen_tokens_test {
 
-/// Means of ones by equal weights.
+/// Averages ones by equal weights.
 TEST(SeenTokens, SumsManyValues) {
   KvCache seen;
   const Tensor key = zeros({1, 1, 1, 2}), value = filled({1, 1, 1, 2}, 1);
@@ -20,7 +20,7 @@ TEST(SeenTokens, AreOfTheSameHeads) {
   seen.append(zeros({2, 1, 3, 4}), zeros({2, 1, 3, 4}), 0);
   const Tensor other = zeros({1, 1, 3, 4});
   EXPECT_EQ(op_check::error_of([&] { seen.append(other, other, 1); }),
-            "[attention] the tokens before were of 6 heads, not of 3");
+            "[attention] expected keys of 6 heads, got 3");
 }
 
 }  // namespace seen_tokens_test

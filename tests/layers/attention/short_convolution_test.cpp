@@ -32,10 +32,10 @@ TEST(ShortConvolution, StepByStepEqualsTheBatchToTheBit) {
   }
 }
 
-/// As published of Hyena: uniform taps and bias, where what is added to the token takes it away.
+/// Uniform taps and bias, as published for Hyena, with the added token subtracted.
 TEST(ShortConvolution, StartsAsAMixtureIfWanted) {
   const std::size_t taps = 4, D = 50;
-  ShortConvolution layer(taps, D, ConvolutionStart::mixing);
+  ShortConvolution layer(taps, D, ConvolutionInit::mixing);
   initialize(layer, 3);
   Tensor impulse = zeros({1, taps, D});
   std::fill_n(impulse.data(), D, real(1));
@@ -48,7 +48,7 @@ TEST(ShortConvolution, StartsAsAMixtureIfWanted) {
     EXPECT_LE(std::abs(tap), 0.5 + 1e-6);
     square += tap * tap / double(y.size()), bias += std::pow(rest.data()[i], 2.) / double(y.size());
   }
-  EXPECT_NEAR(square, 1. / 12, 5 * std::sqrt(1. / 180 / 200));  // of 200 numbers
+  EXPECT_NEAR(square, 1. / 12, 5 * std::sqrt(1. / 180 / 200));  // 200 numbers
   EXPECT_NEAR(bias, 1. / 12, 5 * std::sqrt(1. / 180 / 50));
 }
 

@@ -43,7 +43,7 @@ TEST(TimeKernel, CountsIrregularGaps) {
   for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(double(rate.data()[i]), expected[i], 1e-6);
 }
 
-/// 1 + sum of a cos(nu lag): what rotation() says.
+/// Returns 1 + sum of a cos(nu lag) for the pairs of rotation().
 double factor_of(const Tensor& rotation, std::size_t head, double lag) {
   double sum = 1;
   for (std::size_t i = 0; i < rotation.shape()[1]; ++i)
@@ -51,7 +51,7 @@ double factor_of(const Tensor& rotation, std::size_t head, double lag) {
   return sum;
 }
 
-/// Of kinds that turn: with frequencies of their own, or drawn from any density.
+/// Returns specs with frequencies, free or drawn from any density.
 std::vector<TimeKernelSpec> turning_specs() {
   std::vector<TimeKernelSpec> specs{{"rotation", 3, 20}};
   for (const std::string& density : densities().names()) {
@@ -82,7 +82,7 @@ void expect_function_of_the_lag(const TimeKernelSpec& spec) {
     const bool logarithmic = scale == FeatureScale::logarithmic;
     const Tensor phi = random_tensor({1, 5, 2, 3}, 2);
     const Tensor with_turns =
-        turned(Features(Var(phi), scale), kernel.turns(tape, {.gaps = gaps}, 5, 0))
+        modulated(Features(Var(phi), scale), kernel.modulation(tape, {.gaps = gaps}, 5, 0))
             .values()
             .value();
     ASSERT_EQ(with_turns.shape(), (Shape{1, 5, 2, 3 * n * (2 * N + 1)}));
@@ -119,17 +119,17 @@ TEST(TimeKernel, TurnsArePositiveAndDifferentiable) {
     TimeKernel kernel(spec, 2, 4);
     randomize(kernel, 0.4);
     Tape tape;
-    const Tensor turns = kernel.turns(tape, {}, 50, 0).value();
-    for (const real feature : turns) ASSERT_GT(feature, 0);
+    const Tensor modulation = kernel.modulation(tape, {}, 50, 0).value();
+    for (const real feature : modulation) ASSERT_GT(feature, 0);
     check_layer(kernel, random_tensor({1, 6, 4}, 1), [&](Tape& tape, const Var& x) {
       const Var phi = reshape(x, {1, 6, 2, 2});
-      return turned(Features(phi), kernel.turns(tape, {}, 6, 2)).values() *
+      return modulated(Features(phi), kernel.modulation(tape, {}, 6, 2)).values() *
              reshape(kernel.rate(tape, x), {1, 1, 2, 1});
     });
   }
 }
 
-/// (T, T): exp(-lag / tau) times the factor of the lag, 0 for what is not seen yet.
+/// Returns exp(-lag / tau) times the factor of the lag, 0 for future tokens. (T, T)
 std::vector<double> closed_weights(TimeKernel& kernel, std::size_t head, const Times& times) {
   Tape tape;
   const std::size_t T = times.shape()[1];
@@ -144,7 +144,8 @@ std::vector<double> closed_weights(TimeKernel& kernel, std::size_t head, const T
   return weights;
 }
 
-/// One head of phi(q) . phi(k) times `weights` on values (1, T, H, 2), all pairs. -> (T, 2)
+/// Computes one head of phi(q) . phi(k) times `weights` on values (1, T, H, 2) over all pairs. ->
+/// (T, 2)
 std::vector<double> quadratic_form(const Tensor& q, const Tensor& k, const Tensor& v,
                                    std::size_t head, const std::vector<double>& weights) {
   const std::size_t T = q.shape()[1];
@@ -163,7 +164,7 @@ std::vector<double> quadratic_form(const Tensor& q, const Tensor& k, const Tenso
   return y;
 }
 
-/// Linear attention over positions and over irregular times against all pairs, in closed form.
+/// Regular positions and irregular times.
 TEST(TimeKernel, EqualsTheQuadraticFormWithTheKernelOfTheLag) {
   const std::size_t T = 37, H = 2;
   const Tensor q = xt::abs(random_tensor({1, T, H, 3}, 1)),
@@ -176,11 +177,11 @@ TEST(TimeKernel, EqualsTheQuadraticFormWithTheKernelOfTheLag) {
       for (const std::size_t chunk : {1, 8, 64}) {
         SCOPED_TRACE(name_of(spec) + ", chunk " + std::to_string(chunk));
         Tape tape;
-        const Var turns = kernel.turns(tape, layout, T, 0);
+        const Var modulation = kernel.modulation(tape, layout, T, 0);
         const Var rate = kernel.rate(tape, zeros({1, T, 4}), layout);
-        const Tensor y =
-            linear_attention(turned(Var(q), turns), turned(Var(k), turns), v, rate, {true, chunk})
-                .value();
+        const Tensor y = linear_attention(modulated(Var(q), modulation),
+                                          modulated(Var(k), modulation), v, rate, {true, chunk})
+                             .value();
         for (std::size_t h = 0; h < H; ++h) {
           const auto expected =
               quadratic_form(q, k, v, h, closed_weights(kernel, h, times_of(layout, T, 0)));
@@ -191,7 +192,7 @@ TEST(TimeKernel, EqualsTheQuadraticFormWithTheKernelOfTheLag) {
   }
 }
 
-/// In units of pi / tau, whatever is learned: k(lag) of N(mean, scale^2).
+/// k(lag) of N(mean, scale^2), in units of pi / tau.
 TEST(TimeKernel, SpectralTendsToTheFourierTransformOfItsDensity) {
   TimeKernelSpec spec{"spectral", 4, 64, 4096};
   TimeKernel kernel(spec, 3, 4);
@@ -233,7 +234,7 @@ TEST(TimeKernel, HarmonicsAreThoseOfTheSteepestNonNegativePolynomial) {
   }
 }
 
-/// A million tokens on, where the phase is thousands of turns.
+/// After a million tokens, where the phase is thousands of cycles.
 TEST(TimeKernel, RotationIsExactFarFromTheStart) {
   for (const TimeKernelSpec& spec : turning_specs()) {
     SCOPED_TRACE(name_of(spec));
@@ -245,7 +246,7 @@ TEST(TimeKernel, RotationIsExactFarFromTheStart) {
     const std::vector<double> c = harmonic_coefficients(spec.harmonics);
     const std::size_t phases = 2 * c.size() + 1;
     const double first = 1 << 20;
-    const Tensor turns = kernel.turns(tape, {}, 8, first).value();
+    const Tensor modulation = kernel.modulation(tape, {}, 8, first).value();
     for (std::size_t h = 0; h < 2; ++h) {
       const double depth = std::sqrt(double(n) * double(rotation(h, 0, 1)) / 2) / c[0];
       for (std::size_t t = 0; t < 8; ++t)
@@ -254,14 +255,14 @@ TEST(TimeKernel, RotationIsExactFarFromTheStart) {
           for (std::size_t k = 1; k <= c.size(); ++k)
             wave += 2 * std::pow(depth, double(k)) * c[k - 1] *
                     std::cos(double(rotation(h, (k - 1) * n + r, 0)) * (first + double(t)));
-          EXPECT_NEAR(double(turns(0, t, h, phases * r)), wave / std::sqrt(double(phases * n)),
+          EXPECT_NEAR(double(modulation(0, t, h, phases * r)), wave / std::sqrt(double(phases * n)),
                       is_double ? 1e-9 : 1e-5);
         }
     }
   }
 }
 
-/// Attention over tokens at irregular distances, in one go and token by token.
+/// Compares the batch and single tokens at irregular distances.
 void expect_steps_equal_the_batch(const std::string& mixer_kind, const std::string& kind) {
   MixerSpec spec;
   spec.width = 8, spec.heads = 2, spec.chunk = 4;
@@ -292,7 +293,7 @@ TEST(TimeKernel, StepsOverIrregularGapsEqualTheBatch) {
   for (const char* kind : {"none", "decay"}) expect_steps_equal_the_batch("softmax", kind);
 }
 
-/// A gap of one time constant or of hundreds, all is finite.
+/// Gaps from one to hundreds of time constants.
 TEST(TimeKernel, GatesStartAtAnyTimeConstant) {
   for (const double shortest : {1e-3, 0.01, 1.0, 1e4}) {
     MixerSpec spec;
@@ -308,7 +309,7 @@ TEST(TimeKernel, GatesStartAtAnyTimeConstant) {
   }
 }
 
-/// Slopes of exact attention count time, not tokens: twice the gaps at half the rates are the same.
+/// Twice the gaps at half the rates give the same outputs.
 TEST(TimeKernel, SlopesOfExactAttentionAreInRealTime) {
   MixerSpec spec;
   spec.width = 8, spec.heads = 2, spec.time_kernel = {"decay", 2, 30};
@@ -330,15 +331,15 @@ TEST(TimeKernel, SlopesOfExactAttentionAreInRealTime) {
   EXPECT_GT(change, 1e-3);
 }
 
-/// Of many harmonics, whose waves cancel to less than a rounding far from the crest.
+/// Many harmonics cancel to less than rounding far from the crest.
 TEST(TimeKernel, TurnsOfLogarithmsStayFiniteWhereWavesCancel) {
   TimeKernel kernel({.kind = "spectral", .frequencies = 1, .harmonics = 64}, 1, 2);
   initialize(kernel, 1);
   Tape tape;
   const Var logarithms(zeros({1, 8192, 1, 1}));
-  const Var y =
-      turned(Features(logarithms, FeatureScale::logarithmic), kernel.turns(tape, {}, 8192, 0))
-          .values();
+  const Var y = modulated(Features(logarithms, FeatureScale::logarithmic),
+                          kernel.modulation(tape, {}, 8192, 0))
+                    .values();
   tape.backward(sum(y));
   EXPECT_TRUE(all_finite(y.data(), y.value().size()));
   for (const NamedParameter& named : parameters_of(kernel)) {

@@ -31,15 +31,15 @@ MixerSpec spec_of(const std::string& features, const std::string& time_kernel = 
 std::unique_ptr<Mixer> made(MixerSpec spec, const std::string& kind, const std::string& warm) {
   spec.kind = kind, spec.warm = warm;
   auto mixer = mixers().make(kind, spec);
-  randomize(*mixer, 0.4);  // by name: what mixers share is equal
+  randomize(*mixer, 0.4);  // by name: shared parts are equal
   return mixer;
 }
 
 const Tensor input = random_tensor({2, 11, 8}, 1);
 const Layout padded = {.lengths = {11, 7}};
 
-/// The output of a pass at `step` and all gradients, of the mean square of the output or, if
-/// `of_output` is false, of the tape's own loss alone.
+/// Output of a pass at `step` and all gradients, of the mean square of the output or, unless
+/// `of_output`, of the tape's loss only.
 struct Pass {
   Tensor output;
   std::map<std::string, Tensor> gradients;
@@ -100,7 +100,7 @@ TEST(WarmStart, SeesRealTimesAndGates) {
   EXPECT_GT(sum_of_squares(gate.data(), gate.size()), 0);
 }
 
-/// All that is nearer than the window is exact already.
+/// Nearer tokens are exact already.
 TEST(WarmStart, TeachesWhatAWindowLeaves) {
   MixerSpec spec = spec_of("positive");
   const auto exact = made(spec, "softmax", "none");
@@ -135,8 +135,8 @@ TEST(WarmStart, LeavesEvaluationAndStreamingToTheFeatures) {
   }
 }
 
-/// mean (by features - exact)^2 / mean exact^2 over the heads' outputs, with identities for the way
-/// back.
+/// Returns mean (by features - exact)^2 / mean exact^2 over the heads' outputs, with identity
+/// output maps.
 double distance(const MixerSpec& spec, Mixer& mixer, Mixer& exact) {
   const Tensor y = pass(mixer, 0, false).output, wanted = pass(exact, 0, false).output;
   EXPECT_EQ(y.shape(), (Shape{2, 11, spec.width}));
@@ -153,7 +153,7 @@ void pass_heads_through(Mixer& mixer) {
   }
 }
 
-/// Of the distance, by central differences.
+/// Gradient by central differences.
 TEST(WarmStart, AddsTheRelativeErrorOfTheOutputs) {
   if (!is_double) GTEST_SKIP() << "differences are taken in double";
   const MixerSpec spec = spec_of("positive");

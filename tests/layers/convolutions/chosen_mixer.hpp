@@ -1,5 +1,5 @@
 #pragma once
-/// Mixers by long convolutions as keys choose them, and their parts.
+/// Mixers by long convolutions, configured by keys, and their parts.
 
 #include <gmock/gmock.h>
 
@@ -17,7 +17,7 @@ using namespace layer_check;
 
 inline constexpr std::size_t width = 6;
 
-/// A mixer as keys choose it.
+/// Mixer configured by keys.
 struct Chosen {
   std::string kind;
   std::map<std::string, std::string> keys = {};
@@ -28,7 +28,7 @@ struct Chosen {
   }
 };
 
-/// Sets what a test wants.
+/// Sets the keys of a test.
 class SetKeys : public Keys {
  public:
   explicit SetKeys(const std::map<std::string, std::string>& wanted) : wanted_(wanted) {}
@@ -60,7 +60,7 @@ inline std::unique_ptr<Mixer> make(const Chosen& which, bool causal = true,
   SetKeys keys(which.keys);
   describe(keys, spec);
   auto mixer = mixers().make(spec.kind, spec);
-  initialize(*mixer, 1);  // buffers, too
+  initialize(*mixer, 1);  // including buffers
   return mixer;
 }
 
@@ -70,7 +70,7 @@ inline void set_parameter(Module& module, const std::string& name, const Tensor&
   FAIL() << "no parameter " << name;
 }
 
-/// (rows, columns), one where column is row + first.
+/// Returns 1 where column = row + first. (rows, columns)
 inline Tensor identity(std::size_t rows, std::size_t columns) {
   Tensor ones = zeros({rows, columns});
   for (std::size_t i = 0; i < rows; ++i) ones(i, i) = 1;

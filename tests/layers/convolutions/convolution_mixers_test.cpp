@@ -25,7 +25,7 @@ std::vector<Chosen> all_chosen() {
           {"long_conv", {{"filter.kind", "implicit"}, {"filter.length", "40"}}}};
 }
 
-/// Whether the time constants that it starts with are long; random ones are a token or two.
+/// Returns whether the initial time constants are long; random ones are a token or two.
 bool remembers(const Chosen& which) {
   const auto kind = which.keys.find("filter.kind");
   return which.kind == "h3" || (kind != which.keys.end() && kind->second == "spectral");
@@ -74,7 +74,7 @@ double size_of(const Tensor& x) {
   return largest;
 }
 
-/// To the bit where sums are direct, else to what spectra round.
+/// Bit-equal for direct sums, else to the rounding of spectra.
 TEST(ConvolutionMixers, NeverSeeTheFuture) {
   for (const Chosen& which : all_chosen()) {
     for (const std::size_t T : {50, 280}) {
@@ -177,11 +177,11 @@ TEST(ConvolutionMixers, RefuseWhatTheyCannotDo) {
   EXPECT_EQ(op_check::error_of([&] {
               mixer->step(tape, zeros({1, 1, width}), *mixer->start());
             }),
-            "[hyena] only a causal mixer can be computed token by token");
+            "[hyena] step() requires a causal mixer");
   EXPECT_THAT(op_check::error_of([&] {
                 mixer->forward(tape, zeros({1, 2, width}), {.gaps = zeros({1, 2})});
               }),
-              testing::HasSubstr("[hyena] needs tokens at equal distances"));
+              testing::HasSubstr("[hyena] requires tokens at equal distances"));
   EXPECT_THAT(op_check::error_of([&] {
                 make({"hyena", {{"filter.features", "4"}}});
               }),
@@ -198,7 +198,7 @@ TEST(ConvolutionMixers, RefuseWhatTheyCannotDo) {
   }
 }
 
-/// Of order 2 with gates of one: the response to an impulse is the second filter after the first.
+/// Order 2 with gates of 1: the impulse response is the convolution of both filters.
 TEST(HyenaMixer, RespondsToAnImpulseByItsFilters) {
   const auto mixer = make({"hyena", {{"hyena.convolution", "0"}}});
   initialize(*mixer, 3);

@@ -23,7 +23,7 @@ Tensor kernel_of(Filter& filter, std::size_t lags) {
   return filter.at(tape, {lags}).value();
 }
 
-/// Rows ahead come first, the nearest last; then the token itself with the skip, then the past.
+/// Future rows come first, the nearest last; then the token itself with the skip, then the past.
 TEST(TwoSidedFilter, HasBothDirectionsInOneKernel) {
   for (const char* kind : {"implicit", "explicit", "exponential", "spectral"}) {
     SCOPED_TRACE(kind);
@@ -52,7 +52,7 @@ TEST(TwoSidedFilter, HasBothDirectionsInOneKernel) {
   }
 }
 
-/// x <- exp(step A) x + (exp(step A) - 1) / A u, y = 2 Re C x: as a recurrence.
+/// As a recurrence: x <- exp(step A) x + (exp(step A) - 1) / A u, y = 2 Re C x.
 TEST(ExponentialFilter, IsADiagonalStateSpace) {
   FilterSpec spec{.kind = "exponential", .states = 4};
   spec.width = 3;
@@ -81,13 +81,13 @@ TEST(ExponentialFilter, IsADiagonalStateSpace) {
   }
 }
 
-/// As the state space S4D does, of which it is the kernel.
+/// As the state space S4D.
 TEST(ExponentialFilter, StartsWithTheEigenvaluesAskedFor) {
   for (const char* start : {"legs", "lin", "inv"}) {
     FilterSpec spec{.kind = "exponential", .states = 4, .eigenvalues = start};
     spec.width = 2;
     const auto filter = filter_by(spec);
-    const Eigenvalues expected = start_eigenvalues(start, 4);
+    const Eigenvalues expected = initial_eigenvalues(start, 4);
     std::map<std::string, const real*> values;
     for (const NamedParameter& named : parameters_of(*filter))
       values[named.name] = named.parameter->value().data();
@@ -99,7 +99,7 @@ TEST(ExponentialFilter, StartsWithTheEigenvaluesAskedFor) {
   }
 }
 
-/// The slowest state of all has a kernel with the digits of a real: a sum of what it holds.
+/// The slowest state keeps all digits of a real in its kernel.
 TEST(ExponentialFilter, HoldsTheInputsOfTheSlowestStates) {
   FilterSpec spec{.kind = "exponential", .states = 1, .shortest = 2e5, .longest = 2e5};
   spec.width = 1;
@@ -113,7 +113,7 @@ TEST(ExponentialFilter, HoldsTheInputsOfTheSlowestStates) {
               1 - step / 4 + step * step / 24, is_double ? 1e-12 : 1e-6);
 }
 
-/// Bochner's theorem: draws of a Gaussian make a kernel of its characteristic function.
+/// Draws of a Gaussian estimate its characteristic function.
 TEST(SpectralFilter, IsTheKernelOfItsDensityWithDecay) {
   FilterSpec spec{.kind = "spectral", .states = 4096, .shortest = 5, .longest = 80};
   spec.width = 4;
@@ -129,7 +129,7 @@ TEST(SpectralFilter, IsTheKernelOfItsDensityWithDecay) {
   }
 }
 
-/// As published: windows fall to 1/100 in 1.5 and 0.3 times the length.
+/// As published, windows fall to 1/100 at 1.5 and 0.3 times the length.
 TEST(ImplicitFilter, StartsInItsWindow) {
   FilterSpec spec;
   spec.kind = "implicit", spec.width = 3, spec.length = 1001;
@@ -138,7 +138,7 @@ TEST(ImplicitFilter, StartsInItsWindow) {
   Tape tape({.recording = false});
   const Tensor h = filter->at(tape, {1001}).value();
   for (const auto& [channel, time] : {std::pair{0, 1.5}, std::pair{1, 0.5}, std::pair{2, 0.3}}) {
-    double largest = 0;  // of what the window multiplies
+    double largest = 0;  // of the windowed factor
     for (std::size_t lag = 0; lag < 1001; ++lag)
       largest = std::max(
           largest, std::abs(double(h(lag, channel))) * std::pow(100, double(lag) / 1000 / time));
@@ -149,7 +149,7 @@ TEST(ImplicitFilter, StartsInItsWindow) {
   for (std::size_t lag = 0; lag < 1001; ++lag) ASSERT_NEAR(back(1000 - lag, 1), h(lag, 1), 1e-6);
 }
 
-/// Numbers of each piece stretched linearly as torch.nn.functional.interpolate does, ends held.
+/// Values of each piece are stretched as by torch.nn.functional.interpolate, with ends repeated.
 TEST(DyadicFilter, IsLinearBetweenTheNumbersOfEachPiece) {
   FilterSpec spec{.kind = "dyadic", .length = 30, .piece = 4};
   spec.width = 2;
@@ -177,7 +177,7 @@ TEST(DyadicFilter, IsLinearBetweenTheNumbersOfEachPiece) {
   }
 }
 
-/// Whatever the pieces are, also one that is longer than the kernel.
+/// For any pieces, including one longer than the kernel.
 TEST(DyadicFilter, IsZeroBeyondItsLength) {
   for (const std::size_t piece : {1u, 4u, 4096u}) {
     FilterSpec spec{.kind = "dyadic", .length = 33, .piece = piece};
@@ -198,8 +198,9 @@ TEST(Filter, RefusesSizesOfNothing) {
             "[filter] piece = 0: must be between 1 and 4096");
   FilterSpec features{.kind = "implicit", .length = 33};
   features.features = 4;
-  EXPECT_EQ(op_check::error_of([&] { filter_by(features); }),
-            "[implicit_filter] features = 4 must be odd: time, as many cosines as sines");
+  EXPECT_EQ(
+      op_check::error_of([&] { filter_by(features); }),
+      "[implicit_filter] features = 4 must be odd: time, then cosines and sines in equal number");
 }
 
 TEST(ExplicitFilter, SquashesSmallNumbers) {
@@ -216,7 +217,7 @@ TEST(ExplicitFilter, SquashesSmallNumbers) {
     EXPECT_NEAR(std::abs(double(h.data()[i])), size, 1e-9);
     zeros += h.data()[i] == 0;
   }
-  EXPECT_NEAR(double(zeros) / 200, 0.683, 0.17);  // of a normal distribution, 5 sigma
+  EXPECT_NEAR(double(zeros) / 200, 0.683, 0.17);  // normal distribution, 5 sigma
 }
 
 }  // namespace filters_test

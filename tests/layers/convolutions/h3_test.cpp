@@ -5,7 +5,7 @@ namespace h3_test {
 
 using namespace chosen_mixer;
 
-/// The parameters of Linear, split among its outputs: x W + b, columns first .. first + width - 1.
+/// Returns columns first .. first + width - 1 of the projection x W + b.
 Tensor projected(Mixer& mixer, const Tensor& x, std::size_t first) {
   const Tensor *weight = nullptr, *bias = nullptr;
   for (const NamedParameter& named : parameters_of(mixer)) {
@@ -25,11 +25,11 @@ Tensor projected(Mixer& mixer, const Tensor& x, std::size_t first) {
   return y;
 }
 
-/// What a mixer makes of random inputs, with no map behind it, and what it makes that of.
+/// Outputs for random inputs with an identity output map, and the projections.
 struct Answer {
   Tensor y, q, k, v, shift;  ///< (1, T, width), the others (T, width)
 
-  /// Of the keys.
+  /// Returns the shifted keys.
   double shifted(std::size_t t, std::size_t c) const {
     double sum = 0;
     for (std::size_t j = 0; j < shift.shape()[0] && j <= t; ++j)
@@ -50,7 +50,7 @@ Answer answer_of(Mixer& mixer, std::size_t T) {
           projected(mixer, x, 2 * width), filter_of(mixer, "shift").past(T, 0, width)};
 }
 
-/// y = D_q S_diag D_k' v with k' = S_shift k, state spaces as triangular Toeplitz matrices.
+/// y = D_q S_diag D_k' v with k' = S_shift k and triangular Toeplitz matrices.
 TEST(H3Mixer, IsItsMatrix) {
   const auto mixer = make({"h3", {{"h3.shift", "7"}}});
   initialize(*mixer, 3);
@@ -69,7 +69,7 @@ TEST(H3Mixer, IsItsMatrix) {
   }
 }
 
-/// In heads of more channels: y = q^T sum over s of h_(t-s) k'_s v_s^T.
+/// Heads of several channels: y = q^T sum over s of h_(t-s) k'_s v_s^T.
 TEST(H3Mixer, RemembersAllProductsOfAHead) {
   const std::size_t T = 120, channels = 3;
   const auto mixer = make({"h3", {{"h3.shift", "7"}, {"h3.channels", "3"}}});
@@ -91,7 +91,7 @@ TEST(H3Mixer, RemembersAllProductsOfAHead) {
   EXPECT_THAT(op_check::error_of([] {
                 make({"h3", {{"h3.channels", "4"}}});
               }),
-              testing::HasSubstr("[h3] channels = 4 of a head must divide the width 6"));
+              testing::HasSubstr("[h3] channels = 4 must divide the width 6"));
 }
 
 }  // namespace h3_test

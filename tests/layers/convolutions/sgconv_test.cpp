@@ -7,7 +7,7 @@ namespace sgconv_test {
 
 using namespace chosen_mixer;
 
-/// Blocks of 1, 1, 2, 4, 8, 16 lags, each weight half of the last one's.
+/// Blocks of 1, 1, 2, 4, 8, 16 lags, each weight half of the previous one.
 TEST(SgConvMixer, StartsWithAKernelOfNormOne) {
   for (const std::size_t length : {32, 21})
     for (const bool causal : {true, false}) {
@@ -28,7 +28,7 @@ TEST(SgConvMixer, StartsWithAKernelOfNormOne) {
     }
 }
 
-/// Of a gate that is open: gelu of the convolution.
+/// Opens the gate, so that the output is gelu of the convolution.
 void show_convolution(Mixer& mixer) {
   Tensor bias = zeros({2 * width});
   std::fill_n(bias.data() + width, width, real(100));
@@ -36,7 +36,7 @@ void show_convolution(Mixer& mixer) {
   set_parameter(mixer, "output.bias", bias);
 }
 
-/// What tokens on both sides see of one in the middle: blocks from lag 0 on and from lag -1 on.
+/// An impulse in the middle, seen from both sides: blocks from lag 0 and from lag -1.
 TEST(SgConvMixer, WeighsBothSidesByTheirBlocks) {
   const auto mixer = make({"sgconv", {{"filter.length", "32"}}}, false);
   initialize(*mixer, 3);
@@ -50,7 +50,7 @@ TEST(SgConvMixer, WeighsBothSidesByTheirBlocks) {
   Tape tape({.recording = false});
   const Tensor y = mixer->forward(tape, impulse).value();
   for (std::size_t t = 0; t < T; ++t) {
-    const bool ahead = t < middle;  // the token sees what follows
+    const bool ahead = t < middle;  // the token sees the future
     const std::size_t lag = ahead ? middle - t - 1 : t - middle;
     const std::size_t block = std::size_t(std::bit_width(lag));
     const std::size_t row = ahead ? blocks - 1 - block : blocks + block;
@@ -63,8 +63,8 @@ TEST(SgConvMixer, WeighsBothSidesByTheirBlocks) {
   }
 }
 
-/// Constant pieces by prefix sums are those between whose single numbers there is nothing, the last
-/// one ending with the kernel.
+/// Prefix sums of constant pieces equal interpolated pieces of one value, the last ending with the
+/// kernel.
 TEST(SgConvMixer, IsTheLongConvolutionByItsPieces) {
   for (const char* length : {"32", "21"}) {
     const auto sums = make({"sgconv", {{"filter.length", length}}}),

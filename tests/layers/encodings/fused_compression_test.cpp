@@ -8,7 +8,7 @@ namespace fused_compression_test {
 
 using namespace layer_check;
 
-/// As x: W itself is judged.
+/// As x, the identity measures W itself.
 Tensor identity(std::size_t size) {
   Tensor one = zeros({size, size});
   for (std::size_t i = 0; i < size; ++i) one(i, i) = 1;
@@ -60,7 +60,7 @@ TEST(FusedCompression, QuantisationErrsByHalfAUnitAtMost) {
   EXPECT_EQ(norm(quantized(zeros({2, 2}), identity(2), 8).weight), 0);
 }
 
-/// The part of W that a rank leaves out is what its other singular values hold.
+/// A low rank omits the remaining singular values.
 TEST(FusedCompression, LowRankIsExactForMatricesOfThatRank) {
   const Tensor a = random_tensor({12, 3}, 1), b = random_tensor({3, 8}, 2);
   Tensor w = zeros({12, 8});
@@ -75,14 +75,14 @@ TEST(FusedCompression, LowRankIsExactForMatricesOfThatRank) {
   EXPECT_EQ(two.bytes, 2 * (12 + 8) * 4u);
 }
 
-/// Diagonal: the entries are the singular values.
+/// For a diagonal matrix the entries are the singular values.
 TEST(FusedCompression, LowRankLeavesOutTheSmallestSingularValues) {
   Tensor w = zeros({4, 4});
   for (std::size_t i = 0; i < 4; ++i) w(i, i) = real(i + 1);
   EXPECT_NEAR(low_rank(w, identity(4), 2).error, std::sqrt((1.0 + 4) / (1 + 4 + 9 + 16)), 1e-6);
 }
 
-/// Seen from three rows, half of W can say what W said; the magnitudes alone could not.
+/// For three rows, half of the entries of W can reproduce x W; magnitudes alone could not.
 TEST(FusedCompression, WhatIsKeptIsFittedToWhatIsSeen) {
   const Tensor w = random_tensor({12, 8}, 1), x = random_tensor({3, 12}, 2);
   Tensor mask;
@@ -98,7 +98,7 @@ TEST(FusedCompression, WhatIsKeptIsFittedToWhatIsSeen) {
   EXPECT_GT(low_rank(w, identity(12), 3).error, 0.1);
 }
 
-/// No other choice of the kept entries is nearer: the residual is orthogonal to what they can do.
+/// The residual is orthogonal to the kept entries.
 TEST(FusedCompression, TheFitIsALeastSquaresOne) {
   const Tensor w = random_tensor({6, 3}, 1), x = random_tensor({20, 6}, 2);
   Tensor mask;
@@ -120,8 +120,7 @@ TEST(FusedCompression, TheFitIsALeastSquaresOne) {
   }
 }
 
-/// Waves that hardly differ on what is seen: a fit that nothing bounds has entries so large that
-/// their rounding is all that is left.
+/// For nearly equal waves, an unbounded fit has entries so large that rounding ruins it.
 TEST(FusedCompression, AFitForFewBitsStandsTheirRounding) {
   Tensor x = uninitialized({64, 24}), mask;
   for (std::size_t p = 0; p < 64; ++p)
@@ -129,7 +128,7 @@ TEST(FusedCompression, AFitForFewBitsStandsTheirRounding) {
       x(p, i) = real(std::cos(0.3 * double(i) * double(p) / 64 + double(i % 2)));
   const Tensor w = random_tensor({24, 8}, 1);
   const auto rounded_error = [&](const CompressedMatrix& half) {
-    return judged(w, quantized(half.weight, x, 8).weight, x, 0).error;
+    return measured(w, quantized(half.weight, x, 8).weight, x, 0).error;
   };
   const CompressedMatrix free = pruned(w, x, 0.5, mask), bounded = pruned(w, x, 0.5, mask, 8);
   EXPECT_GT(rounded_error(free), 3 * rounded_error(bounded));
@@ -142,11 +141,11 @@ TEST(FusedCompression, SaysWhatItCannotDo) {
   EXPECT_EQ(op_check::error_of([&] {
               pruned(zeros({2, 2}), identity(2), 1.5, mask);
             }),
-            "[pruned] the fraction that is kept must be in [0, 1], not 1.5");
+            "[pruned] keep = 1.5 must be in [0, 1]");
   EXPECT_EQ(op_check::error_of([] {
               quantized(zeros({2, 2}), identity(2), 1);
             }),
-            "[quantized] 2 to 16 bits are offered, not 1");
+            "[quantized] bits = 1 must be from 2 to 16");
   EXPECT_EQ(op_check::error_of([] {
               low_rank(zeros({4, 2}), identity(3), 1);
             }),

@@ -47,7 +47,7 @@ TEST(FusedProjection, ByFftWantsARegularGrid) {
             "[regular_axis] node 1 of an axis is at 1, off a regular grid");
 }
 
-/// x^T x
+/// Returns x^T x.
 Tensor gram(const Tensor& x) { return matmul_tn(Var(x), Var(x)).value(); }
 
 TEST(FusedProjection, FewRowsHaveTheProductsOfAll) {

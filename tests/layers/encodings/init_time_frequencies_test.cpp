@@ -15,7 +15,7 @@ TimeEncodingSpec spec_of(const std::string& kind) {
   return spec;
 }
 
-/// In bursts, once in 8 units, behind each other in 4 sequences; what is left is the last time.
+/// Returns bursts every 8 units, one after another in 4 sequences; the rest repeats the last time.
 Times bursts(std::size_t T = 96) {
   Times times(std::vector<std::size_t>{4, T});
   const RandomFunction random{5, Purpose::test, 1};
@@ -56,7 +56,7 @@ TEST(TimeStart, GivesFreeFrequenciesTheQuantilesOfTheSpectrum) {
     TimeEncodingSpec spec = spec_of(kind);
     spec.m = 3;
     const auto encoding = make_time_encoding(spec);
-    encoding->start_at({-1, 9, 2, -3, 4, 0.5});
+    encoding->init_frequencies({-1, 9, 2, -3, 4, 0.5});
     const std::vector<double> w = frequencies_of(*encoding), expected{4, 2, 0.5};
     ASSERT_EQ(w.size(), 3u) << kind;
     for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(w[i], expected[i], 1e-5) << kind << i;
@@ -67,28 +67,28 @@ TEST(TimeStart, GivesDensitiesTheWidthOfTheSpectrum) {
   for (const char* kind : {"gaussian", "mixture", "flow"}) {
     const auto encoding = make_time_encoding(spec_of(kind));
     const double lag = 0.1;
-    encoding->start_at({-0.5, 0.5, 0.5});
+    encoding->init_frequencies({-0.5, 0.5, 0.5});
     const double broad = encoding->kernel()(lag);
-    encoding->start_at({-3, 3, 1, 1});
+    encoding->init_frequencies({-3, 3, 1, 1});
     const double narrow = encoding->kernel()(lag);
     EXPECT_NEAR(std::log(1 - narrow) - std::log(1 - broad), std::log(5 / 0.25), 0.1) << kind;
   }
 }
 
-/// Two lines of a spectrum: EM puts a component on each.
+/// Two spectral lines: EM puts a component on each.
 TEST(TimeStart, FitsAMixtureByEm) {
   TimeEncodingSpec spec = spec_of("mixture");
   spec.density.components = 2;
   spec.density.start = "em";
   const auto encoding = make_time_encoding(spec);
-  encoding->start_at({1.1, -1, 0.9, 5, -5.1, 4.9, 5, 5});
+  encoding->init_frequencies({1.1, -1, 0.9, 5, -5.1, 4.9, 5, 5});
   for (const double lag : {0.1, 0.5, 1.3})
     EXPECT_NEAR(encoding->kernel()(lag), 0.375 * std::cos(lag) + 0.625 * std::cos(5 * lag), 0.01);
   spec.kind = "gaussian";
   EXPECT_EQ(op_check::error_of([&] {
-              make_time_encoding(spec)->start_at({1, 2});
+              make_time_encoding(spec)->init_frequencies({1, 2});
             }),
-            "[density] \"gaussian\" cannot start at what EM fits; choose \"mixture\"");
+            "[density] \"gaussian\" cannot start from EM; use \"mixture\"");
 }
 
 TEST(TimeStart, OfAModelReachesEveryEncoding) {
@@ -101,23 +101,23 @@ TEST(TimeStart, OfAModelReachesEveryEncoding) {
     }
   } two;
   const double before = two.second->kernel()(0.1);
-  start_time_encodings(two, bursts(), 1);
+  init_time_frequencies(two, bursts(), 1);
   EXPECT_LT(frequencies_of(*two.first)[0], 2 * std::numbers::pi + 1e-5);
   EXPECT_NE(two.second->kernel()(0.1), before);
-  EXPECT_EQ(op_check::error_of([] { make_time_encoding({.kind = "sinusoidal"})->start_at({1}); }),
-            "[time_encoding] fixed frequencies cannot start from data");
+  EXPECT_EQ(
+      op_check::error_of([] { make_time_encoding({.kind = "sinusoidal"})->init_frequencies({1}); }),
+      "[time_encoding] fixed frequencies cannot start from data");
   struct Own : TimeEncoding {
     std::size_t features() const override { return 1; }
     Var forward(Tape&, const Times&) override { return {}; }
     void visit(Visitor&) override {}
   };
-  EXPECT_EQ(op_check::error_of([] { Own().start_at({1}); }),
-            "[time_encoding] this encoding has no start_at(), and cannot start from data: wants "
-            "start = \"none\"");
+  EXPECT_EQ(op_check::error_of([] { Own().init_frequencies({1}); }),
+            "[time_encoding] this encoding cannot start from data; set start = \"none\"");
   EXPECT_EQ(op_check::error_of([&] {
-              start_time_encodings(two, Times(std::vector<std::size_t>{2, 3}, 4.0), 1);
+              init_time_frequencies(two, Times(std::vector<std::size_t>{2, 3}, 4.0), 1);
             }),
-            "[time_encoding] there is no periodogram of events at one time");
+            "[time_encoding] all events have the same time: no periodogram");
 }
 
 }  // namespace time_start_test

@@ -19,7 +19,7 @@ TEST(Positions, AreDifferentiable) {
   }
 }
 
-/// The encoding of position t does not depend on where the window starts.
+/// Position t is encoded the same in any window.
 TEST(Positions, CountFromAnyStart) {
   for (const char* kind : {"learned", "sinusoidal"}) {
     const auto positions = make_positions(kind, 9, 4);
@@ -48,7 +48,7 @@ TEST(Positions, LearnedOnesEnd) {
   EXPECT_EQ(op_check::error_of([&] {
               positions.forward(tape, zeros({1, 3, 4}), 3);
             }),
-            "[learned_positions] positions up to 6 wanted, but only 5 are trained");
+            "[learned_positions] position 5 is beyond the 5 trained ones");
   EXPECT_EQ(op_check::error_of([] { make_positions("absolute", 5, 4); }),
             "[positions] no positions are called \"absolute\"; there are: learned, sinusoidal, "
             "rotary, none");

@@ -77,7 +77,7 @@ TEST(FourierEncoding, ALinearSeriesHasEqualSteps) {
   }
 }
 
-/// Learned frequencies may begin where fixed ones stay; on axes they have no other coordinate.
+/// Learned frequencies can start at the fixed ones; on axes they have one coordinate.
 TEST(FourierEncoding, LearnedFrequenciesStartAsTheyAreTold) {
   for (const char* start : {"geometric", "linear"}) {
     const FourierEncoding fixed(spec_of(start, 2, 6));
@@ -124,8 +124,7 @@ TEST(FourierEncoding, SaysWhatItCannotDo) {
             "[fourier_encoding] no frequencies are called \"fixed\"; there are: learned, axes, "
             "random, geometric, linear");
   EXPECT_EQ(op_check::error_of([] { FourierEncoding(spec_of("geometric", 3, 4)); }),
-            "[fourier_encoding] frequencies on axes: their number 4 must be a multiple of the 3 "
-            "axes");
+            "[fourier_encoding] the number of frequencies 4 must be a multiple of the 3 axes");
 }
 
 }  // namespace space_fourier_test

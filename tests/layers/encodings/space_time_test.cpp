@@ -29,7 +29,7 @@ std::unique_ptr<SpaceTimeEncoding> encoding_of(const std::string& kind) {
   return encoding;
 }
 
-/// Every node of the grid at every time, in the order of SpaceTimeEncoding::grid.
+/// Returns every node of the grid at every time, in the order of SpaceTimeEncoding::grid.
 void all_points(Places& places, std::vector<double>& times) {
   const Places nodes = nodes_of(grid_axes);
   places = {2, {}};
@@ -65,7 +65,7 @@ TEST(SpaceTime, GradientsReachFrequenciesAndProjection) {
   }
 }
 
-/// K((x, t), (y, s)) of two points.
+/// Returns K((x, t), (y, s)) of two points.
 double kernel(SpaceTimeEncoding& encoding, double x, double y, double t, double dx, double dy,
               double dt) {
   Tape tape({.recording = false});
@@ -87,7 +87,7 @@ double far_from_shift_invariant(SpaceTimeEncoding& encoding) {
   return worst;
 }
 
-/// Steps along the gradient of an arbitrary loss.
+/// Takes gradient steps on an arbitrary loss.
 void train(SpaceTimeEncoding& encoding) {
   for (int step = 0; step < 20; ++step) {
     Tape tape;
@@ -112,13 +112,12 @@ TEST(SpaceTime, KernelsDependOnDifferencesOnlyBeforeAndAfterTraining) {
   }
 }
 
-/// A general W mixes sines of some frequencies with others: its kernel depends on the place.
+/// A general W mixes sines of different frequencies: its kernel depends on the place.
 TEST(SpaceTime, AGeneralProjectionIsNotShiftInvariant) {
   EXPECT_GT(far_from_shift_invariant(*encoding_of("fused")), 0.01);
 }
 
-/// K(dx, dt) - K(dx, 0) - K(0, dt) + K(0, 0): 0 where the encoding is a sum of one of space and one
-/// of time.
+/// Returns K(dx, dt) - K(dx, 0) - K(0, dt) + K(0, 0): 0 for sums of functions of space and of time.
 double interaction(SpaceTimeEncoding& encoding) {
   const auto at = [&](double dx, double dt) {
     return kernel(encoding, 0.1, 0.2, 0.3, dx, 2 * dx, dt);
@@ -126,8 +125,8 @@ double interaction(SpaceTimeEncoding& encoding) {
   return at(0.2, 0.7) - at(0.2, 0) - at(0, 0.7) + at(0, 0);
 }
 
-/// How the kernel depends on the place of one point and the time of the other: 0 only for K_s +
-/// K_t.
+/// Returns how the kernel depends on the place of one point and the time of the other: 0 only for
+/// K_s + K_t.
 double crossing(SpaceTimeEncoding& encoding) {
   const auto at = [&](double x, double t) {  // points (x, 0.3) and (0, t)
     return kernel(encoding, x, 0.2, 0.3, -x, 0.1, t - 0.3);
@@ -145,22 +144,23 @@ TEST(SpaceTime, AdditiveKernelsAreSumsAndJointOnesAreNot) {
   EXPECT_GT(std::abs(crossing(*encoding_of("fused"))), 0.05);
 }
 
-/// Frequencies +-a of time with +-b of space, all four: mean of cos(b dx + a dt) is the product.
+/// All four combinations of frequencies +-a of time and +-b of space: mean of cos(b dx + a dt) is
+/// the product.
 TEST(SpaceTime, IndependentEvenFrequenciesGiveAProduct) {
   const auto encoding = make_space_time(spec_of("multiplicative", 8));
-  Tensor& w = parameters_of(*encoding)[0].parameter->value();  // rows (t, x, y), 4 of them
+  Tensor& w = parameters_of(*encoding)[0].parameter->value();  // 4 rows (t, x, y)
   for (std::size_t f = 0; f < 4; ++f) {
     w(f, 0) = real(f % 2 == 0 ? 1.5 : -1.5);
     w(f, 1) = real(f < 2 ? 2.5 : -2.5);
     w(f, 2) = real(f < 2 ? 0.7 : -0.7);
   }
-  const double unit = 0.5;  // scale of time over scale of space
+  const double unit = 0.5;  // scale of time relative to space
   const double one = kernel(*encoding, 0, 0, 0, 0, 0, 0);
   const double both = kernel(*encoding, 0.3, 0.1, 2, 0.2, 0.9, 0.6);
   EXPECT_NEAR(both / one, std::cos(2.5 * 0.2 + 0.7 * 0.9) * std::cos(1.5 * unit * 0.6), tolerance);
 }
 
-/// W with a channel for space or for time, never both.
+/// W with channels for space or for time, never both.
 TEST(FusedProjection, ABlockDiagonalWGivesTheAdditiveKernel) {
   FusedProjection fused(spec_of("fused", 10));
   Tensor& w = fused.weight().value();  // (6 + 4, 10)
@@ -174,11 +174,11 @@ TEST(FusedProjection, ABlockDiagonalWGivesTheAdditiveKernel) {
   for (double t : {0.0, 1.3})
     EXPECT_NEAR(kernel(fused, 0.4, 0.1, t, 0.2, 0.3, 0.4),
                 kernel(*additive, 0.4, 0.1, t, 0.2, 0.3, 0.4), tolerance);
-  const Tensor block = random_tensor({6, 4}, 1);  // any W_s beside any W_t
+  const Tensor block = random_tensor({6, 4}, 1);  // any W_s and W_t
   for (std::size_t i = 0; i < 24; ++i) w(i / 4, i % 4) = block.data()[i];
   for (std::size_t i = 0; i < 6; ++i) w(i, 4) = w(i, 5) = 0;
   EXPECT_NEAR(crossing(fused), 0, tolerance);
-  w(9, 0) = 1;  // one channel in common
+  w(9, 0) = 1;  // one shared channel
   EXPECT_GT(std::abs(crossing(fused)), 1e-3);
 }
 
@@ -203,11 +203,10 @@ TEST(SpaceTime, SaysWhatItCannotDo) {
             "[space_time_encoding] no space_time_encoding is called \"both\"; there are: fused, "
             "space, time, additive, concatenated, multiplicative");
   EXPECT_EQ(op_check::error_of([] { make_space_time(spec_of("additive", 10)); }),
-            "[space_time_encoding] an additive kernel fills the channels, whose number 4 must "
-            "divide, not 10");
+            "[space_time_encoding] an additive kernel requires a multiple of 4 channels, not 10");
   EXPECT_EQ(op_check::error_of([] { make_space_time(spec_of("concatenated", 10)); }),
-            "[space_time_encoding] an encoding of 10 channels beside the content leaves none of "
-            "10 to it");
+            "[space_time_encoding] an encoding of 10 concatenated channels leaves none of 10 for "
+            "the content");
 }
 
 }  // namespace space_time_test

@@ -11,9 +11,9 @@ namespace time_encoding_test {
 
 using namespace layer_check;
 
-/// All but those of Mercer.
+/// Returns all kinds except Mercer's.
 std::vector<std::string> bochner_kinds() {
-  std::vector<std::string> kinds = densities().names();  // "free" among them
+  std::vector<std::string> kinds = densities().names();  // including "free"
   kinds.push_back("sinusoidal");
   return kinds;
 }
@@ -37,7 +37,7 @@ Times times_of(const std::vector<double>& numbers) {
   return times;
 }
 
-/// Some steps down the gradient of an arbitrary loss, so that every parameter moves.
+/// Takes gradient steps on an arbitrary loss, so that every parameter moves.
 void train(TimeEncoding& encoding) {
   if (parameters_of(encoding).empty()) return;
   const Times times = times_of({0, 0.5, 1.25, 3, 7.75});
@@ -53,7 +53,8 @@ void train(TimeEncoding& encoding) {
   }
 }
 
-/// The furthest that K(at + lag, at) is from K(lag, 0). Binary fractions: nothing is rounded.
+/// Returns the largest difference between K(at + lag, at) and K(lag, 0). Binary fractions avoid
+/// rounding.
 double variation(TimeEncoding& encoding) {
   const std::vector<double> lags{0, 0.25, 1, 2.5, 17, 300};
   const std::vector<double> first = estimated_time_kernel(encoding, lags);
@@ -82,7 +83,7 @@ TEST(TimeEncoding, OfMercerSeesLagsOnlyExactlyWherePairedCoefficientsAreEqual) {
   const auto paired = make_time_encoding(spec);
   spec.paired = false;
   const auto unpaired = make_time_encoding(spec);
-  EXPECT_LT(variation(*unpaired), exact);  // equal at the start
+  EXPECT_LT(variation(*unpaired), exact);  // initially equal
   train(*paired);
   EXPECT_LT(variation(*paired), exact);
   train(*unpaired);
@@ -110,7 +111,7 @@ TEST(TimeEncoding, IsDifferentiable) {
   }
 }
 
-/// E K = cos(mean lag) exp(-(scale lag)^2 / 2); the variance of one draw is known as well.
+/// E K = cos(mean lag) exp(-(scale lag)^2 / 2), with the known variance of one draw.
 TEST(TimeEncoding, OfAGaussianEstimatesItsKernel) {
   constexpr std::size_t m = 1 << 14;
   const auto encoding = make_time_encoding(spec_of("gaussian", m));
@@ -136,7 +137,7 @@ TEST(TimeEncoding, KernelsInClosedFormAreThoseOfTheFeatures) {
     const auto kernel = encoding->kernel();
     EXPECT_EQ(bool(kernel), kind != "mercer_summed") << kind;
     if (!kernel) continue;
-    // The mixture's closed form is that of a hard choice, its features choose softly.
+    // The mixture's closed form has a hard choice, its features a soft one.
     const double limit = is_exact ? (is_double ? 1e-12 : 1e-5) : kind == "mixture" ? 0.1 : 0.04;
     const std::vector<double> estimate = estimated_time_kernel(*encoding, lags);
     for (std::size_t i = 0; i < lags.size(); ++i)
@@ -144,7 +145,7 @@ TEST(TimeEncoding, KernelsInClosedFormAreThoseOfTheFeatures) {
   }
 }
 
-/// F(w) by quadrature of the density, against the probability u from which w was made.
+/// Compares F(w) by quadrature with the probability u that gave w.
 TEST(TimeEncoding, FlowIsAMonotoneQuantileFunction) {
   DensitySpec spec;
   spec.kind = "flow";
@@ -188,7 +189,7 @@ TEST(TimeEncoding, IsFixedInEvaluationAndRedrawnInTraining) {
   EXPECT_FALSE(same_bits(features(true, 13), features(true, 23)));
 }
 
-/// Base frequencies of Mercer kernels and free ones may start in equal steps.
+/// Mercer and free frequencies can start evenly spaced.
 TEST(TimeEncoding, FrequenciesStartInASeries) {
   TimeEncodingSpec spec = spec_of("mercer");
   spec.m = 5, spec.shortest = 2, spec.longest = 10;
@@ -215,7 +216,7 @@ TEST(TimeEncoding, RefusesWhatIsNone) {
   TimeEncodingSpec spec = spec_of("free");
   spec.longest = 0.5;
   EXPECT_EQ(op_check::error_of([&] { make_time_encoding(spec); }),
-            "[time_encoding] needs a frequency, and periods 0 < shortest <= longest: m = 6, "
+            "[time_encoding] requires m >= 1 and 0 < shortest <= longest: m = 6, "
             "shortest = 1, longest = 0.5");
 }
 
@@ -226,11 +227,11 @@ TEST(TimeScale, ComesFromTheData) {
   std::copy(std::begin(seconds), std::end(seconds), times.begin());
   TimeScale scale;
   scale.fit(times);
-  EXPECT_EQ(scale.unit(), 20);  // of 10, 20, 20, 40, 440: those above 0
+  EXPECT_EQ(scale.unit(), 20);  // median of 10, 20, 20, 40, 440, those above 0
   const Times scaled = scale.scaled(times);
   EXPECT_NEAR(scaled(0, 1) - scaled(0, 0), 0.5, 1e-12);
   EXPECT_NEAR(scaled(1, 3) - scaled(1, 2), 22, 1e-12);
-  EXPECT_LT(std::abs(scaled(0, 0)), 4);  // in float, the origin is rounded
+  EXPECT_LT(std::abs(scaled(0, 0)), 4);  // the origin is rounded to float
   times(0, 2) = 0;
   EXPECT_THROW(scale.fit(times), std::invalid_argument);
 }

@@ -30,13 +30,13 @@ TEST(TokenPlaces, OfAnImageAreRowColumnAndChannel) {
   const Numbers places{0, 0, 0, 0, 0, 0.5, 0, 0.5, 0.5, 0, 0.5, 0, 0.5, 0.5, 0.5, 0.5};
   Numbers twice = places;
   twice.insert(twice.end(), places.begin(), places.end());
-  EXPECT_EQ(points.places.coordinates, twice);  // every sequence is an image
+  EXPECT_EQ(points.places.coordinates, twice);  // one image per sequence
   EXPECT_EQ(Numbers(points.times.begin(), points.times.begin() + 4), (Numbers{0, 0.5, 0, 0.5}));
   const TokenPlaces marked({.rows = 1, .columns = 4, .class_token = true});
   EXPECT_EQ(marked.of({{1, 3}, {0, 0, 0}}).places.coordinates, (Numbers{-1, -0.25, 0, 0, 0, 0.25}));
 }
 
-/// Token by token as all at once.
+/// Token by token and all at once.
 TEST(TokenPlaces, DependOnThePastAlone) {
   const TokenPlaces lines({.separator = {'b', 'b'}, .length = 8});
   const Indices text = text_of("abbabbbba");
@@ -51,7 +51,7 @@ TEST(TokenPlaces, DependOnThePastAlone) {
 
 TEST(TokenPlaces, SayWhatTheyNeed) {
   EXPECT_EQ(op_check::error_of([] { TokenPlaces({.separator = {}}); }),
-            "[token_places] needs an image of pixels, or a separator and the length of a text");
+            "[token_places] requires an image, or a text's separator and length");
 }
 
 TEST(TokenPlaces, OfAnImageThatIsNoSquareAreInUnitsOfBothSides) {

@@ -1,5 +1,5 @@
 #pragma once
-/// Feature maps against closed forms: heads are independent repetitions of one estimate.
+/// Compares feature maps with closed forms; heads are independent repetitions of one estimate.
 
 #include <bochner/layers/features/feature_map.hpp>
 
@@ -10,7 +10,7 @@ namespace features_check {
 
 using namespace layer_check;
 
-/// `heads` maps of m draws from N(0, I), iid unless said otherwise.
+/// Returns the spec of `heads` maps of m iid draws from N(0, I).
 inline FeatureSpec spec_of(const std::string& kind, std::size_t heads, std::size_t d,
                            std::size_t m) {
   FeatureSpec spec;
@@ -21,7 +21,7 @@ inline FeatureSpec spec_of(const std::string& kind, std::size_t heads, std::size
   return spec;
 }
 
-/// Estimates of one number by independent repetitions.
+/// Moments of independent estimates of one number.
 struct Moments {
   double mean = 0, variance = 0, fourth = 0, count = 0;
   explicit Moments(const std::vector<double>& values) : count(double(values.size())) {
@@ -37,14 +37,14 @@ struct Moments {
   }
 };
 
-/// The same vector for all heads. (d) -> (1, 1, H, d)
+/// Repeats a vector for all heads. (d) -> (1, 1, H, d)
 inline Tensor for_all_heads(const std::vector<double>& x, std::size_t heads) {
   Tensor y = uninitialized({1, 1, heads, x.size()});
   for (std::size_t i = 0; i < y.size(); ++i) y.data()[i] = real(x[i % x.size()]);
   return y;
 }
 
-/// phi(q) . phi(k) of each head.
+/// Returns phi(q) . phi(k) of each head.
 inline std::vector<double> estimates_of(FeatureMap& map, std::size_t heads,
                                         const std::vector<double>& q,
                                         const std::vector<double>& k) {
@@ -74,7 +74,7 @@ struct Pair {
   std::vector<double> q, k;
 };
 
-/// Five pairs; after scaling by d^(-1/4) the longest vectors are `longest` long.
+/// Returns five pairs; after scaling by d^(-1/4) the longest vectors have length `longest`.
 inline std::vector<Pair> pairs(std::size_t d, double longest) {
   const double lengths[][2] = {{0.3, 0.5}, {0.9, 0.2}, {0.6, 0.6}, {1, 0.7}, {0.1, 1}};
   const double scale = longest * std::pow(double(d), 0.25);
@@ -91,7 +91,7 @@ inline std::vector<double> negative(std::vector<double> x) {
   return x;
 }
 
-/// Mean and variance of the estimates of a map at five pairs against its closed forms, to 5
+/// Compares mean and variance of a map's estimates at five pairs with its closed forms, to 5
 /// standard errors.
 inline void expect_closed_forms(const FeatureSpec& spec, double longest) {
   const double rounding = is_double ? 1e-12 : 1e-6;
@@ -108,7 +108,7 @@ inline void expect_closed_forms(const FeatureSpec& spec, double longest) {
   }
 }
 
-/// Every estimate is `value`, to rounding.
+/// Expects every estimate to be `value`, to rounding.
 inline void expect_exact(FeatureMap& map, std::size_t heads, const std::vector<double>& q,
                          const std::vector<double>& k, double value) {
   for (double estimate : estimates_of(map, heads, q, k))

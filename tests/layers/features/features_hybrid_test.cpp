@@ -17,7 +17,7 @@ FeatureSpec hybrid_of(const char* kind, std::size_t heads, std::size_t d, std::s
   return spec;
 }
 
-/// Draws of w, shared by both estimators, and of lambda, independent of them.
+/// Both estimators share draws of w; those of lambda are independent.
 TEST(HybridFeatures, HaveTheirKernelAndTheirMeanSquaredError) {
   for (const char* kind : {"hybrid_angular", "hybrid_gaussian"}) {
     for (std::size_t d : {2, 4, 9}) {
@@ -52,9 +52,8 @@ TEST(AngularHybrid, IsExactAtAnglesZeroAndPi) {
   }
 }
 
-/// On a sphere: (2/m) [E lambda^2 sinh^2(2 r^2 cos^2(t/2)) + E (1 - lambda)^2 sinh^2(2 r^2
-/// sin^2(t/2))] less the covariance, relative to the squared kernel, is what variance() says; the
-/// covariance vanishes there.
+/// On a sphere, variance() is (2/m) [E lambda^2 sinh^2(2 r^2 cos^2(t/2)) + E (1 - lambda)^2
+/// sinh^2(2 r^2 sin^2(t/2))] relative to the squared kernel; the covariance vanishes there.
 TEST(AngularHybrid, HasTheRelativeErrorOfTheSphere) {
   const std::size_t m = 7, n = 4;
   const auto map = make_feature_map(hybrid_of("hybrid_angular", 1, 2, m, n));
@@ -74,7 +73,8 @@ TEST(AngularHybrid, HasTheRelativeErrorOfTheSphere) {
   }
 }
 
-/// Relative root mean square error at the worst pair with |x|, |y| <= r, y = x / d^(1/4).
+/// Returns the relative root mean square error at the worst pair with |x|, |y| <= r, y = x /
+/// d^(1/4).
 double worst_error(const FeatureMap& map, double r) {
   constexpr std::size_t steps = 40;
   const double scale = std::pow(2, 0.25);
@@ -93,7 +93,7 @@ double worst_error(const FeatureMap& map, double r) {
 }
 
 /// "A strictly smaller maximal relative error" (Choromanski et al., 2022): the supremum over pairs
-/// is below that of both estimators that are mixed, and falls behind it as the vectors grow.
+/// is below that of both estimators, increasingly so for longer vectors.
 TEST(AngularHybrid, HasTheSmallerMaximalRelativeErrorOfBothBases) {
   const std::size_t m = 5, n = 8;
   double part = 1;
@@ -121,7 +121,7 @@ TEST(AngularHybrid, StaysUnbiasedWithSmoothLearnedFunctions) {
   }
 }
 
-/// Equal gates for all heads, so that heads differ in their draws only.
+/// Sets equal gates for all heads, so that heads differ in their draws only.
 void set_equal(FeatureMap& map, std::size_t heads) {
   for (const NamedParameter& named : parameters_of(map)) {
     if (named.name.starts_with("density")) continue;
@@ -180,7 +180,7 @@ TEST(GatedHybrid, HasTheVarianceOfItsClosedForm) {
   }
 }
 
-/// Queries and keys in two clusters each, at opposite signs: far less error than positive features.
+/// Queries and keys in two clusters each, of opposite sign: far less error than positive features.
 TEST(ClusterHybrid, CalibratedToClustersVariesLess) {
   const std::size_t heads = 2000, d = 6, n = 40;
   const std::vector<double> a = vector_of(d, 2.5, 1), b = vector_of(d, 2.5, 2);
@@ -207,7 +207,7 @@ TEST(ClusterHybrid, CalibratedToClustersVariesLess) {
   }
 }
 
-/// A base that is off has weight 0 and no gradient.
+/// A disabled base has weight 0 and no gradient.
 TEST(LearnedHybrid, MayTurnABaseOff) {
   FeatureSpec spec = spec_of("hybrid_learned", 1, 2, 3);
   const auto map = make_feature_map(spec);
@@ -225,7 +225,7 @@ TEST(LearnedHybrid, MayTurnABaseOff) {
   EXPECT_TRUE(all_finite(input.gradient().data(), input.gradient().size()));
 }
 
-/// The base of a cluster of queries and one of keys is the one that cancels their sum.
+/// The base of a query cluster and a key cluster cancels their sum.
 TEST(ClusterHybrid, HasABaseForEachPairOfClusters) {
   const std::size_t d = 6, n = 40;
   const std::vector<double> a = vector_of(d, 1.5, 1);

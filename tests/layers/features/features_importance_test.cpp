@@ -4,7 +4,7 @@
 #include "layers/features/features_check.hpp"
 #include "layers/spectral/density_check.hpp"
 
-/// Frequencies of one density that stand for another by their weights.
+/// Importance sampling of frequencies.
 namespace bochner::inline BOCHNER_PRECISION {
 namespace features_importance_test {
 
@@ -21,7 +21,7 @@ FeatureSpec importance(const std::string& kind, std::size_t heads, std::size_t d
   return spec;
 }
 
-/// All heads have the parameters of the first.
+/// Copies the parameters of the first head to all heads.
 void make_heads_equal(Module& module, std::size_t heads) {
   for (const NamedParameter& named : parameters_of(module)) {
     Tensor& value = named.parameter->value();
@@ -30,7 +30,7 @@ void make_heads_equal(Module& module, std::size_t heads) {
   }
 }
 
-/// Mean and variance over q of p/q cos(w lag), on the line, by quadrature.
+/// Mean and variance over q of p/q cos(w lag), in one dimension, by quadrature.
 struct Exact {
   double mean, variance;
 };
@@ -43,7 +43,7 @@ Exact exact_of(const PointFunction& log_p, const PointFunction& log_q, double la
   return {mean, second - mean * mean};
 }
 
-/// Three pairs (p, q): no bias at 5 sigma, the variance within 3 % of the exact one.
+/// Three pairs (p, q): unbiased to 5 sigma, variance within 3 % of the exact one.
 TEST(ImportanceSampling, HasTheMeanAndTheExactVarianceOfItsPair) {
   const std::size_t heads = 50000;
   for (const auto& [target, proposal] :
@@ -72,7 +72,7 @@ TEST(ImportanceSampling, HasItsClosedFormsWithGaussians) {
   }
 }
 
-/// Weights of 1 leave the closed forms of the map: of q = p.
+/// For q = p all weights are 1.
 TEST(ImportanceSampling, IsTheMapItselfWhereTheProposalIsTheDensity) {
   for (const char* kind : {"fourier", "positive", "hyperbolic", "hybrid_angular", "oprf"}) {
     FeatureSpec spec = importance(kind, 3, 4, 5, "gaussian", "gaussian", 1);
@@ -93,7 +93,7 @@ TEST(ImportanceSampling, IsTheMapItselfWhereTheProposalIsTheDensity) {
   }
 }
 
-/// Every density with a log density, learned away from its start, by a proposal of heavier tails.
+/// Every density with a log density, with moved parameters, and a proposal of heavier tails.
 TEST(ImportanceSampling, HasNoBiasForAnyDensity) {
   const std::size_t m = 5000, d = 2;
   for (const std::string& target : densities().names()) {
@@ -103,7 +103,7 @@ TEST(ImportanceSampling, HasNoBiasForAnyDensity) {
     const PointFunction kernel = map->frequencies()->density()->kernel(0);
     if (!kernel) continue;
     auto& weighted = dynamic_cast<ImportanceWeights&>(*map);
-    const double error = 1 / std::sqrt(weighted.effective_size(0));  // of weights p / q, at most
+    const double error = 1 / std::sqrt(weighted.effective_size(0));  // upper bound
     const std::vector<Pair> all = pairs(d, 1);
     for (const Pair& pair : {all[0], all[3]}) {
       std::vector<double> lag = ScaledPair(pair.q, pair.k).x;
@@ -114,7 +114,7 @@ TEST(ImportanceSampling, HasNoBiasForAnyDensity) {
   }
 }
 
-/// Positive features by a Gaussian of scale s are OPRF with A = (1 - s^2) / 4, draw by draw.
+/// Positive features with a Gaussian proposal of scale s are OPRF with A = (1 - s^2) / 4, per draw.
 TEST(ImportanceSampling, OfPositiveFeaturesByAGaussianIsOptimalFeatures) {
   for (const double scale : {1.1, 1.5}) {
     FeatureSpec spec = importance("positive", 3, 4, 5, "gaussian", "gaussian", scale);
@@ -136,7 +136,7 @@ TEST(ImportanceSampling, OfPositiveFeaturesByAGaussianIsOptimalFeatures) {
   }
 }
 
-/// Sum of the variances of 48 x 48 pairs in units of their rows' sums.
+/// Returns the sum of the variances of 48 x 48 pairs, relative to their rows' sums.
 double attention_error(const FeatureMap& map, const Tensor& q, const Tensor& k) {
   double error = 0;
   for (std::size_t i = 0; i < 48 * 8; i += 8) {
@@ -168,7 +168,7 @@ TEST(ImportanceSampling, FindsTheProposalOfLeastError) {
   }
 }
 
-/// One factor for all heads, which stand apart as those of the target do.
+/// All heads get one factor and keep the target's spread.
 TEST(ImportanceSampling, WidensHeadsThatStandApartAlike) {
   FeatureSpec spec = importance("positive", 2, 4, 8);
   spec.density.spread = 0.5;
@@ -197,7 +197,7 @@ TEST(ImportanceSampling, KnowsItsEffectiveSampleSize) {
   }
 }
 
-/// p learns, q is kept.
+/// p learns, q does not.
 TEST(ImportanceSampling, FreezesTheProposal) {
   const auto map = make_feature_map(importance("fourier", 2, 3, 5, "gaussian", "mixture"));
   EXPECT_EQ(names_of(*map), (std::vector<std::string>{"density.mean", "density.log_scale"}));
@@ -217,9 +217,9 @@ TEST(ImportanceSampling, SaysWhichDensitiesHaveNoLogDensity) {
     });
   };
   EXPECT_EQ(error_of(importance("fourier", 1, 2, 3, "free")),
-            "[density] \"free\" has no log density that could be trained");
+            "[density] \"free\" has no log density on the tape");
   EXPECT_EQ(error_of(importance("fourier", 1, 2, 3, "gaussian", "free")),
-            "[density] \"free\" has no log density: it cannot be a proposal");
+            "[density] \"free\" has no log density and cannot be a proposal");
 }
 
 TEST(ImportanceMoments, AreThoseOfTheNormalWhereTheProposalIsTheDensity) {
@@ -235,7 +235,7 @@ TEST(ImportanceMoments, AreThoseOfTheNormalWhereTheProposalIsTheDensity) {
   EXPECT_TRUE(std::isinf(importance_moment(p, narrow)(2, z)));
 }
 
-/// Frequencies are the proposal's: they are drawn anew as it is asked for.
+/// The frequencies come from the proposal and follow its redraws.
 TEST(ImportanceSampling, DrawsAnewInTraining) {
   FeatureSpec spec = importance("fourier", 1, 2, 4);
   spec.density.redraw = 5;

@@ -1,4 +1,4 @@
-/// Hybrids of any estimators.
+/// Hybrids of arbitrary estimators.
 
 #include <bochner/layers/features/coefficients.hpp>
 
@@ -17,7 +17,7 @@ FeatureSpec mixed_of(const std::string& lambdas, std::size_t heads, std::size_t 
   return spec;
 }
 
-/// Gates, mixing, u and v away from where they start, equal for all heads.
+/// Moves gates, mixing, u and v, equally for all heads.
 void disturb(Module& module, std::size_t heads) {
   for (const NamedParameter& named : parameters_of(module)) {
     if (named.name.find("density") != std::string::npos) continue;
@@ -29,7 +29,7 @@ void disturb(Module& module, std::size_t heads) {
   }
 }
 
-/// (B, T, H, K, S) of 2 x 5 tokens.
+/// Returns factors (B, T, H, K, S) of 2 x 5 tokens.
 Tensor factors_of(HybridCoefficients& coefficients, std::uint64_t stream, bool query) {
   Tape tape({.recording = false});
   Tensor factors = coefficients.factors(tape, random_tensor({2, 5, 2, 4}, stream), query).value();
@@ -58,7 +58,7 @@ TEST(HybridCoefficients, SumToOneForEveryPair) {
   }
 }
 
-/// E lambda_k of a pair is what the factors give on the average over heads.
+/// E lambda_k of a pair is the average of the factors over heads.
 TEST(HybridCoefficients, HaveTheirMoments) {
   const std::size_t heads = 20000, d = 3, K = 3;
   for (const std::string& lambdas : lambda_names()) {
@@ -90,7 +90,7 @@ TEST(HybridCoefficients, HaveTheirMoments) {
   }
 }
 
-/// Unbiased, with the variance of independent estimators, and of independent draws of lambda.
+/// Unbiased, with the variance of independent estimators and draws of lambda.
 TEST(MixedHybrid, HasItsKernelAndItsVariance) {
   const std::size_t heads = 20000;
   for (const std::string& lambdas : lambda_names()) {
@@ -113,7 +113,7 @@ TEST(MixedHybrid, HasItsKernelAndItsVariance) {
   }
 }
 
-/// Kernels of estimators of different kernels are mixed too; logarithms stay logarithms.
+/// Estimators of different kernels mix their kernels; logarithms stay logarithms.
 TEST(MixedHybrid, MixesKernels) {
   const std::size_t heads = 20000, d = 3;
   FeatureSpec spec = mixed_of("learned", heads, d, 2, {"positive", "pff"});
@@ -146,14 +146,13 @@ TEST(MixedHybrid, TakesAnyNumberOfAnyMaps) {
   const auto error_of = [&](std::vector<std::string> estimators, const char* lambdas) {
     return op_check::error_of([&] { shape_of(std::move(estimators), lambdas); });
   };
-  EXPECT_EQ(error_of({}, "learned"), "[hybrid] needs an estimator");
+  EXPECT_EQ(error_of({}, "learned"), "[hybrid] estimators must not be empty");
   EXPECT_EQ(error_of({"hybrid"}, "learned"), "[hybrid] cannot be an estimator of itself");
   EXPECT_EQ(error_of({"relu"}, "dice"),
             "[features] lambdas = \"dice\"; there are: learned, gaussian, angular, clusters");
 }
 
-/// Without data: trigonometric features where vectors are alike, hyperbolic ones where they are
-/// opposite.
+/// Without data: trigonometric features for equal vectors, hyperbolic ones for opposite vectors.
 TEST(MixedHybrid, StartsWithTheBetterEstimatorOnEachSide) {
   const std::size_t d = 8;
   for (const char* lambdas : {"angular", "gaussian"}) {
@@ -171,8 +170,8 @@ TEST(MixedHybrid, StartsWithTheBetterEstimatorOnEachSide) {
   }
 }
 
-/// Queries and keys in two clusters each: equal ones are estimated by trigonometric features,
-/// opposite ones by hyperbolic ones, and both without bias.
+/// Queries and keys in two clusters each: equal ones use trigonometric features, opposite ones
+/// hyperbolic ones, both unbiased.
 TEST(MixedHybrid, CalibratedToClustersTakesTheBetterEstimatorOfEachPair) {
   const std::size_t heads = 1, d = 8, n = 200;
   const std::vector<double> a = vector_of(d, 4, 1);

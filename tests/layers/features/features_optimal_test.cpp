@@ -17,7 +17,7 @@ Tensor& parameter_of(FeatureMap& map, const std::string& name) {
   throw std::invalid_argument("no parameter " + name);
 }
 
-/// The same number for all heads where the parameter has one.
+/// Sets parameters, equally for all heads.
 void set(FeatureMap& map, const std::string& name, const std::vector<double>& values) {
   Tensor& to = parameter_of(map, name);
   for (std::size_t i = 0; i < to.size(); ++i) to.data()[i] = real(values[i % values.size()]);
@@ -37,8 +37,8 @@ std::vector<double> random_numbers(std::size_t n, std::uint64_t stream) {
   return x;
 }
 
-/// Any A < 0 (above it, the fourth moment may be infinite) and any Psi: without bias, and with the
-/// variance of the formula.
+/// Any A < 0 (else the fourth moment may be infinite) and any Psi: unbiased, with the variance of
+/// the formula.
 TEST(OptimalFeatures, AreRightWithAnyParameters) {
   const std::size_t heads = 15000, d = 3;
   for (const char* kind : {"oprf", "saderf", "sderf"}) {
@@ -70,7 +70,7 @@ TEST(OptimalFeatures, AreThePositiveOnesWhereAIsZero) {
   EXPECT_NEAR(map->variance(q, k).value(), positive->variance(q, k).value(), 1e-6);
 }
 
-/// Variance as a function of A, by its closed form, on a grid.
+/// Variance in closed form on a grid of A.
 TEST(OptimalFeatures, HaveTheirLeastVarianceAtTheOptimum) {
   for (std::size_t d : {1, 4, 16}) {
     for (const Pair& pair : pairs(d, 1.2)) {
@@ -90,7 +90,7 @@ TEST(OptimalFeatures, HaveTheirLeastVarianceAtTheOptimum) {
   }
 }
 
-/// Queries and keys (n, 1, d) with means, unequal scales and correlations.
+/// Returns queries and keys (n, 1, d) with means, unequal scales and correlations.
 Tensor samples(std::size_t n, std::size_t d, std::uint64_t stream) {
   const Tensor noise = random_tensor({n, 1, d}, stream), mix = random_tensor({d, d}, stream + 1),
                mean = random_tensor({d}, stream + 2);
@@ -107,7 +107,7 @@ std::vector<double> row_of(const Tensor& x, std::size_t i, std::size_t d) {
   return {x.data() + i * d, x.data() + (i + 1) * d};
 }
 
-/// Mean over pairs of ln (1 + relative variance): what the optima are for.
+/// Returns the mean over pairs of ln (1 + relative variance), the objective of the optima.
 double mean_log_variance(const FeatureMap& map, const Tensor& q, const Tensor& k, std::size_t d) {
   double sum = 0;
   const std::size_t n = q.shape()[0];
@@ -122,7 +122,7 @@ TEST(OptimalFeatures, CalibratedToSamplesVaryLessAndStayRight) {
   const std::size_t d = 4, n = 400;
   Tensor q = samples(n, d, 10), k = samples(n, d, 20);
   for (std::size_t i = 0; i < q.size(); ++i) {
-    const real factor = i % d == 0 ? 3 : 1;  // one coordinate of very unequal size
+    const real factor = i % d == 0 ? 3 : 1;  // one coordinate of another size
     q.data()[i] *= factor, k.data()[i] /= factor;
   }
   std::map<std::string, double> before, after;
@@ -138,7 +138,7 @@ TEST(OptimalFeatures, CalibratedToSamplesVaryLessAndStayRight) {
   EXPECT_LT(after["sderf"], after["oprf"]);
 }
 
-/// calibrate() keeps M_q^T M_k = I: the estimate stays without bias.
+/// calibrate() keeps M_q^T M_k = I, so the estimate stays unbiased.
 TEST(OptimalFeatures, CalibratedOnesHaveNoBias) {
   const std::size_t d = 3, heads = 20000;
   const Tensor q = samples(50, d, 10), k = samples(50, d, 20);

@@ -22,8 +22,8 @@ TEST(PositiveFixedFeatures, HaveTheirKernelAndTheirExactVariance) {
   }
 }
 
-/// Stratified radii are correlated, yet each row is exactly normal: no bias, and one draw has the
-/// exact variance.
+/// Stratified radii are correlated, but each row is exactly normal: unbiased, and the variance of
+/// one draw is exact.
 TEST(PositiveFixedFeatures, HaveNoBiasWithRadialDraws) {
   for (std::size_t d : {2, 4, 9}) {
     FeatureSpec spec = spec_of("pff", 20000, d, 1);
@@ -39,8 +39,8 @@ TEST(PositiveFixedFeatures, HaveNoBiasWithRadialDraws) {
   }
 }
 
-/// The normal quantile as radius, as in released code: E = exp(-|x|^2 - |y|^2) 1F1(1/2; d/2;
-/// |z|^2 / 2), which is the kernel for d = 1 only.
+/// The normal quantile as radius, as in released code: E = exp(-|x|^2 - |y|^2) 1F1(1/2; d/2; |z|^2
+/// / 2), the kernel for d = 1 only.
 TEST(PositiveFixedFeatures, HaveABiasWithTheNormalQuantileAsRadius) {
   const std::size_t heads = 40000;
   for (std::size_t d : {1, 4, 9}) {
@@ -82,8 +82,7 @@ TEST(ChiQuantile, InvertsTheDistribution) {
   }
 }
 
-/// For every feature map of the head: phi(x_i) . phi(x_j) is positive semidefinite, and all are
-/// positive.
+/// Per head, phi(x_i) . phi(x_j) is positive semidefinite, and all features are positive.
 TEST(WeightedFeatures, StartAsPffAndStayPositiveDefinite) {
   const std::size_t n = 12, d = 3, m = 40;
   FeatureSpec spec = spec_of("wpff", 1, d, m);
@@ -95,7 +94,7 @@ TEST(WeightedFeatures, StartAsPffAndStayPositiveDefinite) {
   spec.kind = "pff";
   op_check::expect_near(start, make_feature_map(spec)->features(tape, x).values().value());
   randomize(*map);
-  // As attention takes them: weights that differed between queries and keys would show here.
+  // Features as attention sees them: weights that differ between queries and keys would show.
   const Tensor q = map->queries(tape, x).values().value(), k = map->keys(tape, x).values().value();
   EXPECT_NE(q, start);
   std::vector<double> gram(n * n), mirrored(n * n);
@@ -114,7 +113,7 @@ std::vector<double> frequencies(std::size_t m, std::size_t d, std::uint64_t stre
   return w;
 }
 
-/// xi^T H xi - 2 v^T xi
+/// Returns xi^T H xi - 2 v^T xi.
 double discrepancy(const BoxDiscrepancy& box, const std::vector<double>& xi) {
   const std::size_t m = xi.size();
   double total = 0;
@@ -139,7 +138,7 @@ TEST(BoxWeights, KnowTheirClosedFormInLargeBoxes) {
 TEST(BoxWeights, KnowTheIntegralOfShortWaves) {
   for (const double w : {101.0, -150.0, 999.0})
     for (const double b : {1.1, 2.0, 5.0, 8.9}) {
-      const std::size_t n = 100000;  // of Gauss and Legendre's points of two per step
+      const std::size_t n = 100000;  // steps of two Gauss-Legendre points
       long double sum = 0;
       for (std::size_t i = 0; i < n; ++i)
         for (const double side : {-1, 1}) {
@@ -160,7 +159,7 @@ TEST(BoxWeights, OfBoxesAsWideAsNumbersAreStillWeights) {
   EXPECT_EQ(box_weights(frequencies(4, 3, 1), 4, 3, 1e300), std::vector<double>(4, 0.25));
 }
 
-/// xi >= 0; slope 0 where xi > 0, not negative where xi = 0.
+/// xi >= 0; slope 0 where xi > 0, nonnegative where xi = 0.
 TEST(BoxWeights, SatisfyTheConditionsOfTheirOptimum) {
   for (std::size_t d : {1, 3, 16}) {
     for (std::size_t m : {1, 8, 40}) {
@@ -184,7 +183,7 @@ TEST(BoxWeights, SatisfyTheConditionsOfTheirOptimum) {
   }
 }
 
-/// Against a brute force of all active sets.
+/// Compares with all active sets.
 TEST(BoxWeights, AreTheLeastOfAllActiveSets) {
   const std::vector<double> H = {1, 0.9, 0.2, 0.9, 1, 0.5, 0.2, 0.5, 1}, v = {1, 0.4, 0.7};
   const std::vector<double> xi = nonnegative_quadratic(H, v);
@@ -193,8 +192,8 @@ TEST(BoxWeights, AreTheLeastOfAllActiveSets) {
   EXPECT_NEAR(xi[2], (0.7 - 0.2 * 1) / 0.96, 1e-12);
 }
 
-/// The discrepancy is the squared error itself, of waves or of cosines alone, here on a fine grid
-/// in one dimension.
+/// Compares the discrepancy with the squared error of waves or cosines on a fine grid in one
+/// dimension.
 void expect_squared_error_over_the_box(bool even) {
   const std::size_t m = 4, points = 20000;
   const double b = 1.7;
@@ -239,7 +238,7 @@ TEST(FixedWeightFeatures, WeighTheFeaturesOfPff) {
   EXPECT_GT(difference, 1);
 }
 
-/// The means of a mixture are drawn by initialize(): the weights must be those of what it draws.
+/// initialize() draws the means of a mixture: the weights must belong to the drawn ones.
 TEST(FixedWeightFeatures, HaveTheWeightsOfTheFrequenciesAtTheStart) {
   FeatureSpec spec = spec_of("wpff_fixed", 2, 3, 30);
   spec.density.kind = "mixture";
@@ -260,12 +259,11 @@ TEST(FixedWeightFeatures, HaveTheWeightsOfTheFrequenciesAtTheStart) {
     EXPECT_GT(xt::amax(xt::abs(values() - first))(), 1e-3);
   }
   spec.density.redraw = 5;
-  EXPECT_EQ(
-      op_check::error_of([&] { make_feature_map(spec); }),
-      "[wpff_fixed] its weights are those of one set of frequencies: redraw must be 0, not 5");
+  EXPECT_EQ(op_check::error_of([&] { make_feature_map(spec); }),
+            "[wpff_fixed] fixed weights belong to one set of frequencies: redraw must be 0, not 5");
 }
 
-/// In the pass where they are due, in training only, and once they have moved.
+/// Refits in training passes that are due, if frequencies have moved.
 TEST(FixedWeightFeatures, FollowFrequenciesThatHaveMoved) {
   FeatureSpec spec = spec_of("wpff_fixed", 2, 3, 30);
   spec.refit = 10;

@@ -47,7 +47,7 @@ TEST(CosformerFeatures, WeighByTheCosineOfTheLag) {
     }
   }
   EXPECT_EQ(op_check::error_of([&] { map->queries(tape, for_all_heads(q, 1), 20); }),
-            "[cosformer] position 20 is beyond its length = 20; raise "
+            "[cosformer] position 20 is beyond length = 20; raise "
             "model.mixer.features.length");
 }
 
@@ -65,7 +65,7 @@ TEST(HedgehogFeatures, AreTwoDistributionsPerRow) {
     }
     EXPECT_NEAR(sum, 1, is_double ? 1e-14 : 1e-6);
   }
-  // The second half is the softmax of the negated logits: products with the first are equal.
+  // The second half is the softmax of the negated logits: products with the first are constant.
   for (std::size_t row = 0; row < phi.size() / (2 * m); ++row) {
     const real* x = phi.data() + row * 2 * m;
     for (std::size_t f = 1; f < m; ++f)
@@ -73,7 +73,7 @@ TEST(HedgehogFeatures, AreTwoDistributionsPerRow) {
   }
 }
 
-/// (gain norm(q) + bias) . (gain norm(k) + bias) squared, halved, over d for y = x / d^(1/4).
+/// Half the square of (gain norm(q) + bias) . (gain norm(k) + bias), over d for y = x / d^(1/4).
 TEST(RebasedFeatures, SquareAnAffineInnerProduct) {
   const std::size_t d = 4;
   const auto map = make_feature_map(spec_of("rebased", 1, d, 1));
@@ -108,10 +108,10 @@ TEST(DpfpFeatures, MultiplyRolledCopies) {
   for (std::size_t f = 0; f < 8; ++f) EXPECT_EQ(phi.data()[f], expected[f]) << f;
   spec.rolls = 4;
   EXPECT_EQ(op_check::error_of([&] { make_feature_map(spec); }),
-            "[dpfp] rolls = 4: must be at least 1 and below 4");
+            "[dpfp] rolls = 4 must be at least 1 and below 4");
 }
 
-/// Projected maps against loops: f(w_i . x + b_i).
+/// Compares with loops: f(w_i . x + b_i).
 TEST(ProjectedFeatures, AreFunctionsOfLearnedProjections) {
   const std::size_t d = 3, m = 4;
   const Tensor x = random_tensor({1, 1, 1, d}, 1);
@@ -130,7 +130,7 @@ TEST(ProjectedFeatures, AreFunctionsOfLearnedProjections) {
   }
 }
 
-/// exp(u) far below 0, where elu(u) + 1 in floating point is nothing.
+/// exp(u) far below 0, where elu(u) + 1 rounds to 0.
 TEST(EluFeatures, StayPositiveFarBelowZero) {
   FeatureSpec spec = spec_of("elu", 1, 2, 8);
   const auto map = make_feature_map(spec);

@@ -4,7 +4,7 @@
 
 #include "layers/features/features_check.hpp"
 
-/// Kernels by Bochner's theorem: fourier and nonstationary.
+/// Kernels fourier and nonstationary.
 namespace bochner::inline BOCHNER_PRECISION {
 namespace features_stationary_test {
 
@@ -57,7 +57,7 @@ TEST(FourierFeatures, SeeTheDifferenceAloneWhateverTheDensityAndItsDraws) {
   }
 }
 
-/// Whatever was learned: E phi(q) . phi(k) = k(y_q - y_k) of the density.
+/// E phi(q) . phi(k) = k(y_q - y_k) of the density, for any parameters.
 TEST(FourierFeatures, HaveTheKernelOfTheLearnedDensity) {
   const std::size_t m = 8000, d = 3;
   for (const std::string& kind : densities().names()) {
@@ -113,7 +113,7 @@ TEST(NonstationaryFeatures, SeeMoreThanTheDifferenceOffTheDiagonal) {
   }
 }
 
-/// The kernel's matrix of many points has no negative form, with every parameter moved.
+/// The kernel matrix of many points is positive semidefinite for moved parameters.
 TEST(NonstationaryFeatures, ArePositiveDefinite) {
   const std::size_t n = 12;
   const auto map = make_feature_map(spec_of("nonstationary", 1, 3, 8));

@@ -23,7 +23,7 @@ TEST(GaussianDensity, IsDifferentiable) {
               [&](Tape& tape, const Var&) { return density->draws(tape); });
 }
 
-/// Tokens one after the other ask for them again and again.
+/// Single tokens request the draws again and again.
 TEST(SpectralDensity, IsBentOnceForPassesBetweenWhichNothingIsLearned) {
   const auto density = make_density(spec_of("positive", 2, 3, 5).density);
   WeightCache values;
@@ -167,7 +167,7 @@ TEST(Tempered, MultipliesWhatTheMapSees) {
   }
 }
 
-/// Attention of equal tokens with |y|^2 / 2 = exponent.
+/// Attends to equal tokens with |y|^2 / 2 = exponent.
 TEST(TrigonometricFeatures, StayInTheRangeOfNumbers) {
   constexpr std::size_t T = 500, d = 16;
   for (const char* kind : {"trigonometric", "hybrid_angular", "hybrid_gaussian", "hybrid"}) {
@@ -183,11 +183,11 @@ TEST(TrigonometricFeatures, StayInTheRangeOfNumbers) {
   }
 }
 
-/// All that is clamped is what no product could hold.
+/// Only lengths are clamped whose products would overflow.
 TEST(TrigonometricFeatures, HaveTheirLengthUpToTheLargestExponent) {
   constexpr std::size_t d = 4;
   const auto map = make_feature_map(spec_of("trigonometric", 1, d, 8));
-  const double largest = largest_trigonometric_exponent();
+  const double largest = max_trigonometric_exponent();
   for (const double exponent : {0.5, 10.0, largest - 0.01, largest + 20}) {
     const std::vector<double> x(d, std::sqrt(2 * exponent / std::sqrt(d)));
     EXPECT_NEAR(std::log(estimates_of(*map, 1, x, x)[0]) / 2, std::min(exponent, largest), 1e-4);

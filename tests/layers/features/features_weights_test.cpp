@@ -6,7 +6,7 @@
 
 #include "layers/features/features_check.hpp"
 
-/// lambda(x) over any map.
+/// Weights lambda(x) on any map.
 namespace bochner::inline BOCHNER_PRECISION {
 namespace features_weights_test {
 
@@ -20,28 +20,28 @@ FeatureSpec small(const std::string& kind, const std::string& weights = "none") 
   return spec;
 }
 
-/// All maps that have no weights of their own.
+/// Returns all maps without weights.
 std::vector<std::string> plain_maps() {
   std::vector<std::string> names = feature_maps().names();
   std::erase_if(names, [](const std::string& name) { return name.starts_with("wpff"); });
   return names;
 }
 
-/// Features of queries and of keys; logarithms where the map gives them.
+/// Returns features of queries and keys, as logarithms if the map gives them.
 std::vector<Tensor> both_sides(FeatureMap& map) {
   Tape tape({.recording = false});
   const Tensor x = random_tensor({2, 5, heads, d}, 1);
   return {map.queries(tape, x).values().value(), map.keys(tape, x).values().value()};
 }
 
-/// Which feature of the base a product of it has come from.
+/// Returns the feature of the base that a product contains.
 std::size_t base_feature(const Features& z, std::size_t f) {
   if (!z.are_products()) return f;
   const std::size_t S = z.coefficients.dim(4), own = z.shape().back() / (z.coefficients.dim(3) * S);
   return f / (S * own) * own + f % own;
 }
 
-/// Parameters of a map take the values that another one has under the same names.
+/// Copies the values of parameters of equal names.
 void copy_parameters(Module& from, Module& to) {
   for (const NamedParameter& target : parameters_of(to)) {
     for (const NamedParameter& source : parameters_of(from))
@@ -114,7 +114,7 @@ TEST(WeightedMaps, AreThoseOfPffByName) {
   }
 }
 
-/// Of 0 where rectified features are all 0.
+/// Rectified features that are all 0 have sum 0.
 TEST(NormalizedWeights, MakeFeaturesOfTheSameSum) {
   for (const std::string& kind : plain_maps()) {
     const auto plain = make_feature_map(small(kind));
@@ -162,7 +162,7 @@ TEST(NormalizedWeights, KeepTheCoefficientsOfAHybrid) {
   }
 }
 
-/// SM(x, 0) = 1 for every draw, where the plain estimate is right in the mean only.
+/// SM(x, 0) = 1 for every draw, where the plain estimate is right on average only.
 TEST(NormalizedWeights, AreExactWhereOnePointIsZero) {
   for (const char* kind : {"positive", "hyperbolic"}) {
     const auto map = make_feature_map(small(kind, "normalized"));
@@ -173,9 +173,9 @@ TEST(NormalizedWeights, AreExactWhereOnePointIsZero) {
   }
 }
 
-/// The error of a ratio of means: var of phi(q) phi(k) - SM (phi(q) + phi(k)), over m, to which a
-/// bias of that size squared is nothing. Less than the plain one where SM > E / (2 (E - 1)), E =
-/// exp(|y_q|^2) + exp(|y_k|^2): among these pairs, and not for opposite points.
+/// Error of a ratio of means: var of phi(q) phi(k) - SM (phi(q) + phi(k)), over m; the squared bias
+/// is negligible. Less than the plain one if SM > E / (2 (E - 1)), E = exp(|y_q|^2) + exp(|y_k|^2):
+/// for these pairs, and not for opposite points.
 TEST(NormalizedWeights, EstimateTheKernelOfTheirMap) {
   constexpr std::size_t repetitions = 400, draws = 4000;
   FeatureSpec spec = spec_of("positive", repetitions, d, draws);
@@ -202,9 +202,8 @@ TEST(NormalizedWeights, EstimateTheKernelOfTheirMap) {
 }
 
 TEST(NormalizedWeights, RefuseSignedFeatures) {
-  EXPECT_EQ(
-      op_check::error_of([] { make_feature_map(small("fourier", "normalized")); }),
-      "[fourier] weights = \"normalized\" divide by a sum of features, which must be positive");
+  EXPECT_EQ(op_check::error_of([] { make_feature_map(small("fourier", "normalized")); }),
+            "[fourier] weights = \"normalized\" requires positive features");
 }
 
 /// cos^2 + sin^2 of a frequency is its weight.
@@ -227,7 +226,7 @@ TEST(FixedWeights, AreThoseOfTheBoxForFourierFeatures) {
   }
 }
 
-/// In a training pass where they are due, by calibrate(), and not otherwise.
+/// Refits by calibrate() and in training passes that are due.
 TEST(FixedWeights, FollowTheFrequenciesOfAnyMap) {
   for (const char* kind : {"fourier", "hyperbolic", "hybrid_angular"}) {
     FeatureSpec spec = small(kind, "fixed");
@@ -284,25 +283,24 @@ TEST(WeightedMaps, SayWhatTheyNeed) {
     return op_check::error_of([&] { make_feature_map(spec); });
   };
   EXPECT_EQ(error_of(small("t2r", "fixed")),
-            "[t2r] weights = \"fixed\" are those of frequencies, and it has none");
+            "[t2r] weights = \"fixed\" requires a map with frequencies");
   EXPECT_EQ(error_of(small("t2r", "importance")),
-            "[t2r] weights = \"importance\" are those of frequencies, and it has none");
+            "[t2r] weights = \"importance\" requires a map with frequencies");
   EXPECT_EQ(error_of(small("wpff", "learned")),
-            "[wpff] it has weights already: weights must be \"none\", not \"learned\"");
+            "[wpff] the map has weights already: weights must be \"none\", not \"learned\"");
   EXPECT_EQ(error_of(small("pff", "lerned")),
             "[features] weights = \"lerned\"; there are: none, learned, normalized, fixed, "
             "importance");
   EXPECT_EQ(error_of(small("hybrid", "importance")),
-            "[hybrid] weights = \"importance\" are those of frequencies, and it has none");
+            "[hybrid] weights = \"importance\" requires a map with frequencies");
   FeatureSpec spec = small("fourier", "fixed");
   spec.density.redraw = 5;
   EXPECT_EQ(error_of(spec),
-            "[fourier] its weights are those of one set of frequencies: redraw must be 0, not 5");
+            "[fourier] fixed weights belong to one set of frequencies: redraw must be 0, not 5");
   spec = small("fourier", "importance");
   spec.projection = "sorf";
   EXPECT_EQ(error_of(spec),
-            "[fourier] weights = \"importance\" are those of a density: projection must be "
-            "\"density\", not \"sorf\"");
+            "[fourier] weights = \"importance\" requires projection = \"density\", not \"sorf\"");
 }
 
 }  // namespace features_weights_test

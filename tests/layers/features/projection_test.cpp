@@ -44,7 +44,7 @@ Square diagonal(const std::vector<double>& values, std::size_t block, std::size_
   return D;
 }
 
-/// Blocks of p = d = 4 rows, dense: S H D1 H D2 H D3, with learned diagonals.
+/// Blocks of p = d = 4 rows, dense: S H D1 H D2 H D3 with learned diagonals.
 TEST(SorfProjection, IsTheDenseProduct) {
   const std::size_t p = 4, m = 7;
   const auto made = projections().make("sorf", {1, m, p, 1});
@@ -63,7 +63,7 @@ TEST(SorfProjection, IsTheDenseProduct) {
   }
 }
 
-/// S H G P H B with the permutation read off the buffer P H.
+/// S H G P H B with the permutation read from the buffer P H.
 TEST(FastfoodProjection, IsTheDenseProduct) {
   const std::size_t p = 8, m = 8;
   const auto made = projections().make("fastfood", {1, m, p, 1});
@@ -101,7 +101,7 @@ TEST(Projections, AreDifferentiable) {
 }
 
 /// Rows have the first moments of N(0, I) over heads, E w = 0, E w w^T = I, and independent chi
-/// lengths; fastfood and sorf only for d a power of two.
+/// lengths; fastfood and sorf only if d is a power of two.
 TEST(Projections, StartAsNormalRows) {
   const std::size_t H = 4000, m = 6, d = 4;
   for (const char* name : {"fastfood", "sorf", "radial"}) {
@@ -141,8 +141,7 @@ TEST(Projections, OfAnyWidthHaveTheRightShape) {
   }
 }
 
-/// log_head_scale runs from -spread to spread, and the scale of a projection starts at the
-/// density's.
+/// log_head_scale goes from -spread to spread; the scale of a projection starts at the density's.
 TEST(Frequencies, SpreadOverTheHeads) {
   FeatureSpec spec = spec_of("positive", 3, 4, 5);
   spec.density.log_scale = -1;

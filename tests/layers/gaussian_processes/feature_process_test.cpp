@@ -17,7 +17,7 @@ GaussianProcessSpec spec_of(const std::string& method, std::size_t inputs, std::
   return spec;
 }
 
-/// With a noise that is known (a large shape of its prior) and many frequencies.
+/// Known noise (a large shape of its prior) and many frequencies.
 TEST(FeatureProcess, ApproachesTheExactOne) {
   for (const std::size_t inputs : {1, 2}) {
     const Rows rows = rows_of(60, inputs, 0.2, 1);
@@ -36,7 +36,7 @@ TEST(FeatureProcess, ApproachesTheExactOne) {
 }
 
 TEST(FeatureProcess, GradientsAreDifferences) {
-  if (!layer_check::is_double) return;  // differences in float drown in rounding
+  if (!layer_check::is_double) return;  // float differences are dominated by rounding
   for (const char* density : {"gaussian", "mixture", "student_t", "flow"}) {
     for (const char* combine : {"product", "both"}) {
       const Rows rows = rows_of(80, 2, 0.2, 1);
@@ -45,7 +45,7 @@ TEST(FeatureProcess, GradientsAreDifferences) {
       spec.combine = combine;
       const auto process = process_of(spec, rows);
       GradientOptions options;
-      options.floor = 0.1;  // rounding of a likelihood of some 100
+      options.floor = 0.1;  // rounding of a likelihood around 100
       const GradientReport report =
           check_gradient([&](Tape& tape) { return process->log_likelihood(tape, rows.view()); },
                          parameters_of(*process), options);

@@ -38,7 +38,7 @@ std::unique_ptr<GaussianProcess> shaken(const GaussianProcessSpec& spec, const R
   return process;
 }
 
-/// The definition, with the closed forms of the density.
+/// Returns the covariance by definition, with the closed forms of the density.
 double covariance_of(GaussianProcess& process, const std::vector<double>& a,
                      const std::vector<double>& b) {
   const std::vector<double> variances = process.variances(), trend = process.trend_variances();
@@ -72,7 +72,7 @@ Matrix dense(GaussianProcess& process, const Rows& rows) {
   return k;
 }
 
-/// K^-1 b by Gauss-Jordan elimination with pivots; ln |det K| too.
+/// Returns K^-1 b by Gauss-Jordan elimination with pivots, and ln |det K|.
 std::pair<std::vector<double>, double> eliminated(Matrix k, std::vector<double> b) {
   double log_determinant = 0;
   for (std::size_t c = 0; c < k.size(); ++c) {
@@ -161,7 +161,7 @@ TEST(GaussianProcess, GradientsAreDifferences) {
     for (const NamedParameter& named : parameters_of(*process)) {
       ASSERT_TRUE(named.parameter->has_gradient()) << named.name;
       for (std::size_t i = 0; i < named.parameter->value().size(); ++i) {
-        if (sizeof(real) != 8) break;  // differences in float drown in rounding
+        if (sizeof(real) != 8) break;  // float differences are dominated by rounding
         real& x = named.parameter->value().data()[i];
         const real before = x;
         const auto moved = [&](double steps) {
@@ -200,7 +200,7 @@ TEST(GaussianProcess, BitsDoNotDependOnThreads) {
   EXPECT_EQ(results[0], results[2]);
 }
 
-/// A line and two waves, at irregular places or even ones.
+/// Returns a line and two waves, at irregular or even places.
 Rows waves_of(std::size_t n, double noise, bool even = false) {
   Rows rows{{{}}, {}};
   const RandomFunction random{7, Purpose::test, 1};
@@ -213,7 +213,7 @@ Rows waves_of(std::size_t n, double noise, bool even = false) {
   return rows;
 }
 
-/// Three waves, one of them slow: the two others are found, by their frequencies.
+/// Finds the frequencies of two waves next to a slow one.
 TEST(GaussianProcess, StartsAtTheStrongestWaves) {
   const Rows rows = waves_of(400, 0);
   GaussianProcessSpec spec = spec_of("mixture", "product", 1);
@@ -236,7 +236,7 @@ std::vector<double> values_of(GaussianProcess& process, const char* name) {
   return {};
 }
 
-/// Power 1/2 and 1/8 of two waves, and noise: all of it is found.
+/// Finds the power 1/2 and 1/8 of two waves, and the noise.
 TEST(GaussianProcess, StartsWhereEmFitsThePeriodogram) {
   const Rows rows = waves_of(600, 0.3, true);
   GaussianProcessSpec spec = spec_of("mixture", "product", 1);
@@ -262,7 +262,7 @@ TEST(GaussianProcess, StartsWhereEmFitsThePeriodogram) {
   EXPECT_GT(of_em, likelihood_of(other, rows));
 }
 
-/// Two waves and a slow component, whatever the noise; one at least where there is nothing.
+/// Counts two waves and a slow component for any noise, and at least one component.
 TEST(GaussianProcess, CountsTheWavesOfASpectrum) {
   for (const double noise : {0.01, 0.3})
     EXPECT_EQ(count_waves(waves_of(600, noise).view(), 32, 1), 3u);
@@ -271,7 +271,7 @@ TEST(GaussianProcess, CountsTheWavesOfASpectrum) {
   EXPECT_EQ(count_waves(same.view(), 32, 1), 2u);
 }
 
-/// A normal density of each log scale around where it started, and it is saved with the model.
+/// A normal density of each log scale around its start, saved with the model.
 TEST(GaussianProcess, PriorHoldsLogScalesWhereTheyStart) {
   const Rows rows = rows_of(40, 1, 0.1, 1);
   GaussianProcessSpec spec = spec_of("mixture", "product", 1);
@@ -301,7 +301,7 @@ TEST(GaussianProcess, PriorHoldsLogScalesWhereTheyStart) {
             std::string::npos);
 }
 
-/// A wave faster than the evenly thinned rows could show.
+/// A wave faster than evenly thinned rows could show.
 TEST(GaussianProcess, FindsFastWavesOfManyRows) {
   Rows rows{{{}}, {}};
   for (std::size_t i = 0; i < 20000; ++i) {
@@ -316,7 +316,7 @@ TEST(GaussianProcess, FindsFastWavesOfManyRows) {
   EXPECT_NEAR(values_of(process, "density.mean")[1], 5000, 1);
 }
 
-/// Errors of a tabulated kernel must not outweigh small noise.
+/// Errors of a tabulated kernel must stay below small noise.
 TEST(GaussianProcess, SmoothRowsStayPositiveDefinite) {
   Rows rows{{{}}, {}};
   for (int i = 0; i < 180; ++i) {
@@ -347,10 +347,10 @@ TEST(GaussianProcess, SaysWhatItCannotDo) {
   const std::string error =
       op_check::error_of<std::domain_error>([&] { likelihood_of(process, same); });
   EXPECT_NE(error.find("not positive definite: pivot"), std::string::npos) << error;
-  EXPECT_NE(error.find("start with more model.gp.noise"), std::string::npos) << error;
+  EXPECT_NE(error.find("increase model.gp.noise"), std::string::npos) << error;
 }
 
-/// The order of columns is no matter, nor is one that does not change.
+/// The order of columns and a constant column have no effect.
 TEST(GaussianProcess, StartsByEmBesideAConstantInput) {
   Rows rows = rows_of(60, 1, 0.1, 9);
   GaussianProcessSpec spec = spec_of("mixture", "product", 2);
@@ -366,7 +366,7 @@ TEST(GaussianProcess, StartsByEmBesideAConstantInput) {
   EXPECT_NEAR(likelihoods[0], likelihoods[1], 1e-3 * std::abs(likelihoods[0]));
 }
 
-/// What is found by EM is shared out among the terms.
+/// Terms share the signal found by EM.
 TEST(GaussianProcess, TermsStartWithTheSignalTogether) {
   Rows rows = waves_of(600, 0.3, true);
   rows.inputs.push_back(std::vector<double>(rows.inputs[0].rbegin(), rows.inputs[0].rend()));

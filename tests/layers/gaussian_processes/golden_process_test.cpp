@@ -38,7 +38,7 @@ std::unique_ptr<GaussianProcess> process_of(const GoldenProcess& wanted) {
   return process;
 }
 
-/// What scikit-learn and GPyTorch say, to 1e-6.
+/// Compares with scikit-learn and GPyTorch, to 1e-6.
 TEST(GoldenProcess, LikelihoodAndSlopesAreThoseOfOthers) {
   std::vector<std::vector<double>> inputs(2);
   std::vector<double> targets;

@@ -10,8 +10,7 @@ namespace iterative_process_test {
 
 using namespace process_rows;
 
-/// Conjugate gradients say what the Cholesky factor says, but for the entries' rounding and the
-/// draws of the log determinant.
+/// Agrees with Cholesky up to rounding of the entries and the draws of the log determinant.
 TEST(IterativeProcess, AgreesWithTheExactOne) {
   const Rows rows = rows_of(200, 2, 0.2, 1);
   std::vector<double> likelihoods;
@@ -30,7 +29,7 @@ TEST(IterativeProcess, AgreesWithTheExactOne) {
   }
 }
 
-/// A wave at places in even steps, so many times each.
+/// Returns a wave at even places, each repeated `times` times.
 Rows wave_of(std::size_t times) {
   Rows wave{{{}}, {}};
   for (std::size_t i = 0; i < 200; ++i)
@@ -47,7 +46,7 @@ double likelihood_by(const char* method, const Rows& wave, double noise) {
   return likelihood_of(*process, wave);
 }
 
-/// Of smooth rows without noise, as small as the assumed noise may be.
+/// Smooth rows without noise, with the smallest assumed noise.
 TEST(IterativeProcess, IsTheExactOneWhileNoiseIsAboveRounding) {
   const Rows wave = wave_of(1);
   for (const double noise : {3e-2, 1e-2, 3e-3}) {
@@ -56,13 +55,13 @@ TEST(IterativeProcess, IsTheExactOneWhileNoiseIsAboveRounding) {
   }
 }
 
-/// Entries in float lose such noise; those in double do not.
+/// Float entries lose such noise, double ones do not.
 TEST(IterativeProcess, RefusesNoiseBelowRounding) {
   if (sizeof(real) == sizeof(double)) GTEST_SKIP();
   for (const double noise : {1e-3, 1e-4, 1e-5}) {
     const std::string error =
         op_check::error_of<std::domain_error>([&] { likelihood_by("cg", wave_of(2), noise); });
-    EXPECT_NE(error.find("start with more model.gp.noise"), std::string::npos) << error;
+    EXPECT_NE(error.find("increase model.gp.noise"), std::string::npos) << error;
     EXPECT_NE(error.find("model.gp.method = \"exact\""), std::string::npos) << error;
   }
 }

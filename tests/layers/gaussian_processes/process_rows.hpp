@@ -1,5 +1,5 @@
 #pragma once
-/// Rows that processes are tried on, and what they say of them.
+/// Test rows of Gaussian processes, and their likelihoods.
 
 #include <bochner/layers/gaussian_processes/gaussian_process.hpp>
 #include <cmath>
@@ -13,7 +13,7 @@ struct Rows {
   ProcessRows view() const { return {inputs, targets}; }
 };
 
-/// Irregular places, and waves with noise of this deviation.
+/// Returns irregular places, and waves with noise of this deviation.
 inline Rows rows_of(std::size_t n, std::size_t inputs, double noise, std::uint64_t stream) {
   const RandomFunction random{7, Purpose::test, stream};
   Rows rows{std::vector<std::vector<double>>(inputs), {}};
@@ -28,7 +28,7 @@ inline Rows rows_of(std::size_t n, std::size_t inputs, double noise, std::uint64
   return rows;
 }
 
-/// As it starts at these rows.
+/// Makes a process initialized from these rows.
 inline std::unique_ptr<GaussianProcess> process_of(const GaussianProcessSpec& spec,
                                                    const Rows& rows) {
   auto process = std::make_unique<GaussianProcess>(spec);

@@ -32,10 +32,10 @@ TEST(ProcessRows, AreRefusedBeforeAnythingReadsThem) {
       EXPECT_EQ(error_of([&] { process->start(seen.view()); }), asked) << method;
       return asked;
     };
-    EXPECT_EQ(problem_of({{1, 2}}), "[gaussian_process] rows of 1 inputs, not 2");
-    EXPECT_EQ(problem_of({{1}, {2}, {3}}), "[gaussian_process] rows of 3 inputs, not 2");
-    EXPECT_EQ(problem_of({{1, 2}, {3}}), "[gaussian_process] columns of 2 and of 1 rows");
-    EXPECT_EQ(problem_of({{1, nan}, {3, 4}}), "[gaussian_process] an input is no finite number");
+    EXPECT_EQ(problem_of({{1, 2}}), "[gaussian_process] expected 2 inputs, got 1");
+    EXPECT_EQ(problem_of({{1}, {2}, {3}}), "[gaussian_process] expected 2 inputs, got 3");
+    EXPECT_EQ(problem_of({{1, 2}, {3}}), "[gaussian_process] columns have 2 and 1 rows");
+    EXPECT_EQ(problem_of({{1, nan}, {3, 4}}), "[gaussian_process] inputs must be finite");
     EXPECT_EQ(posterior->predict({{1, 2}, {3, 4}}).mean.size(), 2u);
   }
 }
@@ -45,10 +45,10 @@ TEST(ProcessRows, HaveATargetEach) {
   const auto process = process_of(of_two_inputs("exact"), rows);
   rows.targets[3] = std::numeric_limits<double>::infinity();
   EXPECT_EQ(error_of([&] { likelihood_of(*process, rows); }),
-            "[gaussian_process] a target is no finite number");
+            "[gaussian_process] targets must be finite");
   rows.targets.pop_back();
   EXPECT_EQ(error_of([&] { likelihood_of(*process, rows); }),
-            "[gaussian_process] 11 targets of 12 rows");
+            "[gaussian_process] got 11 targets for 12 rows");
 }
 
 TEST(ProcessPrediction, HasQuantilesBetweenZeroAndOne) {

@@ -9,7 +9,7 @@ namespace process_start_test {
 using namespace process_rows;
 using op_check::error_of;
 
-/// A wave of many periods is noise to a kernel as wide as the median distance.
+/// A wave of many periods looks like noise to a kernel as wide as the median distance.
 TEST(GaussianProcess, SearchesForAStartThatTellsWavesFromNoise) {
   Rows rows;
   rows.inputs.resize(1);
@@ -37,7 +37,7 @@ TEST(GaussianProcess, SearchesNoFartherThanWhatIsLikely) {
   EXPECT_GE(starts("search"), starts("data"));
 }
 
-/// A density whose curve forgets that it has a scale.
+/// Density whose curve omits its scale.
 class Forgetful : public SpectralDensity {
  public:
   explicit Forgetful(const DensitySpec& spec)
@@ -61,8 +61,8 @@ TEST(GaussianProcess, NeedsASlopeForEachParameter) {
   GaussianProcessSpec spec = GaussianProcessSpec{.inputs = 2};
   spec.density.kind = "forgetful";
   EXPECT_EQ(error_of([&] { GaussianProcess{spec}; }),
-            "[gaussian_process] curve() of the density \"forgetful\" has slopes by 6 numbers of "
-            "all heads, its visit() names 2");
+            "[gaussian_process] curve() of the density \"forgetful\" has slopes by 6 numbers, but "
+            "visit() names 2");
   densities() = others;
 }
 

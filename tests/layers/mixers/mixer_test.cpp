@@ -5,19 +5,19 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace mixer_test {
 
-/// Of the real tokens; behind them and at the end there is nothing to measure from.
+/// Gaps of real tokens; padding and the last token get 1.
 TEST(Layout, SeenFromTheEndHasTheGapsToTheTokensBehind) {
   Layout layout{.lengths = {4, 2, 0}, .gaps = uninitialized({3, 4})};
   for (std::size_t i = 0; i < 12; ++i) layout.gaps.data()[i] = real(10 + i);
-  const Layout seen = seen_from_the_end(layout);
+  const Layout seen = reversed_layout(layout);
   const double wanted[] = {11, 12, 13, 1, 15, 1, 1, 1, 1, 1, 1, 1};
   for (std::size_t i = 0; i < 12; ++i) EXPECT_EQ(seen.gaps.data()[i], wanted[i]) << i;
   EXPECT_EQ(seen.lengths, layout.lengths);
   layout.lengths = {};
-  EXPECT_EQ(seen_from_the_end(layout).gaps(2, 2), 21);
+  EXPECT_EQ(reversed_layout(layout).gaps(2, 2), 21);
 }
 
-/// One for whole sequences leaves its steps out.
+/// A mixer for whole sequences overrides no steps.
 TEST(Mixer, WithoutStepsSaysSo) {
   struct Whole : Mixer {
     Var forward(Tape&, const Var& x, const Layout&) override { return x; }

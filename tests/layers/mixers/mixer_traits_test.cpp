@@ -11,7 +11,7 @@ namespace mixer_traits_test {
 
 using namespace layer_check;
 
-/// Every kind, and the forms whose traits differ.
+/// Returns every kind, and forms whose traits differ.
 std::vector<MixerSpec> all_specs() {
   std::vector<MixerSpec> specs;
   for (const std::string& kind : mixers().names()) {
@@ -77,7 +77,7 @@ TEST(MixerTraits, AreWhatMixersTake) {
   }
 }
 
-/// A parameter more, where the mixer has one.
+/// The convolution adds parameters if the mixer has one.
 TEST(MixerTraits, KnowOfShortConvolutions) {
   for (MixerSpec spec : all_specs()) {
     const std::size_t without = parameters_of(*mixers().make(spec.kind, spec)).size();
@@ -114,7 +114,7 @@ TEST(MixerTraits, KnowWhatShowsItsAttention) {
   }
 }
 
-/// Tokens in another order get the same outputs, in that order.
+/// Permuted tokens give permuted outputs.
 TEST(MixerTraits, KnowWhatDependsOnTheOrder) {
   for (MixerSpec spec : all_specs()) {
     spec.causal = false;

@@ -25,7 +25,7 @@ MixerSpec spec_of(const std::string& kind, bool rotary, const std::string& time_
   return spec;
 }
 
-/// Every form of the recurrences.
+/// Returns every form of the recurrences.
 std::vector<MixerSpec> recurrent_specs(bool causal) {
   std::vector<MixerSpec> specs;
   for (const char* form : {"s4d", "dss", "s5", "lru", "ema"}) {
@@ -153,7 +153,7 @@ TEST(Mixers, NeverSeeTheFutureToTheBit) {
   }
 }
 
-/// Shorter than the window, as long, longer, and nothing at all.
+/// Shorter than the window, equal, longer, and empty.
 TEST(Mixers, SeePaddedSequencesAsTheyAreAlone) {
   std::vector<MixerSpec> specs = causal_specs();
   for (const MixerSpec& spec : recurrent_specs(false)) specs.push_back(spec);
@@ -173,7 +173,7 @@ TEST(Mixers, WithoutCausalityCannotStep) {
     EXPECT_THAT(op_check::error_of([&] {
                   mixer->step(tape, zeros({1, 1, 8}), *state);
                 }),
-                testing::HasSubstr("only a causal mixer can be computed token by token"));
+                testing::HasSubstr("step() requires a causal mixer"));
   }
 }
 
@@ -201,7 +201,7 @@ TEST(Mixers, WantHeadsThatDivideTheWidth) {
             "[mixer] heads = 3 must divide width = 8");
 }
 
-/// What a mixer attends with, of the first token that it sees.
+/// Records the attention inputs of the first token.
 struct FirstToken : AttentionObserver {
   std::vector<double> q, k;
   void attended(const Mixer&, const AttentionInputs& what) override {
@@ -234,8 +234,7 @@ TEST(SoftmaxMixer, RefusesTimeKernelsThatMakeFeatures) {
   for (const std::string time : {"rotation", "spectral", "gate"})
     EXPECT_EQ(
         op_check::error_of([&] { mixers().make("softmax", spec_of("softmax", false, time)); }),
-        "[softmax] time kernel " + time +
-            " is for linear attention; exact attention has: none, decay");
+        "[softmax] time kernel " + time + " requires linear attention; set it to none or decay");
 }
 
 }  // namespace mixers_test

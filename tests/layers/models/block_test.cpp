@@ -57,7 +57,7 @@ TEST(BlockStack, StepsAsTheWholeSequence) {
   }
 }
 
-/// Gradients and moments of a training pass with padding behind a sequence.
+/// Returns gradients and moments of a training pass with padding.
 std::vector<Tensor> trained(std::size_t T) {
   BlockStack stack(tiny("gelu", "batch", false));
   randomize(stack, 0.4);
@@ -85,7 +85,7 @@ TEST(BlockStack, OfBatchNormSeesNoPadding) {
   for (std::size_t i = 0; i < some.size(); ++i) op_check::expect_near(more[i], some[i], 1e-4);
 }
 
-/// The running moments move once for each batch, and are those of the first computation.
+/// Running moments are updated once per batch, by the first computation.
 TEST(BlockStack, OfBatchNormLearnsOnceWhenRecomputed) {
   for (const char* mlp : {"gelu", "none"}) {
     StackSpec spec = tiny(mlp, "batch", false);
@@ -106,7 +106,7 @@ TEST(BlockStack, OfBatchNormLearnsOnceWhenRecomputed) {
   }
 }
 
-/// Makes what a slip makes of tokens: their mean, which would broadcast.
+/// Averages channels by mistake, which would broadcast.
 class Narrow : public Mixer {
  public:
   explicit Narrow(const MixerSpec&) {}
@@ -128,9 +128,9 @@ TEST(BlockStack, RefusesWhatAMixerMustNotGive) {
     EXPECT_EQ(op_check::error_of([&] {
                 stack.forward(tape, random_tensor({2, 7, 6}, 1));
               }),
-              "[mixer] has made (2, 7, 1) of (2, 7, 6); the shape must stay");
+              "[mixer] expected output (2, 7, 6), got (2, 7, 1)");
     EXPECT_EQ(op_check::error_of([&] { stack.start(); }),
-              "[mixer] start() has given no state; without a memory it is a MixerState");
+              "[mixer] start() returned null; return a MixerState if there is no state");
   }
   mixers() = others;
 }
@@ -147,18 +147,15 @@ TEST(BlockStack, SaysWhichShapesItTakes) {
   };
   EXPECT_EQ(forward({7, 6}), "[blocks] tokens must be (B, T, 6), not (7, 6)");
   EXPECT_EQ(forward({2, 7, 5}), "[blocks] tokens must be (B, T, 6), not (2, 7, 5)");
-  EXPECT_EQ(step({2, 3, 6}, state),
-            "[blocks] one token of each sequence must be (B, 1, 6), not (2, 3, 6)");
-  EXPECT_EQ(step({2, 1, 6}, empty),
-            "[blocks] a state of 0 blocks for 2; begin with that of start()");
+  EXPECT_EQ(step({2, 3, 6}, state), "[blocks] the next tokens must be (B, 1, 6), not (2, 3, 6)");
+  EXPECT_EQ(step({2, 1, 6}, empty), "[blocks] the state has 0 blocks, expected 2; use start()");
 }
 
 TEST(LanguageModel, RefusesBatchNorm) {
   LanguageModelSpec spec;
   spec.block.norm = "batch";
   EXPECT_THAT(op_check::error_of([&] { LanguageModel{spec}; }),
-              HasSubstr("[language_model] batch norm shows tokens of the past those that they are "
-                        "to predict in training"));
+              HasSubstr("[language_model] batch norm leaks future tokens in training"));
 }
 
 }  // namespace block_test

@@ -56,14 +56,14 @@ TEST(InfoNce, IsItsFormula) {
   EXPECT_NEAR(scalar(info_nce(Var(z), temperature)), total / double(2 * B), 20 * tolerance);
 }
 
-/// ln of the number of others where all are alike: InfoNCE bounds information by ln N.
+/// Equal views give ln of the number of others: InfoNCE bounds information by ln N.
 TEST(InfoNce, KnowsNothingOfEqualViews) {
   Tensor z = zeros({8, 3});
   for (std::size_t i = 0; i < 8; ++i) z(i, 1) = 1;
   EXPECT_NEAR(scalar(info_nce(Var(z), 0.1)), std::log(7.0), tolerance);
   EXPECT_THROW(info_nce(Var(zeros({3, 2})), 0.1), std::invalid_argument);
   EXPECT_EQ(op_check::error_of([&] { info_nce(Var(z), 0); }),
-            "[contrast] temperature 0: must be finite and above 0");
+            "[contrast] temperature = 0 must be finite and above 0");
 }
 
 TEST(InfoNce, IsTheSameForBothViews) {
@@ -127,7 +127,7 @@ std::vector<double> rows_of(const Tensor& x) { return {x.begin(), x.end()}; }
 TEST(ContrastModel, IsDifferentiable) {
   ContrastModel model(small_spec());
   randomize(model, 0.4);
-  model.prototypes()->find(rows_of(units({8, 4}, 7)), 1, 0);
+  model.prototypes()->cluster(rows_of(units({8, 4}, 7)), 1, 0);
   const EncoderInput views{random_tensor({6, 3, 5}, 8)};
   check_layer(model, random_tensor({1}, 3), [&](Tape& tape, const Var& factor) {
     return model.loss(tape, views, {4, 0, 7}) * factor;
@@ -144,7 +144,7 @@ TEST(ContrastModel, HasPrototypesOnceTheyAreFound) {
   };
   const double alone = loss();
   EXPECT_EQ(model.prototypes()->epochs(), 0u);
-  model.prototypes()->find(rows_of(units({8, 4}, 7)), 1, 4);
+  model.prototypes()->cluster(rows_of(units({8, 4}, 7)), 1, 4);
   EXPECT_EQ(model.prototypes()->epochs(), 5u);
   EXPECT_GT(loss(), alone);
   Tape tape;
@@ -153,12 +153,12 @@ TEST(ContrastModel, HasPrototypesOnceTheyAreFound) {
   EXPECT_NEAR(loss(), alone + scalar(model.prototypes()->loss(projected, both)), 1e-5);
 }
 
-/// Buffers hold all of them: a model that takes them over has the same loss.
+/// A model that copies the buffers has the same loss.
 TEST(ContrastModel, KeepsPrototypesInBuffers) {
   ContrastModel model(small_spec()), other(small_spec());
   randomize(model, 0.4);
   randomize(other, 0.4);
-  model.prototypes()->find(rows_of(units({8, 4}, 7)), 1, 2);
+  model.prototypes()->cluster(rows_of(units({8, 4}, 7)), 1, 2);
   const auto from = buffers_of(model), to = buffers_of(other);
   ASSERT_EQ(from.size(), 7u);
   for (std::size_t i = 0; i < from.size(); ++i) *to[i].tensor = *from[i].tensor;
@@ -174,27 +174,27 @@ TEST(ContrastModel, NeedsAnExampleForEachCluster) {
   EXPECT_THROW(ContrastModel{spec}, std::invalid_argument);
 }
 
-/// The mean over the clusterings, each by its own centres.
+/// Mean over clusterings, each with its own centres.
 TEST(ContrastModel, PrototypesCountOnceHoweverManyClusteringsThereAre) {
   ContrastModelSpec spec = small_spec();
   const Tensor points = units({8, 4}, 7), views = units({4, 4}, 9);
   const auto loss_of = [&](std::vector<double> clusters, std::uint64_t epoch) {
     spec.contrast.clusters = clusters;
     Prototypes prototypes(spec.contrast, 8);
-    prototypes.find(rows_of(points), 1, epoch);
+    prototypes.cluster(rows_of(points), 1, epoch);
     return scalar(prototypes.loss(Var(views), {1, 6, 1, 6}));
   };
   EXPECT_NEAR(loss_of({8, 8}, 0), loss_of({8}, 0), 50 * tolerance);
 }
 
-/// Another start of k-means in every epoch.
+/// k-means starts differ between epochs.
 TEST(ContrastModel, PrototypesOfAnEpochBeginElsewhere) {
   ContrastModelSpec spec = small_spec();
   spec.contrast.clusters = {3}, spec.contrast.rounds = 0;
   std::set<double> first;
   for (std::uint64_t epoch = 0; epoch < 8; ++epoch) {
     Prototypes prototypes(spec.contrast, 8);
-    prototypes.find(rows_of(units({8, 4}, 7)), 1, epoch);
+    prototypes.cluster(rows_of(units({8, 4}, 7)), 1, epoch);
     first.insert(scalar(prototypes.loss(Var(units({2, 4}, 9)), {1, 6})));
   }
   EXPECT_GT(first.size(), 1u);

@@ -20,8 +20,7 @@ EventModelSpec small_spec(std::size_t delays) {
   return spec;
 }
 
-/// A model whose intensities are constant between events: next times are exponential, those of a
-/// Poisson process.
+/// Constant intensities between events: next times are exponential, as in a Poisson process.
 TEST(EventForecast, OfConstantIntensitiesIsKnown) {
   EventModel model(small_spec(0));
   initialize(model, 1);
@@ -30,7 +29,7 @@ TEST(EventForecast, OfConstantIntensitiesIsKnown) {
   const Indices types{{1, 5}, {0, 1, 2, 1, 0}};
   model.scale().fit(times);
   Tape tape({.recording = false});
-  const Tensor rates = model.outlook(tape, types, times).value();  // (1, 5, 3, 1), per 7
+  const Tensor rates = model.intensity_weights(tape, types, times).value();  // (1, 5, 3, 1), per 7
   const EventForecast forecast = forecast_events(model, types, times);
   for (std::size_t i = 0; i < 5; ++i) {
     double total = 0;
@@ -43,7 +42,7 @@ TEST(EventForecast, OfConstantIntensitiesIsKnown) {
   }
 }
 
-/// Mean of the next time by a fine sum over survival, in the unit of the model.
+/// Returns the mean next time by a fine sum over survival, in model units.
 double summed_mean(const Intensity& intensity, const Tensor& weights) {
   constexpr double step = 0.01;
   double mean = 0, survival = 1;
@@ -55,7 +54,7 @@ double summed_mean(const Intensity& intensity, const Tensor& weights) {
   return mean;
 }
 
-/// Waves of events, then long silence: most of the mean is in its tail.
+/// Waves of events, then long silence: the tail dominates the mean.
 TEST(EventForecast, HasTheMeanOfWavesToo) {
   EventModel model(small_spec(3));
   initialize(model, 1);
@@ -65,16 +64,16 @@ TEST(EventForecast, HasTheMeanOfWavesToo) {
     for (const NamedParameter& named : parameters_of(model)) {
       Tensor& value = named.parameter->value();
       for (std::size_t i = 0; i < value.size() && named.name == "intensity.linear.bias"; ++i)
-        value.data()[i] = real(i % 7 == 0 ? std::log(quiet) : 1);  // 1 constant, 3 delays
+        value.data()[i] = real(i % 7 == 0 ? std::log(quiet) : 1);  // a constant and 3 delays
     }
     Tape tape({.recording = false});
-    const Tensor weights = model.outlook(tape, types, times).value();
+    const Tensor weights = model.intensity_weights(tape, types, times).value();
     const double mean = forecast_events(model, types, times).mean(0, 0);
     EXPECT_NEAR(mean / summed_mean(model.intensity(), weights), 1, 1e-4) << quiet;
   }
 }
 
-/// Far beyond the gaps that it has seen.
+/// Far beyond the training gaps.
 TEST(EventForecast, OfARateThatIsNearlyNothingIsKnown) {
   EventModel model(small_spec(0));
   initialize(model, 1);
@@ -83,7 +82,7 @@ TEST(EventForecast, OfARateThatIsNearlyNothingIsKnown) {
   const Times times(std::vector<std::size_t>{1, 1}, 0.0);
   const Indices types{{1, 1}, {0}};
   Tape tape({.recording = false});
-  const Tensor rates = model.outlook(tape, types, times).value();
+  const Tensor rates = model.intensity_weights(tape, types, times).value();
   const double total =
       double(rates(0, 0, 0, 0)) + double(rates(0, 0, 1, 0)) + double(rates(0, 0, 2, 0));
   const EventForecast forecast = forecast_events(model, types, times);
@@ -91,7 +90,7 @@ TEST(EventForecast, OfARateThatIsNearlyNothingIsKnown) {
   EXPECT_NEAR(forecast.mean(0, 0) * total, 1, 1e-4);
 }
 
-/// A median gap for all types together, however many there are.
+/// The initial median gap of all types together does not depend on their number.
 TEST(EventForecast, StartsAtRatesOfAllTypesTogether) {
   for (const std::size_t types : {9, 1000}) {
     EventModelSpec spec = small_spec(0);
@@ -99,9 +98,10 @@ TEST(EventForecast, StartsAtRatesOfAllTypesTogether) {
     EventModel model(spec);
     initialize(model, 1);
     Tape tape({.recording = false});
-    const Tensor rates =
-        model.outlook(tape, Indices{{1, 1}, {0}}, Times(std::vector<std::size_t>{1, 1}, 0.0))
-            .value();
+    const Tensor rates = model
+                             .intensity_weights(tape, Indices{{1, 1}, {0}},
+                                                Times(std::vector<std::size_t>{1, 1}, 0.0))
+                             .value();
     double total = 0;
     for (std::size_t i = 0; i < rates.size(); ++i) total += double(rates.data()[i]);
     EXPECT_GT(total, 2) << types;

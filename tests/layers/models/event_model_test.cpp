@@ -12,7 +12,7 @@ using namespace layer_check;
 
 constexpr double limit = is_double ? 1e-9 : 2e-4;
 
-/// Three sequences of seven events of three types, and those that follow.
+/// Three sequences of seven events of three types, and their successors.
 struct Sample {
   Indices types{{3, 7}, {}}, next_types{{3, 7}, {}};
   Times times = Times(std::vector<std::size_t>{3, 7}), next_times = times;
@@ -54,7 +54,7 @@ EventModelSpec small_spec(const std::string& kind, const std::string& use,
 
 Tensor outlook_of(EventModel& model, const Sample& sample) {
   Tape tape({.recording = false});
-  return model.outlook(tape, sample.types, sample.times).value();
+  return model.intensity_weights(tape, sample.types, sample.times).value();
 }
 
 Times filled_times(double time) {
@@ -108,7 +108,7 @@ TEST(EventModel, IsDifferentiableHoweverTimesEnter) {
   check(decay);
 }
 
-/// The same with a place for every event of the sample, on a plane.
+/// Sample with a place in the plane for every event.
 struct PlacedSample : Sample {
   std::vector<double> places;
   PlacedSample() {
@@ -141,20 +141,20 @@ TEST(EventModel, IsDifferentiableWithPlaces) {
   }
 }
 
-/// An event elsewhere is another past, for those after it alone.
+/// Moving an event changes the predictions after it only.
 TEST(EventModel, SeesPlacesOfThePast) {
   for (const char* mixer : {"softmax", "linear"}) {
     EventModel model(placed_spec("fused", mixer));
     initialize(model, 1);
     PlacedSample sample;
     model.place_scale().set({0, 0}, {2, 2}, 1);
-    const auto outlook = [&] {
+    const auto intensity_weights = [&] {
       Tape tape;
-      return model.outlook(tape, sample.types, sample.times, sample.places).value();
+      return model.intensity_weights(tape, sample.types, sample.times, sample.places).value();
     };
-    const Tensor before = outlook();
+    const Tensor before = intensity_weights();
     sample.places[2 * 3] += 1;
-    const Tensor after = outlook();
+    const Tensor after = intensity_weights();
     const auto token = std::ptrdiff_t(before.size() / sample.times.size());
     EXPECT_TRUE(std::equal(before.begin(), before.begin() + 3 * token, after.begin())) << mixer;
     for (std::ptrdiff_t t = 3; t < 7; ++t)
@@ -168,7 +168,7 @@ TEST(EventModel, SeesPlacesOfThePast) {
             "[event_model] places must be (B, T, 2)");
 }
 
-/// ln of a density per minute is that of one per hour less ln 60, whatever the origin.
+/// ln of a density per minute is that per hour less ln 60, for any origin.
 TEST(EventModel, NatsAreThoseOfTheUnitOfTheData) {
   const Sample minutes, hours(60, 4096);
   double nats[2];
@@ -182,7 +182,7 @@ TEST(EventModel, NatsAreThoseOfTheUnitOfTheData) {
   EXPECT_NEAR(nats[1] - nats[0], std::log(60.0), limit);
 }
 
-/// Exact attention of rotated queries and keys, and decay by gaps, see lags only.
+/// Exact attention with rotated queries and keys, and decay by gaps, depend on lags only.
 TEST(EventModel, OfLagsDoesNotSeeTheHour) {
   EventModelSpec decayed = small_spec("none", "concatenate", "linear");
   decayed.stack.positions = "none";
@@ -200,7 +200,7 @@ TEST(EventModel, OfLagsDoesNotSeeTheHour) {
   EXPECT_GT(std::abs(late.data()[70] - early.data()[70]), 1e-6);
 }
 
-/// Gaps matter: the same events at other times are another past.
+/// The same events at other times give other predictions.
 TEST(EventModel, SeesTimes) {
   for (const char* use : {"concatenate", "add", "attend", "rotate"}) {
     EventModel model(small_spec("free", use));
@@ -217,7 +217,7 @@ TEST(EventModel, SeesTimes) {
   }
 }
 
-/// Token by token, with the gaps alone: that of the first is its time.
+/// Token by token with gaps; that of the first is its time.
 TEST(BlockStack, StepsThroughTimesAsThroughTheWholeSequence) {
   const Sample sample;
   for (const char* use : {"attend", "rotate"}) {

@@ -18,7 +18,7 @@ Tensor prediction(FieldModel& model, const Tensor& frames) {
   return model.predict(tape, frames).value();
 }
 
-/// All parameters against central differences; frames are data and have no gradient.
+/// Compares all parameters with central differences; frames have no gradient.
 void expect_differentiable(const FieldModelSpec& spec) {
   FieldModel model(spec);
   randomize(model, 0.3);
@@ -53,8 +53,7 @@ TEST(FieldModel, IsDifferentiableInOneAndThreeDimensions) {
   }
 }
 
-/// A head that copies the first pixels of its token: each patch of a film of any dimension goes
-/// back where it was taken.
+/// A head that copies the first pixels of its token puts each patch back, in any dimension.
 TEST(FieldModel, CutsFilmsOfAnyDimensionAndJoinsThem) {
   for (const std::vector<std::size_t>& sides : {std::vector<std::size_t>{6}, {4, 6}, {2, 4, 6}}) {
     FieldModelSpec spec = small_spec("none");
@@ -74,19 +73,19 @@ TEST(FieldModel, CutsFilmsOfAnyDimensionAndJoinsThem) {
     shape.insert(shape.end(), sides.begin(), sides.end());
     const Tensor frames = random_tensor(shape, 1);
     Tape tape;
-    const Tensor read = model.readings(tape, frames).value();
+    const Tensor read = model.reconstruct(tape, frames).value();
     ASSERT_EQ(to_string(read.shape()), to_string(shape));
     for (std::size_t i = 0; i < frames.size(); ++i)
       EXPECT_EQ(read.data()[i] > 0, frames.data()[i] > 0) << i;
     const auto ratio = [&](std::size_t i) {
       return double(read.data()[i]) / double(frames.data()[i]);
     };
-    EXPECT_NEAR(ratio(0) / ratio(1), 1, 1e-4);  // of one patch
+    EXPECT_NEAR(ratio(0) / ratio(1), 1, 1e-4);  // within a patch
     EXPECT_GT(std::abs(ratio(1) / ratio(2) - 1), 1e-3);
   }
 }
 
-/// A model whose head is silent predicts that nothing changes, pixel by pixel.
+/// A zero head predicts no change, pixel by pixel.
 TEST(FieldModel, PredictsAChangeOfTheLastFrame) {
   FieldModel model(small_spec());
   randomize(model);
@@ -102,7 +101,7 @@ TEST(FieldModel, PredictsAChangeOfTheLastFrame) {
   }
 }
 
-/// The head reads each patch back where it was taken.
+/// The head puts each patch back.
 TEST(FieldModel, PatchesReturnToTheirPlace) {
   FieldModelSpec spec = small_spec("none");
   spec.stack.blocks = 0;
@@ -116,8 +115,8 @@ TEST(FieldModel, PatchesReturnToTheirPlace) {
   }
   const Tensor frames = random_tensor({1, 2, 4, 6}, 1);
   Tape tape;
-  const Tensor read = model.readings(tape, frames).value();
-  for (std::size_t t = 0; t < 2; ++t) {  // up to the norm of each patch: its signs and ratios
+  const Tensor read = model.reconstruct(tape, frames).value();
+  for (std::size_t t = 0; t < 2; ++t) {  // up to the norm per patch: signs and ratios
     for (std::size_t y = 0; y < 4; ++y) {
       for (std::size_t x = 0; x < 6; ++x) {
         const double ratio = double(read(0, t, y, x)) / double(frames(0, t, y, x));
@@ -130,8 +129,8 @@ TEST(FieldModel, PatchesReturnToTheirPlace) {
   }
 }
 
-/// Without an encoding attention sees a set of patches: moved patches give moved predictions, in
-/// all earlier frames even unmoved ones. An encoding tells places and times apart.
+/// Without an encoding attention sees a set: moved patches give moved predictions, and moves within
+/// earlier frames have no effect.
 TEST(FieldModel, OnlyAnEncodingTellsPlacesAndTimesApart) {
   FieldModelSpec spec = small_spec();
   spec.frames = 3, spec.patch = 1;
@@ -143,7 +142,7 @@ TEST(FieldModel, OnlyAnEncodingTellsPlacesAndTimesApart) {
     Tensor swapped_times = frames, swapped_places = frames;
     for (std::size_t i = 0; i < 24; ++i)
       std::swap(swapped_times.data()[i], swapped_times.data()[24 + i]);
-    std::swap(swapped_places.data()[3], swapped_places.data()[17]);  // of the first frame
+    std::swap(swapped_places.data()[3], swapped_places.data()[17]);  // in the first frame
     const Tensor next = prediction(model, frames);
     const auto tells = [&](const Tensor& other) {
       const Tensor apart = prediction(model, other) - next;
@@ -165,8 +164,9 @@ TEST(FieldModel, SaysWhatItCannotDo) {
   spec = small_spec("concatenated");
   spec.stack.block.width = 12;
   spec.every_block = true;
-  EXPECT_EQ(op_check::error_of([&] { FieldModel model(spec); }),
-            "[placed_tokens] an encoding beside the content is there in every block already");
+  EXPECT_EQ(
+      op_check::error_of([&] { FieldModel model(spec); }),
+      "[placed_tokens] a concatenated encoding is in every block already; set every_block = false");
   FieldModel model(small_spec());
   EXPECT_EQ(op_check::error_of([&] {
               prediction(model, zeros({1, 2, 6, 4}));

@@ -9,7 +9,7 @@ namespace forecaster_context_test {
 using namespace layer_check;
 using namespace small_forecaster;
 
-/// With covariates of the rows, of two series.
+/// Returns the spec of a forecaster of two series with covariates.
 ForecasterSpec informed(const std::string& backbone, std::size_t hidden = 3) {
   ForecasterSpec spec = tiny(backbone);
   spec.series = 2, spec.covariates = 2, spec.series_width = 1, spec.effects = hidden;
@@ -38,8 +38,8 @@ TEST(ForecasterContext, OfCovariatesIsDifferentiableThroughAllItsParameters) {
       }
 }
 
-/// What is known of a row to come says something of it, and of no other row to come where the
-/// backbone is not asked about it; another series is another forecast.
+/// Covariates of a future row change its forecast only, unless the backbone sees them; another
+/// series gives another forecast.
 TEST(ForecasterContext, SeesWhatIsKnownOfRowsToCome) {
   const Tensor past = random_tensor({1, 2, 9}, 1);
   for (const char* backbone : {"linear", "attention", "rows"}) {
@@ -68,7 +68,7 @@ TEST(ForecasterContext, SeesWhatIsKnownOfRowsToCome) {
   }
 }
 
-/// Weights of zero see no change in what effects leave: the last value, plus the effect of the row.
+/// Zero weights forecast the last value less its effects, plus the effect of the row.
 TEST(ForecasterContext, AddsTheEffectsOfTheRowsToCome) {
   ForecasterSpec spec = tiny("linear");
   spec.covariates = 1, spec.effects = 0, spec.instance_norm.kind = "last";

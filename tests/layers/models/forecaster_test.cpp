@@ -73,7 +73,7 @@ TEST(Forecaster, IsDifferentiableThroughAllItsParameters) {
   }
 }
 
-/// A forecast in the unit of the window does not depend on that unit.
+/// Forecasts in window units do not depend on shift and scale.
 TEST(Forecaster, FollowsShiftAndScaleOfItsWindow) {
   const Tensor past = random_tensor({1, 2, 9}, 3);
   for (const Variant& variant : variants()) {
@@ -91,7 +91,7 @@ TEST(Forecaster, FollowsShiftAndScaleOfItsWindow) {
   }
 }
 
-/// Other variates and other windows of the batch are of no concern.
+/// Other variates and windows have no influence.
 TEST(Forecaster, SeesOneVariateOfOneWindowAtATime) {
   const Tensor past = random_tensor({2, 2, 9}, 4);
   Tensor changed = past;
@@ -110,7 +110,7 @@ TEST(Forecaster, SeesOneVariateOfOneWindowAtATime) {
   }
 }
 
-/// Without weights, "last" says what was there last.
+/// Without weights, "last" repeats the last value.
 TEST(Forecaster, WithoutWeightsItPersists) {
   ForecasterSpec spec = tiny("linear");
   spec.instance_norm.kind = "last";
@@ -137,7 +137,7 @@ TEST(Forecaster, TheTrendIsTheMeanOverNeighboursWithRepeatedEnds) {
   for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(forecast(0, 0, i), expected[i], 1e-5);
 }
 
-/// Sums of sinusoids obey a linear recurrence: what follows is a linear function of the window.
+/// Sums of sinusoids satisfy a linear recurrence: the future is linear in the window.
 TEST(Forecaster, ALinearOneContinuesSumsOfSinusoids) {
   ForecasterSpec spec;
   spec.variates = 2, spec.lookback = 24, spec.horizon = 8;
@@ -169,7 +169,7 @@ TEST(Forecaster, ALinearOneContinuesSumsOfSinusoids) {
   EXPECT_LT(error.value()(), 1e-4);
 }
 
-/// The head reads the first token only, and still the last row of the window counts.
+/// The head reads the first token only, yet the last row of the window matters.
 TEST(Forecaster, AttentionLooksInBothDirections) {
   Tensor past = random_tensor({1, 2, 9}, 6);
   for (const char* mixer : {"softmax", "linear"}) {
@@ -200,9 +200,9 @@ Tensor forecast_at(Forecaster& model, const Tensor& past, const Times& times) {
   return model.forward(tape, tape.view(past), {times}).value();
 }
 
-/// The stamp of a row to come changes what is said of it and of later ones, not of earlier ones;
-/// that of a row that is seen changes everything; a shift of all times changes nothing where
-/// attention is exact and not estimated by features of turned queries and keys.
+/// The time of a future row changes its forecast and later ones; that of a past row changes all; a
+/// shift of all times changes nothing if attention is exact rather than by features of rotated
+/// queries and keys.
 TEST(Forecaster, SaysWhatComesAtTheTimeOfEachRow) {
   const Tensor past = random_tensor({1, 2, 9}, 7);
   for (const char* mixer : {"softmax", "linear"}) {
@@ -226,7 +226,7 @@ TEST(Forecaster, SaysWhatComesAtTheTimeOfEachRow) {
   }
 }
 
-/// Regular rows need no gaps: kernels that count tokens say the same.
+/// Regular rows need no gaps: kernels that count tokens agree.
 TEST(Forecaster, CountsRowsWhereTheyAreRegular) {
   const Tensor past = random_tensor({1, 2, 9}, 7);
   Times numbers(std::vector<std::size_t>{1, 12});
@@ -244,7 +244,7 @@ TEST(Forecaster, CountsRowsWhereTheyAreRegular) {
   }
 }
 
-/// Hours and seconds are the same model once the scale is that of the data.
+/// Hours and seconds give the same model after fitting the scale.
 TEST(Forecaster, CountsTimeInTheUnitOfItsData) {
   const Tensor past = random_tensor({1, 2, 9}, 7);
   const Times hours = irregular_times(1), seconds = 1.7e9 + 3600 * hours;
@@ -263,7 +263,7 @@ TEST(Forecaster, OfRowsNeedsTheirTimes) {
   EXPECT_EQ(op_check::error_of([&] {
               forecast_at(model, zeros({1, 2, 9}), {});
             }),
-            "[forecaster] needs the times (1, 12) of all rows, seen and to come");
+            "[forecaster] times must be (1, 12) for past and future rows");
 }
 
 TEST(Forecaster, NamesItsParts) {
@@ -294,10 +294,11 @@ TEST(Forecaster, SaysWhatIsWrong) {
             "[forecaster] no patches of length 10 and stride 2 in 9 rows");
   EXPECT_EQ(
       with([](ForecasterSpec& spec) { spec.loss = "quantile", spec.instance_norm.affine = true; }),
-      "[forecaster] a learned gain that is negative would turn quantiles around");
+      "[forecaster] loss = \"quantile\" requires instance_norm.affine = false: a negative gain "
+      "reverses quantiles");
 }
 
-/// Of an even number of neighbours the later ones are more by one.
+/// An even width averages one more later neighbour.
 TEST(Forecaster, TheTrendOfAnEvenWidthLooksFartherAhead) {
   ForecasterSpec spec = tiny("linear");
   spec.variates = 1, spec.lookback = 4, spec.horizon = 4;

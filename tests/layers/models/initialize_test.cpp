@@ -9,7 +9,7 @@ namespace initialize_test {
 
 using namespace layer_check;
 
-/// A module whose parts are named by the test.
+/// Module with named parts.
 struct Named : Module {
   std::vector<std::pair<std::string, std::unique_ptr<Module>>> parts;
   void visit(Visitor& visitor) override {

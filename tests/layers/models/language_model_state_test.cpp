@@ -7,7 +7,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace language_model_state_test {
 
-/// What a state holds is of the layers of its model.
+/// A state belongs to the layers of its model.
 TEST(LanguageModel, StepsNoStateOfAnotherModel) {
   LanguageModelSpec spec;
   spec.vocabulary = 7, spec.length = 12, spec.block.width = 8;
@@ -18,7 +18,7 @@ TEST(LanguageModel, StepsNoStateOfAnotherModel) {
   LanguageModel::State state = linear.start();
   linear.step(1, state);
   EXPECT_EQ(op_check::error_of([&] { softmax.step(1, state); }),
-            "[language_model] the state is of another model");
+            "[language_model] the state belongs to another model");
   EXPECT_NO_THROW(linear.step(2, state));
   state = softmax.start();
   EXPECT_NO_THROW(softmax.step(1, state));

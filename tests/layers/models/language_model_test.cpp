@@ -72,7 +72,7 @@ TEST(LanguageModel, IsDifferentiableThroughAllItsParameters) {
   }
 }
 
-/// `step(token, state, t)` for each of 12 tokens against the logits of all.
+/// Compares `step(token, state, t)` for 12 tokens with the logits of the batch.
 template <class Step>
 void expect_logits(LanguageModel& model, const Indices& text, const Tensor& logits, double limit,
                    const Step& step) {
@@ -99,7 +99,7 @@ TEST(LanguageModel, StepByStepGivesTheLogitsOfTheWholeSequence) {
   }
 }
 
-/// Logits (T, B, V) of the tokens of a text (B, T), stepped side by side.
+/// Returns logits (T, B, V) of texts (B, T), stepped together.
 Tensor step_side_by_side(LanguageModel& model, const Indices& text) {
   const std::size_t B = text.shape[0], T = text.shape[1];
   LanguageModel::State state = model.start();
@@ -138,8 +138,8 @@ TEST(LanguageModel, WantsATokenOfEachSequence) {
     model.step(std::vector<std::int32_t>(B), state);
     for (const std::size_t wrong : {std::size_t(0), B - 1, B + 1, 2 * B}) {
       EXPECT_EQ(op_check::error_of([&] { model.step(std::vector<std::int32_t>(wrong), state); }),
-                "[language_model] a token of each of " + std::to_string(B) +
-                    " sequences is wanted, not " + std::to_string(wrong));
+                "[language_model] expected a token for each of " + std::to_string(B) +
+                    " sequences, got " + std::to_string(wrong));
     }
   }
 }
@@ -152,7 +152,7 @@ TEST(LanguageModel, MovesNoSequenceOnWhereATokenIsRefused) {
   model.step(tokens, state), model.step(tokens, undisturbed);
   tokens.back() = 7;
   EXPECT_EQ(op_check::error_of([&] { model.step(tokens, state); }),
-            "[language_model] token 7 is not below 7");
+            "[language_model] token 7 must be below 7");
   tokens.back() = 2;
   op_check::expect_equal_bits(model.step(tokens, state), model.step(tokens, undisturbed));
 }
@@ -194,7 +194,7 @@ TEST(LanguageModel, NeverSeesTheFutureToTheBit) {
   }
 }
 
-/// With dropout, so that the second computation must draw the same numbers.
+/// With dropout, whose numbers must be equal in the recomputation.
 TEST(LanguageModel, CheckpointsGiveEqualBits) {
   for (LanguageModelSpec spec : all_specs()) {
     SCOPED_TRACE(name_of(spec));
@@ -269,8 +269,8 @@ TEST(LanguageModel, GivesBlocksDifferentFrequencies) {
   EXPECT_NE(*buffers[0].tensor, *buffers[1].tensor);
 }
 
-/// Two texts of the same lines in another order: with line and place in it, what differs is the
-/// number of the line. Without time, the lines are alike.
+/// Two texts of the same lines in another order differ by the line number; without time, equal
+/// lines agree.
 TEST(LanguageModel, SeesLineAndPlaceInIt) {
   const Indices one{{1, 6}, {1, 2, 3, 1, 2, 3}};  // two equal lines of three
   const auto logits = [&](const std::string& encoding) {
@@ -305,7 +305,7 @@ TEST(LanguageModel, KnowsItsLimit) {
             "[language_model] tokens must be (B, T), not (3)");
 }
 
-/// Ascending, irregular, in a unit of 60 after an origin of 1000. (B, T)
+/// Returns ascending, irregular times in units of 60 from an origin of 1000. (B, T)
 Times stamps(std::size_t B, std::size_t T) {
   Times times(std::vector<std::size_t>{B, T});
   for (std::size_t i = 0; i < times.size(); ++i) {
@@ -360,7 +360,7 @@ TEST(LanguageModel, OfTimedTokensStepsThroughRealTime) {
     const Indices text = tokens(1, 12, 1);
     Times times = stamps(1, 12);
     model.time_scale().fit(times);
-    for (double& time : times) time += 500;  // the first token is not where time begins
+    for (double& time : times) time += 500;  // the first token is not at the origin
     Tape tape({.recording = false});
     const Tensor logits = model.logits(tape, text, times).value();
     expect_logits(model, text, logits, is_double ? 1e-11 : 1e-4,
@@ -370,7 +370,7 @@ TEST(LanguageModel, OfTimedTokensStepsThroughRealTime) {
   }
 }
 
-/// A later stamp of one token changes what is said from there on, and nothing before, to the bit.
+/// A later time of one token changes the logits from there on, and no earlier bit.
 TEST(LanguageModel, OfTimedTokensSeesWhenTheyAre) {
   for (const LanguageModelSpec& spec : timed_specs()) {
     SCOPED_TRACE(timed_name(spec));
@@ -393,7 +393,7 @@ TEST(LanguageModel, OfTimedTokensNeedsTheirTimes) {
   LanguageModel model(timed_specs().front());
   Tape tape;
   EXPECT_EQ(op_check::error_of([&] { model.logits(tape, tokens(1, 3, 1)); }),
-            "[trunk] timed tokens need times of their shape: tokens (1, 3)");
+            "[trunk] times must have the shape of the tokens (1, 3)");
 }
 
 }  // namespace language_model_test

@@ -12,8 +12,8 @@ namespace memory_probe_test {
 
 using namespace layer_check;
 
-/// y_e(t) = sum over n and d of kernel(n, e, d) u_d(t - n): its Jacobian is its kernel. A bug may
-/// shift it in its backward pass.
+/// y_e(t) = sum over n and d of kernel(n, e, d) u_d(t - n): the Jacobian is the kernel. A bug may
+/// shift it in the backward pass.
 class Convolution : public Mixer {
  public:
   explicit Convolution(Tensor kernel, std::size_t bug = 0)
@@ -49,7 +49,7 @@ class Convolution : public Mixer {
   std::size_t bug_;
 };
 
-/// A kernel for each of two channels, of themselves.
+/// Returns separate kernels of two channels.
 Tensor kernel_of(const std::vector<double>& first, const std::vector<double>& second) {
   Tensor kernel = zeros({first.size(), 2, 2});
   for (std::size_t n = 0; n < first.size(); ++n)
@@ -63,7 +63,7 @@ std::vector<ProbeWindow> windows_of(std::size_t T, std::size_t D, std::size_t co
   return windows;
 }
 
-/// Largest difference from |kernel(n)|, root mean square over its channels.
+/// Returns the largest difference from |kernel(n)|, root mean square over channels.
 double distance(const Tensor& kernel, const std::vector<double>& influence) {
   const std::size_t N = kernel.shape()[0], E = kernel.shape()[1], size = kernel.size() / N;
   double largest = 0;
@@ -98,7 +98,7 @@ TEST(MemoryProbe, OfAConvolutionIsItsKernel) {
   }
 }
 
-/// The comparison above finds a lag that is off by one.
+/// The comparison above detects an off-by-one lag.
 TEST(MemoryProbe, FindsALagThatIsOffByOne) {
   const Tensor kernel = kernel_of({1, -0.5, 0.25}, {0.2, 0.7, -0.1});
   Convolution wrong(kernel, 1);
@@ -113,7 +113,7 @@ TEST(MemoryProbe, OfADecayIsItsExponential) {
     const Influence influence = probe(convolution, windows_of(1000, 2), {.draws = 2});
     const auto values = influence.by_distance();
     for (std::size_t n = 0; n < 1000; ++n) EXPECT_NEAR(values[n], decay[n], 1e-6);
-    // 1 - exp(-(n + 1) / tau) is half of it all.
+    // 1 - exp(-(n + 1) / tau) is half of the total.
     const auto half = std::size_t(std::ceil(tau * std::log(2) - 1));
     EXPECT_EQ(half_life(values), half);
     EXPECT_THAT(influence.half_lives, testing::ElementsAre(half));
@@ -121,7 +121,7 @@ TEST(MemoryProbe, OfADecayIsItsExponential) {
   }
 }
 
-/// Channels that mix: single draws scatter about the squared norm as their standard error says.
+/// Mixing channels: single draws scatter around the squared norm by their standard error.
 TEST(MemoryProbe, IsUnbiasedAndKnowsItsError) {
   const Tensor kernel = random_tensor({3, 5, 4}, 1);
   Convolution convolution(kernel);
@@ -165,7 +165,7 @@ std::vector<MixerSpec> all_mixers() {
   return specs;
 }
 
-/// |dy(t)/du(s)|_F^2 / E for all s by central differences.
+/// Returns |dy(t)/du(s)|_F^2 / E for all s by central differences.
 std::vector<double> differences(Mixer& mixer, const ProbeWindow& window, std::size_t t) {
   const std::size_t T = window.u.shape()[1], D = window.u.shape()[2];
   const double step = is_double ? 1e-5 : 1e-2;
@@ -208,7 +208,7 @@ TEST(MemoryProbe, OfEveryMixerIsAFiniteDifference) {
   }
 }
 
-/// What is added in front of every block belongs to the window, and moves the derivative.
+/// The window includes what is added before every block, which changes the derivative.
 TEST(MemoryProbe, OfAStackTakesWhatIsAddedInFrontOfEachBlock) {
   StackSpec spec;
   spec.blocks = 2, spec.block.width = 4, spec.block.expansion = 1, spec.block.mixer.heads = 2;
@@ -226,7 +226,7 @@ TEST(MemoryProbe, OfAStackTakesWhatIsAddedInFrontOfEachBlock) {
   EXPECT_NE(probe(map, {window}, {.draws = 3}).by_distance(), plain);
 }
 
-/// Windows of several lengths, one of them with padding: each lag counts those that have it.
+/// Windows of several lengths, one with padding: each lag counts the windows that have it.
 TEST(MemoryProbe, SeesRealTokensOnly) {
   const auto mixer = mixers().make("softmax", all_mixers().front());
   randomize(*mixer);
@@ -243,7 +243,7 @@ TEST(MemoryProbe, SeesRealTokensOnly) {
                 n < 7 ? (one.square[n] + other.square[n]) / 2 : one.square[n], 1e-6);
 }
 
-/// More draws than go through at once.
+/// More draws than fit in a batch.
 TEST(MemoryProbe, HasEqualBitsForAllThreads) {
   const auto mixer = mixers().make("linear", all_mixers().back());
   randomize(*mixer);
@@ -259,12 +259,11 @@ TEST(MemoryProbe, HasEqualBitsForAllThreads) {
 
 TEST(MemoryProbe, SaysWhatItCannotLookAt) {
   Convolution convolution(kernel_of({1}, {1}));
-  EXPECT_EQ(op_check::error_of([&] { probe(convolution, {}); }),
-            "[probe] there are no windows to look at");
+  EXPECT_EQ(op_check::error_of([&] { probe(convolution, {}); }), "[probe] no windows");
   EXPECT_EQ(op_check::error_of([&] {
               probe(convolution, {{zeros({2, 3, 2})}});
             }),
-            "[probe] a window must be (1, T, D) with tokens in it, not (2, 3, 2)");
+            "[probe] a window must be (1, T, D) with T > 0, not (2, 3, 2)");
 }
 
 }  // namespace memory_probe_test

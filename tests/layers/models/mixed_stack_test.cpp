@@ -9,7 +9,7 @@ namespace mixed_stack_test {
 
 using namespace layer_check;
 
-/// The mixers of the pattern, and the first one again.
+/// Returns a stack of the pattern's mixers, and the first one again.
 StackSpec mixed(const std::vector<std::string>& pattern, const std::string& time_kernel) {
   StackSpec spec;
   spec.pattern = pattern;
@@ -22,7 +22,7 @@ StackSpec mixed(const std::vector<std::string>& pattern, const std::string& time
   return spec;
 }
 
-/// Two with a factor that one of them cannot have, and all that there are.
+/// Returns two stacks with a factor that one mixer lacks, and one of all mixers.
 std::vector<StackSpec> all_mixed() {
   StackSpec channels = mixed({"linear", "softmax"}, "gate");
   channels.block.mixer.time_kernel.per = "channel";
@@ -57,7 +57,7 @@ TEST(BlockStack, WithoutAPatternIsOfOneKind) {
   spec.block.mixer.kind = "softmax";
   EXPECT_EQ(block_spec(spec, 1).mixer.kind, "softmax");
   EXPECT_EQ(op_check::error_of([&] { BlockStack stack(spec); }),
-            "[softmax] time kernel gate is for linear attention; exact attention has: none, decay");
+            "[softmax] time kernel gate requires linear attention; set it to none or decay");
   spec.pattern = {"softmax", "lineal"};
   EXPECT_THAT(op_check::error_of([&] { BlockStack stack(spec); }),
               testing::HasSubstr("no mixer is called \"lineal\""));
@@ -91,7 +91,7 @@ TEST(BlockStack, OfSeveralMixersStepsAsThroughTheWholeSequence) {
   }
 }
 
-/// With dropout, so that the second computation must draw the same numbers.
+/// With dropout, whose numbers must be equal in the recomputation.
 TEST(BlockStack, OfSeveralMixersIsRecomputedToTheBit) {
   for (StackSpec spec : all_mixed()) {
     std::vector<std::vector<Tensor>> gradients;

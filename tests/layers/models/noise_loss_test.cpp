@@ -60,7 +60,7 @@ TEST(NoiseLoss, IsDifferentiableThroughAllParametersOfTheModel) {
   }
 }
 
-/// Many draws: the mean of the loss over steps is near the exact one, whatever the noise.
+/// With many draws the mean loss over steps is near the exact one, for any noise.
 TEST(NoiseLoss, ComesNearTheExactLoss) {
   for (const char* kind : {"unigram", "uniform"}) {
     LanguageModelSpec spec = small("sampled_softmax");
@@ -101,7 +101,7 @@ TEST(NoiseLoss, SaysWhatDoesNotFit) {
   EXPECT_EQ(error_of([] {
               NoiseLoss("nce", {}, 5).count({1, 2});
             }),
-            "[noise_loss] 2 counts for 5 classes");
+            "[noise_loss] got 2 counts for 5 classes");
 }
 
 }  // namespace noise_loss_test

@@ -50,7 +50,8 @@ TEST(Pooling, SaysWhatIsWrong) {
   const Tensor x = random_tensor({2, 3, 4}, 1);
   EXPECT_EQ(op_check::error_of([&] { pool("max", x); }),
             "[pool] no pooling is called \"max\"; there are: mean, cls");
-  EXPECT_EQ(op_check::error_of([&] { pool("mean", x, {3}); }), "[pool] 1 lengths for 2 sequences");
+  EXPECT_EQ(op_check::error_of([&] { pool("mean", x, {3}); }),
+            "[pool] got 1 lengths for 2 sequences");
   EXPECT_EQ(op_check::error_of([&] {
               pool("mean", x, {3, 0});
             }),

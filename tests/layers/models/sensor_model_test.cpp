@@ -72,8 +72,8 @@ TEST(SensorModel, JudgesWhatIsAskedFor) {
   EXPECT_EQ(loss(), 0);
 }
 
-/// Readings are a set: in another order they say the same. What the encoding does not tell apart,
-/// the prediction does not either.
+/// Readings are a set: their order has no effect, and readings with equal encodings have equal
+/// predictions.
 TEST(SensorModel, SeesPlaceAndTimeThroughTheEncodingAlone) {
   for (const std::string kind : {"none", "space", "time", "fused"}) {
     SensorModel model(sensor_spec(kind));
@@ -91,7 +91,7 @@ TEST(SensorModel, SeesPlaceAndTimeThroughTheEncodingAlone) {
     const auto moves = [&](const Window& other) {
       const Tensor z = predicted(model, other);
       double apart = 0;
-      for (std::size_t i = 4; i < 10; ++i)  // of the other readings of this window
+      for (std::size_t i = 4; i < 10; ++i)  // other readings of this window
         apart = std::max(apart, std::abs(double(z.data()[i]) - double(y.data()[i])));
       return apart > 1e-4;
     };
@@ -107,7 +107,7 @@ TEST(SensorModel, KeepsItsUnits) {
   EXPECT_EQ(model.scale().scaled({3, 6, 11, 1, 2, 3}).coordinates,
             (std::vector<double>{1, 1, 1, 0, 0, 0}));
   EXPECT_EQ(model.scale().scaled_times({5}), std::vector<double>{0.5});
-  EXPECT_EQ(buffers_of(model).size(), 6u);  // with mean, deviation and the mask of W
+  EXPECT_EQ(buffers_of(model).size(), 6u);  // including mean, deviation and the mask of W
 }
 
 TEST(SensorModel, SaysWhatItCannotDo) {
@@ -115,7 +115,7 @@ TEST(SensorModel, SaysWhatItCannotDo) {
   Window window;
   window.times.pop_back();
   EXPECT_THAT(op_check::error_of([&] { predicted(model, window); }),
-              testing::HasSubstr("[sensor_model] wants values and seen (B, T, 2)"));
+              testing::HasSubstr("[sensor_model] requires values and seen (B, T, 2)"));
 }
 
 }  // namespace sensor_model_test

@@ -47,7 +47,7 @@ TEST(SequenceClassifier, IsDifferentiableWithPlacesInAnImage) {
   }
 }
 
-/// An image and the same turned on its side differ; without places they are one set of pixels.
+/// An image and its transpose differ; without places they are one set of pixels.
 TEST(SequenceClassifier, SeesRowsAndColumns) {
   const Indices images{{3, 4}, {5, 5, 1, 1, 5, 1, 5, 1, 1, 1, 5, 5}};  // across, down, swapped
   for (const char* positions : {"encoding", "none"}) {
@@ -64,7 +64,7 @@ TEST(SequenceClassifier, SeesRowsAndColumns) {
   }
 }
 
-/// Even the first token's state depends on the last token.
+/// The first token's state depends on the last token.
 TEST(SequenceClassifier, LooksInBothDirections) {
   for (const char* mixer : {"softmax", "linear"}) {
     SequenceClassifier model(tiny(mixer, "cls"));
@@ -80,7 +80,7 @@ TEST(SequenceClassifier, LooksInBothDirections) {
   }
 }
 
-/// Logits and all gradients of the loss.
+/// Returns logits and all gradients of the loss.
 std::vector<Tensor> pass(SequenceClassifier& model, const Indices& tokens, const Indices& wanted,
                          const std::vector<std::size_t>& lengths) {
   Tape tape;
@@ -134,7 +134,7 @@ TEST(SequenceClassifier, SaysWhatIsWrong) {
             "[sequence_classifier] tokens must be (B, T), not (3)");
 }
 
-/// Times of tokens that are there count in both directions; those of padding do not.
+/// Times of real tokens matter in both directions; those of padding do not.
 TEST(SequenceClassifier, OfTimedTokensSeesWhenTheyAre) {
   const std::vector<std::size_t> lengths = {6, 4};
   Times times{{0, 1, 2.5, 3, 7, 7.5}, {5, 6, 8, 9, 9, 9}};

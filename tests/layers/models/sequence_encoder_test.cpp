@@ -7,7 +7,7 @@ namespace sequence_encoder_test {
 
 using namespace layer_check;
 
-/// What lies behind a sequence of values changes nothing, in attention as in the mean.
+/// Padding of values has no effect in attention and in the mean.
 TEST(SequenceEncoder, SeesNoPadding) {
   SequenceEncoderSpec spec;
   spec.values = 3;

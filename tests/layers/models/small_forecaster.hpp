@@ -1,5 +1,5 @@
 #pragma once
-/// Forecasters of 3 rows from 9, for tests.
+/// Forecasters of 3 rows from 9.
 
 #include <bochner/layers/models/forecaster.hpp>
 #include <cmath>
@@ -18,7 +18,7 @@ inline ForecasterSpec tiny(const std::string& backbone) {
   return spec;
 }
 
-/// Irregular, of 9 rows that are seen and 3 to come, the same for each of B windows.
+/// Returns irregular times of 9 past and 3 future rows, equal for B windows.
 inline Times irregular_times(std::size_t B) {
   Times times(std::vector<std::size_t>{B, 12});
   for (std::size_t i = 0; i < times.size(); ++i) {

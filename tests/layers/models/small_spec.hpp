@@ -3,7 +3,8 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// The Spec of a model of places and times with few frequencies and two small blocks of softmax.
+/// Returns the spec of a model of places and times, with few frequencies and two small softmax
+/// blocks.
 template <class Spec>
 Spec with_small_parts(Spec spec, const std::string& encoding) {
   spec.encoding.kind = encoding;

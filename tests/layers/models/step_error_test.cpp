@@ -24,7 +24,7 @@ TEST(StepError, IsThatOfRounding) {
   EXPECT_LT(step_error(model, texts), is_double ? 1e-13 : 1e-5);
 }
 
-/// Steps that are not those of the pass.
+/// Steps differ from the batch.
 struct Doubled : LanguageModel {
   using LanguageModel::LanguageModel;
   Tensor step(const std::vector<std::int32_t>& tokens, State& state) {
@@ -34,7 +34,7 @@ struct Doubled : LanguageModel {
   }
 };
 
-/// A pass that sees the next token.
+/// The batch sees the next token.
 struct Foreseeing : LanguageModel {
   using LanguageModel::LanguageModel;
   Var logits(Tape& tape, Indices tokens) {

@@ -72,7 +72,7 @@ TEST(VariationalAutoencoder, TakesAnyMixerOnBothSides) {
   }
 }
 
-/// Sums of probabilities: those of all binary images, and of all texts, given a latent variable.
+/// Probabilities of all binary images, or of all texts, given a latent variable.
 TEST(VariationalAutoencoder, SaysProbabilitiesThatAddUp) {
   for (const char* observed : {"binary", "symbols"}) {
     VaeSpec spec = tiny(observed);
@@ -119,7 +119,7 @@ TEST(VariationalAutoencoder, CountsTheDivergenceAsTheWarmUpSays) {
   }
 }
 
-/// More draws, a tighter bound; of one draw it is the evidence lower bound with that draw's noise.
+/// More draws give a tighter bound; with one draw it is the evidence lower bound.
 TEST(VariationalAutoencoder, BoundsGrowWithTheirDraws) {
   const VaeSpec spec = tiny("binary");
   VariationalAutoencoder model(spec);
@@ -141,7 +141,7 @@ TEST(VariationalAutoencoder, BoundsGrowWithTheirDraws) {
   EXPECT_GT(mean_of(64).first, mean_of(8).first);
 }
 
-/// The gradient by the score function has the mean of that through the draws, in the encoder too.
+/// The score-function gradient has the mean of the reparameterized one, also in the encoder.
 TEST(VariationalAutoencoder, GradientsOfBothKindsAgree) {
   constexpr std::size_t repeats = 800;
   std::vector<double> means[2], variances[2];
@@ -179,7 +179,7 @@ TEST(VariationalAutoencoder, GradientsOfBothKindsAgree) {
   RecordProperty("variance_ratio", std::to_string(ratio));
 }
 
-/// Rows of two factors in noise. (n, 6)
+/// Returns rows of two factors in noise. (n, 6)
 std::vector<double> linear_gaussian_rows(std::size_t n) {
   const double loadings[6][2] = {{2, 0}, {1, 1}, {0, 1.5}, {-1, 1}, {1.5, -0.5}, {0.5, 0.5}};
   const RandomFunction random{3, Purpose::test, 1};
@@ -192,9 +192,8 @@ std::vector<double> linear_gaussian_rows(std::size_t n) {
   return rows;
 }
 
-/// Linear maps on both sides and one variance are probabilistic PCA, whose posterior is normal with
-/// one covariance (Lucas et al., "Don't throw_diverged the ELBO!", 2019): the bound has its
-/// likelihood.
+/// Linear maps and one variance are probabilistic PCA, whose posterior is normal with one
+/// covariance (Lucas et al., "Don't blame the ELBO!", 2019): the bound equals its likelihood.
 TEST(VariationalAutoencoder, OfLinearMapsIsProbabilisticPrincipalComponents) {
   constexpr std::size_t n = 400, steps = 1200;
   const std::vector<double> rows = linear_gaussian_rows(n);
@@ -219,7 +218,7 @@ TEST(VariationalAutoencoder, OfLinearMapsIsProbabilisticPrincipalComponents) {
     bound += (bounds.reconstruction[b] - bounds.divergence[b]) / double(n);
   const WeightedRows table{6, rows};
   const double likelihood =
-      learn_mixture(table, mixture_start(table, 1), {.factors = 2}).log_likelihood.back();
+      fit_mixture(table, initial_mixture(table, 1), {.factors = 2}).log_likelihood.back();
   EXPECT_LT(bound, likelihood + 0.02) << "no bound is above the maximum of the likelihood";
   EXPECT_NEAR(bound, likelihood, 0.01 * std::abs(likelihood));
 }

@@ -16,7 +16,7 @@ double integral(const std::function<double(double)>& f, double low, double high)
 }
 
 TEST(Conjugate, BetaBernoulliIsItsIntegral) {
-  const BetaBernoulli seen = BetaBernoulli{{1.5, 2}}.seen(3, 1);
+  const BetaBernoulli seen = BetaBernoulli{{1.5, 2}}.posterior(3, 1);
   const auto likelihood = [](double p) { return p * p * p * (1 - p); };
   const auto prior = [](double p) { return std::exp(BetaDistribution{1.5, 2}.log_density(p)); };
   const double evidence = integral([&](double p) { return prior(p) * likelihood(p); }, 0, 1);
@@ -27,7 +27,7 @@ TEST(Conjugate, BetaBernoulliIsItsIntegral) {
 }
 
 TEST(Conjugate, DirichletCategoricalCounts) {
-  const DirichletCategorical seen = DirichletCategorical{{{0.5, 1, 1.5}}}.seen({4, 0, 1});
+  const DirichletCategorical seen = DirichletCategorical{{{0.5, 1, 1.5}}}.posterior({4, 0, 1});
   const CategoricalDistribution next = seen.predictive();
   EXPECT_NEAR(next.p[0], 4.5 / 8, 1e-15);
   EXPECT_NEAR(next.p[1], 1.0 / 8, 1e-15);
@@ -35,7 +35,7 @@ TEST(Conjugate, DirichletCategoricalCounts) {
 }
 
 TEST(Conjugate, GammaPoissonIsItsIntegral) {
-  const GammaPoisson seen = GammaPoisson{{2.5, 1.5}}.seen({3, 0, 4});
+  const GammaPoisson seen = GammaPoisson{{2.5, 1.5}}.posterior({3, 0, 4});
   EXPECT_EQ(seen.prior.shape, 9.5);
   EXPECT_EQ(seen.prior.rate, 4.5);
   double all = 0;
@@ -56,7 +56,7 @@ TEST(Conjugate, GammaPoissonIsItsIntegral) {
 /// The predictive density is the mean of N(x; mean, 1 / precision) over the prior: the mean has
 /// gone in closed form, the precision by quadrature.
 TEST(Conjugate, NormalGammaIsItsIntegral) {
-  const NormalGamma seen = NormalGamma{0.5, 2, {1.5, 0.8}}.seen({1, -0.3, 2});
+  const NormalGamma seen = NormalGamma{0.5, 2, {1.5, 0.8}}.posterior({1, -0.3, 2});
   const StudentDistribution next = seen.predictive();
   for (const double x : {-1.0, 0.6, 3.0}) {
     const auto given = [&](double precision) {
@@ -76,7 +76,7 @@ TEST(Conjugate, NormalWishartIsNormalGammaOfOneDimension) {
   NormalWishart wishart{{0.5}, 2, 3, {1.6}};
   for (const double x : numbers) {
     EXPECT_NEAR(gamma.predictive().log_density({x}), wishart.predictive().log_density({x}), 1e-12);
-    gamma = gamma.seen({x});
+    gamma = gamma.posterior({x});
     wishart.add(&x);
   }
 }

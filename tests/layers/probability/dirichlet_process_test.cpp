@@ -28,7 +28,7 @@ TEST(DirichletProcess, RestaurantHasTheExpectedNumberOfTables) {
     double sum = 0, squares = 0, expected = 0;
     for (std::size_t i = 0; i < n; ++i) expected += a / (a + double(i));
     for (std::size_t draw = 0; draw < draws; ++draw) {
-      const auto labels = restaurant_labels(n, a, Draws({draw, Purpose::test, 2}));
+      const auto labels = chinese_restaurant_labels(n, a, Draws({draw, Purpose::test, 2}));
       const double tables = double(*std::ranges::max_element(labels) + 1);
       sum += tables, squares += tables * tables;
     }
@@ -45,7 +45,8 @@ TEST(DirichletProcess, SticksHaveTheExpectedLengths) {
   double sum = 0, squares = 0;
   for (std::size_t draw = 0; draw < draws; ++draw) {
     double all = 0;
-    for (const double share : stick_lengths(K, a, Draws({draw, Purpose::test, 3}))) all += share;
+    for (const double share : stick_breaking_shares(K, a, Draws({draw, Purpose::test, 3})))
+      all += share;
     sum += all, squares += all * all;
   }
   const double mean = sum / draws, deviation = std::sqrt(squares / draws - mean * mean);
@@ -57,8 +58,8 @@ TEST(DirichletProcess, GibbsFindsPlantedComponents) {
     std::size_t right = 0;
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
       const std::vector<double> rows = planted(seed, 150);
-      const auto sampler = urn ? polya_urn(process(), rows, random_of(seed))
-                               : stick_breaking(process(), rows, 15, random_of(seed));
+      const auto sampler = urn ? collapsed_gibbs_sampler(process(), rows, random_of(seed))
+                               : blocked_gibbs_sampler(process(), rows, 15, random_of(seed));
       right += count_components(*sampler, urn ? 200 : 800, 0.1) == 3;
     }
     EXPECT_GE(right, 9u) << (urn ? "urn" : "sticks");
@@ -77,8 +78,8 @@ TEST(DirichletProcess, GibbsSamplesThePosterior) {
       process.concentration * std::exp(first.log_integral() + second.log_integral() - 2 * base);
   const double expected = together / (together + apart);
   for (const bool urn : {true, false}) {
-    const auto sampler = urn ? polya_urn(process, rows, random_of(3))
-                             : stick_breaking(process, rows, 25, random_of(3));
+    const auto sampler = urn ? collapsed_gibbs_sampler(process, rows, random_of(3))
+                             : blocked_gibbs_sampler(process, rows, 25, random_of(3));
     constexpr int sweeps = 20000;
     double same = 0, pairs = 0,
            before = 0;  // pairs of sweeps say how much they resemble each other
@@ -98,7 +99,7 @@ TEST(DirichletProcess, BitsDoNotDependOnThreads) {
   std::vector<std::vector<std::size_t>> results;
   for (const std::size_t threads : {1, 3}) {
     set_thread_count(threads);
-    const auto sampler = stick_breaking(process(), planted(1, 200), 10, random_of(1));
+    const auto sampler = blocked_gibbs_sampler(process(), planted(1, 200), 10, random_of(1));
     for (int i = 0; i < 5; ++i) sampler->sweep();
     results.push_back(sampler->labels());
   }

@@ -53,8 +53,8 @@ TEST(Distributions, OfSeveralNumbersAreThoseOfOne) {
   const WishartDistribution one{7, {0.8}};
   EXPECT_NEAR(one.log_density({2.0}), gamma.log_density(2), 1e-12);
   EXPECT_NEAR(one.entropy(), gamma.entropy(), 1e-12);
-  EXPECT_NEAR(divergence(one, WishartDistribution{4, {0.3}}),
-              divergence(gamma, GammaDistribution{2, 1 / 0.6}), 1e-12);
+  EXPECT_NEAR(kl_divergence(one, WishartDistribution{4, {0.3}}),
+              kl_divergence(gamma, GammaDistribution{2, 1 / 0.6}), 1e-12);
 }
 
 double log_of(const CategoricalDistribution& p, const CategoricalDistribution& q) {
@@ -84,10 +84,10 @@ void expect_entropy(const P& p, std::uint64_t stream) {
 template <class P>
 void expect_draws(const P& p, const P& q, std::uint64_t stream) {
   expect_entropy(p, stream);
-  EXPECT_NEAR(divergence(p, p), 0, 1e-12);
-  const Estimate estimate = estimated_divergence(p, q, draws_of(stream), draw_count);
-  EXPECT_GT(divergence(p, q), 0.01);
-  EXPECT_NEAR(estimate.mean, divergence(p, q), 5 * estimate.error);
+  EXPECT_NEAR(kl_divergence(p, p), 0, 1e-12);
+  const Estimate estimate = estimate_kl_divergence(p, q, draws_of(stream), draw_count);
+  EXPECT_GT(kl_divergence(p, q), 0.01);
+  EXPECT_NEAR(estimate.mean, kl_divergence(p, q), 5 * estimate.error);
 }
 
 TEST(Distributions, DrawsAreOfTheDensity) {
@@ -105,18 +105,19 @@ TEST(Distributions, DrawsAreOfTheDensity) {
 TEST(Distributions, StudentsDrawsAreOfItsDensity) {
   const StudentDistribution p{4, {1, -1}, {1, 0.4, 0.4, 0.6}}, q{9, {0, 0}, {1, 0, 0, 1}};
   expect_entropy(p, 8);
-  EXPECT_GT(estimated_divergence(p, q, draws_of(9), draw_count).mean, 0.1);
-  EXPECT_EQ(estimated_divergence(p, p, draws_of(9), 100).mean, 0);
+  EXPECT_GT(estimate_kl_divergence(p, q, draws_of(9), draw_count).mean, 0.1);
+  EXPECT_EQ(estimate_kl_divergence(p, p, draws_of(9), 100).mean, 0);
 }
 
 /// Closed forms by hand.
 TEST(Distributions, DivergencesAreTheClosedForms) {
-  EXPECT_NEAR(divergence(NormalDistribution{2, 1}, NormalDistribution{0, 1}), 2, 1e-14);
-  EXPECT_NEAR(divergence(GammaDistribution{1, 3}, GammaDistribution{1, 1}),
+  EXPECT_NEAR(kl_divergence(NormalDistribution{2, 1}, NormalDistribution{0, 1}), 2, 1e-14);
+  EXPECT_NEAR(kl_divergence(GammaDistribution{1, 3}, GammaDistribution{1, 1}),
               std::log(3.0) + 1.0 / 3 - 1, 1e-14);
   const CategoricalDistribution p{{0.25, 0.75}}, q{{0.5, 0.5}};
-  EXPECT_NEAR(divergence(p, q), log_of(p, q), 1e-14);
-  EXPECT_EQ(divergence(CategoricalDistribution{{1, 0}}, CategoricalDistribution{{0, 1}}), INFINITY);
+  EXPECT_NEAR(kl_divergence(p, q), log_of(p, q), 1e-14);
+  EXPECT_EQ(kl_divergence(CategoricalDistribution{{1, 0}}, CategoricalDistribution{{0, 1}}),
+            INFINITY);
 }
 
 }  // namespace distributions_test

@@ -42,13 +42,13 @@ struct Planted {
 
 TEST(GaussianMixture, LikelihoodNeverFalls) {
   for (const double lost : {0.0, 0.2})
-    for (const MixtureLearning& how :
-         {MixtureLearning{}, MixtureLearning{.factors = 1}, MixtureLearning{.least_variance = 0.2},
-          MixtureLearning{.factors = 2, .least_variance = 0.05, .uniform_density = 1e-4}}) {
+    for (const MixtureOptions& how :
+         {MixtureOptions{}, MixtureOptions{.factors = 1}, MixtureOptions{.least_variance = 0.2},
+          MixtureOptions{.factors = 2, .least_variance = 0.05, .uniform_density = 1e-4}}) {
       const WeightedRows rows = Planted().rows(300, lost);
-      GaussianMixture start = mixture_start(rows, 3);
+      GaussianMixture start = initial_mixture(rows, 3);
       if (how.uniform_density > 0) start.background = 0.1;
-      const LearnedMixture learned = learn_mixture(rows, start, how);
+      const FittedMixture learned = fit_mixture(rows, start, how);
       const auto& path = learned.log_likelihood;
       ASSERT_GT(path.size(), 5u);
       for (std::size_t i = 1; i < path.size(); ++i) EXPECT_GE(path[i], path[i - 1] - 1e-10) << i;
@@ -72,7 +72,7 @@ TEST(GaussianMixture, PrincipalComponentsAreTheEigenSolution) {
             (rows.values[row * d + i] - mean[i]) * (rows.values[row * d + j] - mean[j]) / double(n);
   const SymmetricEigen eigen = symmetric_eigen(scatter, d);
   const double noise = (eigen.values[0] + eigen.values[1] + eigen.values[2]) / 3;
-  const LearnedMixture learned = learn_mixture(rows, mixture_start(rows, 1), {.factors = q});
+  const FittedMixture learned = fit_mixture(rows, initial_mixture(rows, 1), {.factors = q});
   const GaussianComponent& found = learned.mixture.components[0];
   const std::vector<double> w = loadings(found, q);
   for (std::size_t i = 0; i < d; ++i) {
@@ -117,7 +117,7 @@ TEST(GaussianMixture, MissingEntriesGiveTheMaximumOfWhatIsSeen) {
   const auto [mean, variance] = moments(n, 0, 0);
   const double rest = moments(known, 1, 1).second - slope * slope * moments(known, 0, 0).second;
   const GaussianComponent found =
-      learn_mixture(rows, mixture_start(rows, 1), {.tolerance = 1e-15}).mixture.components[0];
+      fit_mixture(rows, initial_mixture(rows, 1), {.tolerance = 1e-15}).mixture.components[0];
   EXPECT_NEAR(found.mean[0], mean, 1e-10);
   EXPECT_NEAR(found.mean[1],
               moments(known, 1, 1).first + slope * (mean - moments(known, 0, 0).first), 1e-6);
@@ -131,7 +131,7 @@ TEST(GaussianMixture, FindsPlantedPrincipalComponents) {
   for (const double lost : {0.0, 0.15}) {
     const WeightedRows rows = planted.rows(2000, lost);
     const GaussianMixture found =
-        learn_mixture(rows, mixture_start(rows, 2), {.factors = 1}).mixture;
+        fit_mixture(rows, initial_mixture(rows, 2), {.factors = 1}).mixture;
     for (std::size_t k = 0; k < 2; ++k) {
       const auto& one = *std::ranges::min_element(found.components, {}, [&](const auto& c) {
         return std::abs(c.mean[0] - planted.means[k][0]);
@@ -156,9 +156,9 @@ TEST(GaussianMixture, WeightsCountRows) {
     rows.weights[i] = 2;
     for (std::size_t j = 0; j < 5; ++j) twice.values.push_back(rows.values[i * 5 + j]);
   }
-  const GaussianMixture start = mixture_start(rows, 2);
-  const auto a = learn_mixture(rows, start, {.rounds = 20}),
-             b = learn_mixture(twice, start, {.rounds = 20});
+  const GaussianMixture start = initial_mixture(rows, 2);
+  const auto a = fit_mixture(rows, start, {.rounds = 20}),
+             b = fit_mixture(twice, start, {.rounds = 20});
   EXPECT_NEAR(a.log_likelihood.back(), b.log_likelihood.back(), 1e-10);
   for (std::size_t j = 0; j < 5; ++j)
     EXPECT_NEAR(a.mixture.components[0].mean[j], b.mixture.components[0].mean[j], 1e-9);
@@ -171,7 +171,7 @@ TEST(GaussianMixture, BackgroundTakesWhatLiesAnywhere) {
     rows.values.push_back(i % 4 == 0 ? 100 * random.uniform(2 * i)
                                      : 30 + 0.5 * random.normal(2 * i));
   GaussianMixture start{{{0.5, {40}, {100}}}, 0.5};
-  const GaussianMixture found = learn_mixture(rows, start, {.uniform_density = 0.01}).mixture;
+  const GaussianMixture found = fit_mixture(rows, start, {.uniform_density = 0.01}).mixture;
   EXPECT_NEAR(found.background, 0.25, 0.02);
   EXPECT_NEAR(found.components[0].mean[0], 30, 0.05);
   EXPECT_NEAR(found.components[0].covariance[0], 0.25, 0.03);
@@ -182,7 +182,7 @@ TEST(GaussianMixture, BitsDoNotDependOnThreads) {
   std::vector<std::vector<double>> results;
   for (const std::size_t threads : {1, 2, 3}) {
     set_thread_count(threads);
-    results.push_back(learn_mixture(rows, mixture_start(rows, 3), {.rounds = 10}).log_likelihood);
+    results.push_back(fit_mixture(rows, initial_mixture(rows, 3), {.rounds = 10}).log_likelihood);
   }
   set_thread_count(0);
   EXPECT_EQ(results[0], results[1]);
@@ -191,10 +191,10 @@ TEST(GaussianMixture, BitsDoNotDependOnThreads) {
 
 TEST(GaussianMixture, SaysWhatItCannotDo) {
   const WeightedRows rows{1, {0, 0, 0, 5, 6, 7}};
-  EXPECT_THROW(learn_mixture(rows, mixture_start(rows, 2)), NotPositiveDefinite);
-  EXPECT_NO_THROW(learn_mixture(rows, mixture_start(rows, 2), {.least_variance = 0.1}));
-  EXPECT_THROW(learn_mixture({2, {1, 2, 3}}, {}), std::invalid_argument);
-  EXPECT_THROW(mixture_start(rows, 7), std::invalid_argument);
+  EXPECT_THROW(fit_mixture(rows, initial_mixture(rows, 2)), NotPositiveDefinite);
+  EXPECT_NO_THROW(fit_mixture(rows, initial_mixture(rows, 2), {.least_variance = 0.1}));
+  EXPECT_THROW(fit_mixture({2, {1, 2, 3}}, {}), std::invalid_argument);
+  EXPECT_THROW(initial_mixture(rows, 7), std::invalid_argument);
 }
 
 }  // namespace gaussian_mixture_test

@@ -25,9 +25,9 @@ struct Rows {
 TEST(NormalRows, DivergeAsInClosedForm) {
   Rows rows;
   Tape tape;
-  const Tensor each = divergence(rows.on(tape)).value();
+  const Tensor each = kl_divergence(rows.on(tape)).value();
   for (std::size_t i = 0; i < each.size(); ++i)
-    EXPECT_NEAR(double(each.data()[i]), divergence(rows.at(i), NormalDistribution()),
+    EXPECT_NEAR(double(each.data()[i]), kl_divergence(rows.at(i), NormalDistribution()),
                 is_double ? 1e-10 : 1e-5);
 }
 
@@ -52,7 +52,7 @@ TEST(NormalRows, AreDifferentiable) {
   const GradientReport report = check_gradient(
       [&](Tape& tape) {
         const NormalRows q = rows.on(tape);
-        return sum(square(points(q, noise))) + sum(divergence(q)) + sum(log_density(q, noise));
+        return sum(square(points(q, noise))) + sum(kl_divergence(q)) + sum(log_density(q, noise));
       },
       rows.parameters());
   EXPECT_TRUE(report.passed) << report.summary();

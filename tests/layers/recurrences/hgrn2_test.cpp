@@ -14,7 +14,7 @@ namespace hgrn2_test {
 using namespace layer_check;
 using op_check::error_of;
 
-/// Of block 1 of three with bounds of its own, or of the only one.
+/// Makes block 1 of three, with bounds, or the only block.
 std::unique_ptr<Mixer> mixer_of(bool causal, bool above_a_bound) {
   MixerSpec spec;
   spec.kind = "hgrn2";
@@ -57,7 +57,7 @@ TEST(Hgrn2, NeverShowsTheFutureToTheBitAndPaddingNothing) {
 
 using Parameters = std::map<std::string, Tensor>;
 
-/// x W + b of a linear map, in double.
+/// Computes x W + b of a linear map, in double.
 std::vector<double> affine_of(const double* x, const Parameters& p, const std::string& map) {
   const Tensor &weight = p.at(map + ".weight"), &bias = p.at(map + ".bias");
   std::vector<double> y(bias.begin(), bias.end());
@@ -68,7 +68,8 @@ std::vector<double> affine_of(const double* x, const Parameters& p, const std::s
 
 double sigmoid_of(double x) { return 1 / (1 + std::exp(-x)); }
 
-/// g_1 of the second of three blocks: the first of the softmax of each channel's logits.
+/// Returns g_1 of the second of three blocks: the first element of the softmax of each channel's
+/// logits.
 std::vector<double> bounds_of(const Parameters& p) {
   std::vector<double> g(8);
   const auto logits = p.find("lower_bounds.logits");
@@ -80,8 +81,8 @@ std::vector<double> bounds_of(const Parameters& p) {
   return g;
 }
 
-/// S <- diag(lambda) S + (1 - lambda) i^T and y = S^T o of two heads, one way: the other way a
-/// token reads what is left of those behind it before it is written.
+/// Adds S <- diag(lambda) S + (1 - lambda) i^T and y = S^T o of two heads, one way; the other way
+/// reads the state before a token is written.
 void add_direction(const std::vector<std::vector<double>>& gates, const std::vector<double>& g,
                    bool reverse, std::vector<double>& y) {
   const std::size_t T = gates.size(), d = 4;
@@ -102,7 +103,7 @@ void add_direction(const std::vector<std::vector<double>>& gates, const std::vec
   }
 }
 
-/// The output at one token: a layer norm and a linear map.
+/// Returns the output at one token: a layer norm and a linear map.
 std::vector<double> output_at(const double* y, const Parameters& p) {
   double mean = 0, square = 0, normed[8];
   for (std::size_t c = 0; c < 8; ++c) mean += y[c] / 8, square += y[c] * y[c] / 8;
@@ -113,7 +114,7 @@ std::vector<double> output_at(const double* y, const Parameters& p) {
   return affine_of(normed, p, "output");
 }
 
-/// In both directions a token counts once.
+/// Non-causal models count a token once.
 TEST(Hgrn2, IsItsRecurrenceInDouble) {
   for (const auto [causal, bound] : variants) {
     const auto mixer = mixer_of(causal, bound);
@@ -143,13 +144,13 @@ TEST(LowerBounds, RiseFromBlockToBlock) {
   LowerBounds bounds(5, 3);
   Tape tape;
   for (std::size_t l = 0; l < 5; ++l) {
-    const Tensor g = bounds.of(tape, l).value();
+    const Tensor g = bounds.bound(tape, l).value();
     for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(g.data()[i], double(l) / 5, 1e-6);
   }
   randomize(bounds);
   Tensor below = zeros({3});
   for (std::size_t l = 1; l < 5; ++l) {
-    const Tensor g = bounds.of(tape, l).value();
+    const Tensor g = bounds.bound(tape, l).value();
     for (std::size_t i = 0; i < 3; ++i) {
       EXPECT_GT(g.data()[i], below.data()[i]);
       EXPECT_LT(g.data()[i], 1);
@@ -158,7 +159,7 @@ TEST(LowerBounds, RiseFromBlockToBlock) {
   }
 }
 
-/// One parameter of all blocks, which every block above the first moves, recomputed or not.
+/// All blocks share one parameter, which every block above the first trains, recomputed or not.
 TEST(LowerBounds, AreSharedByTheBlocksOfAStack) {
   for (bool checkpoint : {false, true}) {
     StackSpec spec;
@@ -183,19 +184,18 @@ TEST(Hgrn2, RefusesWhatItHasNot) {
   spec.kind = "hgrn2", spec.width = 8, spec.heads = 2;
   spec.convolution = 3;
   EXPECT_EQ(error_of([&] { mixers().make("hgrn2", spec); }),
-            "[hgrn2] has no short convolution: wants convolution = 0");
+            "[hgrn2] does not support convolution; set it to 0");
   spec.convolution = 0;
   spec.place = {1, 3};
   EXPECT_EQ(error_of([&] { mixers().make("hgrn2", spec); }),
-            "[hgrn2] a block of a stack needs what the stack shares: make it by BlockStack");
+            "[hgrn2] blocks share lower bounds: build the stack by BlockStack");
 }
 
 TEST(Stack, RefusesTwoDirectionsWhereTheFutureIsToBePredicted) {
   StackSpec spec;
   spec.block.mixer.directions = 2;
   EXPECT_EQ(error_of([&] { BlockStack{spec}; }),
-            "[mixer] directions = 2 shows tokens what follows, which this model is to predict; "
-            "choose 1");
+            "[mixer] directions = 2 shows tokens what this model has to predict; set it to 1");
   EXPECT_FALSE(in_both_directions(spec).block.mixer.causal);
   spec.block.mixer.directions = 1;
   EXPECT_TRUE(in_both_directions(spec).block.mixer.causal);

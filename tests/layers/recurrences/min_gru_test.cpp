@@ -12,7 +12,7 @@ using namespace layer_check;
 
 constexpr std::size_t D = 4;
 
-/// x W + b of a token, in double.
+/// Computes x W + b of a token, in double.
 double affine_of(const Tensor& x, std::size_t t, const Tensor& w, const Tensor& b, std::size_t j) {
   double sum = b.data()[j];
   for (std::size_t i = 0; i < D; ++i) sum += double(x(0, t, i)) * double(w(i, j));

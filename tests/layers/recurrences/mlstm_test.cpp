@@ -14,7 +14,7 @@ constexpr std::size_t D = 6, H = 2, d = D / H, T = 40;
 
 using Values = std::map<std::string, Tensor>;
 
-/// x W + b of a token, in double.
+/// Computes x W + b of a token, in double.
 std::vector<double> affine_of(const double* x, const Tensor& w, const Tensor& b) {
   std::vector<double> y(b.data(), b.data() + b.size());
   for (std::size_t i = 0; i < D; ++i)
@@ -22,7 +22,7 @@ std::vector<double> affine_of(const double* x, const Tensor& w, const Tensor& b)
   return y;
 }
 
-/// The recurrence of the paper without a stabiliser, in double. (T, D)
+/// Computes the recurrence of the paper without a stabilizer, in double. (T, D)
 std::vector<double> reference(const Tensor& x, const Values& p) {
   const auto of = [&](const double* token, const std::string& w, const std::string& b) {
     return affine_of(token, p.at("directions.0." + w), p.at("directions.0." + b));
@@ -86,7 +86,7 @@ TEST(Mlstm, IsItsRecurrenceWithoutAStabiliser) {
   }
 }
 
-/// Input gates of e^400 and e^-400 overflow and vanish without one.
+/// Input gates of e^400 and e^-400 overflow and underflow without a stabilizer.
 TEST(Mlstm, StandsGatesThatExponentialsDoNot) {
   for (const double bias : {400.0, -400.0}) {
     const auto mixer = mixers().make("mlstm", spec());
@@ -103,7 +103,7 @@ TEST(Mlstm, StandsGatesThatExponentialsDoNot) {
   }
 }
 
-/// Gates of padding may be anything.
+/// Gates of padding are arbitrary.
 TEST(Mlstm, PaddingSpoilsNoGradient) {
   const auto mixer = mixers().make("mlstm", spec());
   initialize(*mixer, 1);

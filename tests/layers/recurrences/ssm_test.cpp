@@ -17,7 +17,7 @@ using Complex = std::complex<double>;
 
 constexpr std::size_t D = 6;
 
-/// The system alone: no gate behind it, and with zero_skip() no skip.
+/// Returns the spec of the system alone: no gate, and with zero_skip() no skip.
 MixerSpec spec_of(const std::string& form, bool causal = true, std::size_t states = 4) {
   MixerSpec spec;
   spec.kind = "ssm", spec.width = D, spec.causal = causal;
@@ -33,7 +33,7 @@ std::map<std::string, Tensor*> values_of(Module& module) {
   return values;
 }
 
-/// A mixer as it starts, without the skip.
+/// Makes an initialized mixer without the skip.
 std::unique_ptr<Mixer> started(const MixerSpec& spec) {
   auto mixer = mixers().make(spec.kind, spec);
   initialize(*mixer, 1);
@@ -41,14 +41,14 @@ std::unique_ptr<Mixer> started(const MixerSpec& spec) {
   return mixer;
 }
 
-/// A one in channel c of the first of T tokens.
+/// Returns 1 in channel c of the first of T tokens.
 Tensor impulse(std::size_t c, std::size_t T) {
   Tensor x = zeros({1, T, D});
   x(0, 0, c) = 1;
   return x;
 }
 
-/// Decay and gain of a stepped eigenvalue by zero-order hold, or by the bilinear rule.
+/// Returns decay and gain of an eigenvalue by zero-order hold, or by the bilinear rule.
 std::pair<Complex, Complex> discrete_of(double log_rate, double frequency, double log_step,
                                         bool bilinear) {
   const double step = std::exp(log_step);
@@ -103,7 +103,7 @@ TEST(Ssm, OfMegaIsItsDampedAverage) {
   }
 }
 
-/// Both decay and gain of the states that forms with dense matrices share.
+/// Returns decay and gain of the states of s5 and lru.
 std::pair<Complex, Complex> shared_of(const std::string& form,
                                       std::map<std::string, Tensor*>& values, std::size_t p) {
   const auto at = [&](const char* name) {
@@ -138,7 +138,7 @@ TEST(Ssm, OfTheLayerAnswersAnImpulseWithPowersOfItsEigenvalues) {
   }
 }
 
-/// From the last token to the first the second direction does what the first would do.
+/// The second direction runs the system from the last token to the first.
 TEST(Ssm, InBothDirectionsIsTheSumOfTwoSystems) {
   for (const char* form : {"s4d", "s5", "lru"}) {
     SCOPED_TRACE(form);
@@ -160,7 +160,7 @@ TEST(Ssm, InBothDirectionsIsTheSumOfTwoSystems) {
   }
 }
 
-/// A token that is held for two units of time is two tokens.
+/// A token held for two units of time equals two tokens.
 TEST(Ssm, TakesStepsOfAnyLengthInS5) {
   for (const bool causal : {true, false}) {
     const auto mixer = started(spec_of("s5", causal));
@@ -183,7 +183,7 @@ TEST(Ssm, TakesStepsOfAnyLengthInS5) {
   }
 }
 
-/// Seen from the end, a token's gap is that to the token behind it.
+/// In reverse, a token's gap is that to the next token.
 TEST(Ssm, MeetsIrregularTimeFromBothEndsAlike) {
   const auto both = started(spec_of("s5", false)), forth = started(spec_of("s5")),
              back = started(spec_of("s5"));
@@ -207,7 +207,7 @@ TEST(Ssm, MeetsIrregularTimeFromBothEndsAlike) {
       ASSERT_NEAR(y(0, t, c), first(0, t, c) + second(0, length - 1 - t, c), limit) << t;
 }
 
-/// However late it comes, as one at equal distances does.
+/// A late first token equals one at distance 1.
 TEST(Ssm, HearsTheFirstTokenOfIrregularTimes) {
   for (const bool causal : {true, false}) {
     const auto mixer = started(spec_of("s5", causal));
@@ -240,19 +240,20 @@ TEST(Ssm, SaysWhichFormsNeedEqualSteps) {
                 output_of(*mixer, zeros({1, 3, D}), layout);
               }),
               "[ssm] form \"" + form +
-                  "\" needs tokens at equal distances; s5 takes steps of any length");
+                  "\" requires tokens at equal distances; use s5 for irregular times");
   }
 }
 
-/// Whatever is learned, states fade.
+/// States decay for any parameters.
 TEST(Ssm, HasEigenvaluesBelowOneForAnyParameters) {
   SsmSpec spec;
   for (const char* rule : {"zoh", "bilinear"}) {
     spec.discretisation = rule;
-    SteppedSpectrum stepped(spec, hippo_eigenvalues(100), Shape{100});
-    RingSpectrum ring(spec, 100);
+    ContinuousEigenvalues stepped(spec, hippo_eigenvalues(100), Shape{100});
+    RingEigenvalues ring(spec, 100);
     for (const double deviation : {0.1, 3.0, 30.0, 1000.0}) {
-      for (Spectrum* spectrum : std::initializer_list<Spectrum*>{&stepped, &ring}) {
+      for (EigenvalueParameters* spectrum :
+           std::initializer_list<EigenvalueParameters*>{&stepped, &ring}) {
         randomize(*spectrum, deviation);
         Tape tape;
         for (const real gap : {real(1e-6), real(1e-3), real(1e-2), real(0.1), real(1)}) {
@@ -271,10 +272,10 @@ TEST(Ssm, HasEigenvaluesBelowOneForAnyParameters) {
 TEST(Ssm, StartsWithTheEigenvaluesOfThePapers) {
   const Eigenvalues one = hippo_eigenvalues(1);
   EXPECT_NEAR(one.im[0], std::sqrt(0.75), 1e-12);
-  EXPECT_NEAR(start_eigenvalues("lin", 5).im[3], 3 * 3.14159265358979, 1e-12);
+  EXPECT_NEAR(initial_eigenvalues("lin", 5).im[3], 3 * 3.14159265358979, 1e-12);
   const double size = 10;
-  EXPECT_NEAR(start_eigenvalues("inv", 5).im[1], size / 3.14159265358979 * (size / 3 - 1), 1e-12);
-  // The sum of squares of the eigenvalues of an antisymmetric matrix is that of its elements.
+  EXPECT_NEAR(initial_eigenvalues("inv", 5).im[1], size / 3.14159265358979 * (size / 3 - 1), 1e-12);
+  // The squares of the eigenvalues of an antisymmetric matrix sum to those of its elements.
   const Eigenvalues all = hippo_eigenvalues(32);
   double squares = 0, elements = 0;
   for (const double mu : all.im) squares += 2 * mu * mu;
@@ -338,7 +339,7 @@ TEST(Ssm, RefusesWhatOnlyAttentionHas) {
   MixerSpec spec = spec_of("s4d");
   spec.time_kernel.kind = "decay";
   EXPECT_EQ(op_check::error_of([&] { mixers().make("ssm", spec); }),
-            "[ssm] has a memory of its own, and no time kernel: wants time_kernel = \"none\"");
+            "[ssm] does not support time_kernel; set it to \"none\"");
   spec = spec_of("s5");
   spec.own.of<SsmSpec>().states = 5;
   EXPECT_EQ(op_check::error_of([&] { mixers().make("ssm", spec); }),

@@ -41,7 +41,8 @@ TEST(BaseDraws, OrthogonalOnesAreOrthogonalWithinTheirBlocks) {
   EXPECT_GT(across, 0.1);  // blocks are independent
 }
 
-/// Largest |mean| of an element of a (d, d) matrix over `count` draws, in standard errors.
+/// Returns the largest |mean| of an element of a (d, d) matrix over `count` draws, in standard
+/// errors.
 template <class Draw>
 double largest_mean(std::size_t d, std::size_t count, const Draw& draw) {
   std::vector<double> sum(d * d), square(d * d);
@@ -58,8 +59,8 @@ double largest_mean(std::size_t d, std::size_t count, const Draw& draw) {
   return largest;
 }
 
-/// Rows of the Q that Householder reflections give without correction: R's diagonal has the sign
-/// opposite to that of the first element of each column.
+/// Returns rows of Q by Householder reflections without sign correction: R's diagonal has the
+/// opposite sign of the first element of each column.
 Tensor raw_householder(std::size_t d, std::uint64_t seed) {
   Tensor a = random_tensor({d, d}, 1000 + seed), q = zeros({d, d});
   for (std::size_t i = 0; i < d; ++i) q.data()[i * d + i] = 1;
@@ -98,7 +99,7 @@ TEST(BaseDraws, HaveMeanZeroInEveryElement) {
   EXPECT_GT(largest_mean(d, count, [&](std::size_t s) { return raw_householder(d, s); }), 20);
 }
 
-/// |w|^2 has mean d and variance 2 d, and so has a single coordinate's square: every row is normal.
+/// |w|^2 has mean d and variance 2 d, as has each coordinate's square: every row is normal.
 TEST(BaseDraws, HaveTheMomentsOfTheNormalDistribution) {
   for (const std::string& kind : base_draw_names()) {
     for (std::size_t d : {2, 5, 16}) {
@@ -125,7 +126,6 @@ TEST(BaseDraws, HaveTheMomentsOfTheNormalDistribution) {
   }
 }
 
-/// Lengths of rows of one block are independent of each other.
 TEST(BaseDraws, OrthogonalOnesHaveIndependentLengths) {
   const std::size_t count = 4000, d = 4;
   double covariance = 0;
@@ -149,7 +149,7 @@ TEST(BaseDraws, DifferBetweenHeadsAndSeedsAndRepeat) {
             "sobol_owen, halton");
   for (const std::string& kind : base_draw_names())
     EXPECT_EQ(op_check::error_of([&] { draws_of(kind, 1, 1, 0, 1); }),
-              "[draws] points need one coordinate or more, not d = 0");
+              "[draws] d must be at least 1");
 }
 
 }  // namespace base_draws_test

@@ -1,5 +1,5 @@
 #pragma once
-/// Densities against their closed forms: means over draws in standard errors, integrals by sums.
+/// Compares densities with closed forms: means over draws in standard errors, integrals by sums.
 
 #include <bochner/layers/spectral/density.hpp>
 
@@ -10,7 +10,7 @@ namespace density_check {
 
 using namespace layer_check;
 
-/// Iid draws for closed forms; every parameter away from its start.
+/// Makes a density with iid draws and moved parameters.
 inline std::unique_ptr<SpectralDensity> random_density(const std::string& kind, std::size_t d,
                                                        std::size_t m, double temperature = 0) {
   DensitySpec spec;
@@ -22,7 +22,7 @@ inline std::unique_ptr<SpectralDensity> random_density(const std::string& kind, 
   return density;
 }
 
-/// The frequencies of one head, in double.
+/// Returns the frequencies of one head, in double.
 inline std::vector<double> draws_of(SpectralDensity& density, std::size_t head) {
   Tape tape({.recording = false});
   const Tensor w = density.draws(tape).value();
@@ -30,7 +30,7 @@ inline std::vector<double> draws_of(SpectralDensity& density, std::size_t head) 
   return std::vector<double>(w.data() + head * size, w.data() + (head + 1) * size);
 }
 
-/// The mean of f over points of R^d must be `expected`, to five standard errors.
+/// Expects the mean of f over points of R^d to be `expected`, to five standard errors.
 inline void expect_mean(const std::vector<double>& points, std::size_t d, const PointFunction& f,
                         double expected, const std::string& what) {
   double sum = 0, square = 0;
@@ -49,7 +49,7 @@ inline double cosine(const double* w, const std::vector<double>& lag) {
   return std::cos(phase);
 }
 
-/// Four lags of growing length.
+/// Returns four lags of growing length.
 inline std::vector<std::vector<double>> lags(std::size_t d) {
   std::vector<std::vector<double>> all;
   for (std::size_t i = 0; i < 4; ++i) {
@@ -61,7 +61,8 @@ inline std::vector<std::vector<double>> lags(std::size_t d) {
   return all;
 }
 
-/// Integral of f over the line, by the midpoint rule after omega = sinh t: tails of any weight.
+/// Returns the integral of f over the line by the midpoint rule after omega = sinh t, for any
+/// tails.
 inline double integral(const std::function<double(double)>& f, double reach = 25) {
   const std::size_t cells = 400000;
   const double width = 2 * reach / double(cells);

@@ -3,7 +3,7 @@
 
 #include "layers/spectral/density_check.hpp"
 
-/// Densities against formulas that are not their own.
+/// Compares densities with independent formulas.
 namespace bochner::inline BOCHNER_PRECISION {
 namespace density_closed_forms_test {
 
@@ -49,8 +49,8 @@ TEST(ClosedForms, StudentTIsMaternOfHalfItsDegrees) {
   }
 }
 
-/// Its kernel is the mean over its own frequencies: a Gaussian's draws at the start, and when they
-/// are spread by 2, the same function at twice the lag.
+/// The kernel is the mean over the frequencies: initially draws of a Gaussian; spreading them by 2
+/// gives the function at twice the lag.
 TEST(ClosedForms, FreeStartsAsTheGaussianAndFollowsItsFrequencies) {
   constexpr std::size_t d = 3, m = 4000;
   const auto density =
@@ -105,9 +105,8 @@ TEST(ClosedForms, BesselFunctionsAgreeAcrossTheirForms) {
   EXPECT_NEAR(log_bessel_k(2, 601), log_bessel_k(2, 599) - 2, 0.01);
 }
 
-/// The soft choice tends to the hard one, whose kernel is in closed form.
-/// Of half-integer orders, which are elementary: K_(n + 1/2)(x) = sqrt(pi / 2x) exp(-x) times a
-/// polynomial in 1 / x. Abramowitz and Stegun, 10.2.15.
+/// Half-integer orders: K_(n + 1/2)(x) = sqrt(pi / 2x) exp(-x) times a polynomial in 1 / x.
+/// Abramowitz and Stegun, 10.2.15.
 double log_bessel_k_of_half(int n, double x) {
   double term = 1, sum = 1;
   for (int k = 1; k <= n; ++k) sum += term *= double(n + k) * (n - k + 1) / (k * 2 * x);
@@ -120,7 +119,7 @@ TEST(BesselK, IsThatOfHalfIntegerOrders) {
       EXPECT_NEAR(log_bessel_k(n + 0.5, x), log_bessel_k_of_half(n, x), 1e-10) << n << " " << x;
 }
 
-/// By mpmath with 60 digits, orders next to the change of the formula among them.
+/// By mpmath with 60 digits, with orders near the change of the formula.
 TEST(BesselK, IsThatOfLargeOrders) {
   EXPECT_NEAR(log_bessel_k(51, 1), 183.130126234836915, 1e-10);
   EXPECT_NEAR(log_bessel_k(75.25, 3), 217.416341411239416, 1e-10);
@@ -136,7 +135,7 @@ TEST(BesselK, IsThatOfLargeOrders) {
         << order;
 }
 
-/// ln K = ln Gamma(order) + (order - 1) ln 2 - order ln x, where K itself is beyond double.
+/// ln K = ln Gamma(order) + (order - 1) ln 2 - order ln x, where K overflows double.
 TEST(BesselK, IsThatOfNextToNothing) {
   for (const double order : {1.0, 5.0, 20.0, 31.0, 49.0, 50.0}) {
     for (const double x : {1e-300, 1e-100, 1e-30, 1e-12, 1e-8}) {
@@ -152,7 +151,7 @@ TEST(BesselK, IsThatOfNextToNothing) {
   }
 }
 
-/// 0F1(d / 2, -t^2 / 4) by mpmath with 60 digits, and what is left of it beyond double's digits.
+/// 0F1(d / 2, -t^2 / 4) by mpmath with 60 digits, also beyond the digits of double.
 TEST(SphereCharacteristic, IsThatOfManyDimensions) {
   const double values[][3] = {
       {302, 8, 0.89942713780363507},    {302, 30, 0.22369619150589648},

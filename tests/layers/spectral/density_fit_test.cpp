@@ -3,7 +3,7 @@
 
 #include "layers/spectral/density_check.hpp"
 
-/// Densities learn a kernel that is not their start, through their draws.
+/// Densities learn a given kernel through their draws.
 namespace bochner::inline BOCHNER_PRECISION {
 namespace density_fit_test {
 
@@ -11,7 +11,7 @@ using namespace density_check;
 
 using Kernel = double (*)(double distance);
 
-/// Lags of length up to `reach` along directions from `stream`. (1, n, d)
+/// Returns lags of length up to `reach` along directions from `stream`. (1, n, d)
 Tensor lags_within(double reach, std::size_t n, std::size_t d, std::uint64_t stream) {
   Tensor lag = random_tensor({1, n, d}, stream);
   for (std::size_t i = 0; i < n; ++i) {
@@ -23,7 +23,7 @@ Tensor lags_within(double reach, std::size_t n, std::size_t d, std::uint64_t str
   return lag;
 }
 
-/// k(lag) as the mean cosine of the draws. (1, n, d) -> (1, n)
+/// Returns k(lag) as the mean cosine of the draws. (1, n, d) -> (1, n)
 Var kernel_of_draws(SpectralDensity& density, Tape& tape, const Tensor& lag) {
   return mean(cos(matmul_nt(tape.constant(lag), density.draws(tape))), {-1});
 }
@@ -39,7 +39,7 @@ Tensor target_at(Kernel target, const Tensor& lag) {
   return k;
 }
 
-/// |k - target| / |target| over lags that were not fitted.
+/// Returns |k - target| / |target| over lags that were not fitted.
 double relative_error(SpectralDensity& density, Kernel target, double reach, std::size_t d) {
   const Tensor lag = lags_within(reach, 101, d, 72), wanted = target_at(target, lag);
   Tape tape({.recording = false});

@@ -9,7 +9,7 @@ using namespace density_check;
 
 const RandomFunction draw{3, Purpose::test, 11};
 
-/// Columns of N(0, deviation^2); deviation 0 is a constant column.
+/// Returns columns of N(0, deviation^2); deviation 0 gives a constant column.
 Tensor columns(const std::vector<double>& deviations, std::size_t n) {
   Tensor x = random_tensor({n, deviations.size()}, 31);
   for (std::size_t i = 0; i < n; ++i) {
@@ -49,7 +49,7 @@ TEST(PeriodogramFrequencies, AreThoseOfTheSignal) {
     const double time = double(t) * spacing;
     signals(t, 0) = real(3 + std::sin(slow * time) + 2 * std::cos(4 * slow * time));
     signals(t, 1) = real(0.1);
-    signals(t, 2) = real(t % 2);  // the highest frequency there is
+    signals(t, 2) = real(t % 2);  // the highest frequency
   }
   const Tensor w = periodogram_frequencies(signals, spacing, m, draw);
   const double bin = 2 * std::numbers::pi / (double(T) * spacing);
@@ -67,8 +67,8 @@ TEST(PeriodogramFrequencies, AreThoseOfTheSignal) {
   EXPECT_NEAR(double(negative) / double(m), 0.5, 5 * std::sqrt(0.25 / double(m)));
 }
 
-/// The spectrum of an impulse is flat: each wave is there with both signs, but for the highest of
-/// an even number of samples.
+/// The spectrum of an impulse is flat: each wave has both signs, except the highest of an even
+/// number of samples.
 TEST(PeriodogramFrequencies, CountTheHighestOnce) {
   constexpr std::size_t m = 4000;
   for (const std::size_t T : {4, 5}) {
@@ -87,14 +87,14 @@ TEST(PeriodogramFrequencies, CountTheHighestOnce) {
   }
 }
 
-/// The kernel's length scales are those of the data, whichever density it is.
+/// The length scales of the kernel are those of the data, for any density.
 TEST(StartAt, SetsTheScaleOfEveryCoordinate) {
   const std::vector<double> log_scale{-1, 0.5, 2};
   for (const char* kind : {"gaussian", "gaussian_full", "mixture", "student_t", "flow", "free"}) {
     DensitySpec spec{.kind = kind, .draws = "sobol_owen", .heads = 2, .m = 4096, .dim = 3};
     spec.degrees = 1e6;
     const auto density = make_density(spec);
-    density->start_at(log_scale);
+    density->init_log_scale(log_scale);
     const std::vector<double> w = draws_of(*density, 1);
     for (std::size_t j = 0; j < 3; ++j) {
       double square = 0;
@@ -102,11 +102,11 @@ TEST(StartAt, SetsTheScaleOfEveryCoordinate) {
       EXPECT_NEAR(std::log(square) / 2, log_scale[j], 0.05) << kind << j;
     }
   }
-  EXPECT_EQ(op_check::error_of([&] { make_density({.dim = 4})->start_at(log_scale); }),
-            "[density] needs one log scale for each coordinate: 3 for 4");
+  EXPECT_EQ(op_check::error_of([&] { make_density({.dim = 4})->init_log_scale(log_scale); }),
+            "[density] expected 4 log scales, got 3");
 }
 
-/// A density of one's own that can set no scale.
+/// Custom density without set_log_scale().
 class Unscaled : public SpectralDensity {
  public:
   explicit Unscaled(const DensitySpec& spec) : SpectralDensity(spec) {}
@@ -116,13 +116,14 @@ class Unscaled : public SpectralDensity {
 TEST(StartAt, SaysWhatADensityOfOnesOwnLacks) {
   Unscaled together({.kind = "mine", .heads = 2, .dim = 3});
   together.initialized();
-  const char* error = "[density] \"mine\" needs set_log_scale() for a spread or a start from data";
-  EXPECT_EQ(op_check::error_of([&] { together.start_at({0, 0, 0}); }), error);
+  const char* error =
+      "[density] \"mine\" must override set_log_scale() for a spread or a start from data";
+  EXPECT_EQ(op_check::error_of([&] { together.init_log_scale({0, 0, 0}); }), error);
   Unscaled apart({.kind = "mine", .heads = 2, .dim = 3, .spread = 1});
   EXPECT_EQ(op_check::error_of([&] { apart.initialized(); }), error);
 }
 
-/// A column that does not vary takes no part: the others start as they do without it.
+/// A constant column does not change the others' scales.
 TEST(MedianLogScale, CountsTheColumnsThatVary) {
   const double with = median_log_scale(columns({1, 0, 1}, 2000), draw)[0];
   const double expected = -std::log(std::sqrt(2 * 2) * 0.6745);

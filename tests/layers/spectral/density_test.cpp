@@ -2,7 +2,7 @@
 
 #include "layers/spectral/density_check.hpp"
 
-/// What every density must pass that configs may name.
+/// Tests of every registered density.
 namespace bochner::inline BOCHNER_PRECISION {
 namespace density_test {
 
@@ -46,7 +46,7 @@ TEST_P(EveryDensity, LogDensityIsThatOfTheDrawsOnTheLine) {
   }
 }
 
-/// Heads with a spread of two octaves are those of densities that start an octave lower and higher.
+/// A spread of two octaves equals separate densities an octave lower and higher.
 TEST_P(EveryDensity, StartsItsHeadsApart) {
   DensitySpec spec;
   spec.kind = GetParam(), spec.heads = 2, spec.m = 5, spec.dim = 3;
@@ -55,7 +55,7 @@ TEST_P(EveryDensity, StartsItsHeadsApart) {
     other.spread = spread, other.log_scale = from_data ? 0 : log_scale;
     const auto density = make_density(other);
     initialize(*density, 7);
-    if (from_data) density->start_at(std::vector<double>(3, log_scale));
+    if (from_data) density->init_log_scale(std::vector<double>(3, log_scale));
     return draws_of(*density, head);
   };
   for (const bool from_data : {false, true})
@@ -68,8 +68,8 @@ TEST_P(EveryDensity, StartsItsHeadsApart) {
     }
 }
 
-/// The median of every coordinate.
-std::vector<double> middle_of(const std::vector<double>& points, std::size_t d) {
+/// Returns the median of every coordinate.
+std::vector<double> medians_of(const std::vector<double>& points, std::size_t d) {
   std::vector<double> middle;
   for (std::size_t j = 0; j < d; ++j) {
     std::vector<double> column;
@@ -87,7 +87,7 @@ TEST_P(EveryDensity, LogDensityIsThatOfTheDrawsInSpace) {
   const auto density = random_density(GetParam(), d, 40000);
   const PointFunction log_density = density->log_density(0);
   if (!log_density) return;
-  const std::vector<double> w = draws_of(*density, 0), middle = middle_of(w, d);
+  const std::vector<double> w = draws_of(*density, 0), middle = medians_of(w, d);
   for (double radius : {0.7, 0.9}) {
     std::size_t inside = 0;
     const auto inverse = [&](const double* x) {
@@ -135,7 +135,7 @@ TEST_P(EveryDensity, LogDensityAtItsCentreIsANumber) {
     Tape tape;
     EXPECT_FALSE(std::isnan(forward(tape, 0))) << "d " << d;
     EXPECT_NEAR(forward(tape, 0), exact(0), 1e-3) << "d " << d;
-    // That of gamma vanishes there.
+    // The gradient of gamma vanishes there.
     if (d == 1 && GetParam() != "gamma") {
       EXPECT_NEAR(exact(0), exact(1e-7), 1e-5);
     }
@@ -167,7 +167,7 @@ TEST_P(EveryDensity, IsFiniteForTheFarthestNoise) {
 INSTANTIATE_TEST_SUITE_P(Densities, EveryDensity, ::testing::ValuesIn(densities().names()),
                          [](const auto& info) { return info.param; });
 
-/// A density of one's own that turns its noise into frequencies of other shapes.
+/// Custom density with frequencies of a wrong shape.
 TEST(Density, OfAnotherShapeIsRefused) {
   struct Cut : SpectralDensity {
     explicit Cut(std::size_t axis)
@@ -183,11 +183,11 @@ TEST(Density, OfAnotherShapeIsRefused) {
     Tape tape;
     return op_check::error_of([&] { density.draws(tape); });
   };
-  const std::string made = "[density] \"gaussian\": sample() has made ";
-  EXPECT_EQ(error_of_cut(0), made + "(1, 3, 4) where (H, m, d) is (2, 3, 4)");
-  EXPECT_EQ(error_of_cut(1), made + "(2, 1, 4) where (H, m, d) is (2, 3, 4)");
-  EXPECT_EQ(error_of_cut(2), made + "(2, 3, 1) where (H, m, d) is (2, 3, 4)");
-  EXPECT_EQ(error_of_cut(3), made + "(2, 3, 5) where (H, m, d) is (2, 3, 4)");
+  const std::string made = "[density] \"gaussian\": sample() returned ";
+  EXPECT_EQ(error_of_cut(0), made + "(1, 3, 4), expected (H, m, d) = (2, 3, 4)");
+  EXPECT_EQ(error_of_cut(1), made + "(2, 1, 4), expected (H, m, d) = (2, 3, 4)");
+  EXPECT_EQ(error_of_cut(2), made + "(2, 3, 1), expected (H, m, d) = (2, 3, 4)");
+  EXPECT_EQ(error_of_cut(3), made + "(2, 3, 5), expected (H, m, d) = (2, 3, 4)");
   EXPECT_EQ(error_of_cut(4), "no error");
   EXPECT_EQ(error_of_cut(5), made + "nothing");
 }
@@ -229,7 +229,7 @@ TEST(Redraw, IsAFunctionOfTheStepInTrainingAndOffInEvaluation) {
   for (std::size_t i = 0; i < rounds.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) EXPECT_NE(rounds[i], rounds[j]);
   }
-  const auto resumed = make_density(spec);  // knows nothing of the steps before
+  const auto resumed = make_density(spec);  // without the steps before
   for (std::uint64_t step : {10, 4, 7, 0})
     op_check::expect_equal_bits(draws_at(*resumed, true, step), rounds[step / 3]);
 }

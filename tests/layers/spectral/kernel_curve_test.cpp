@@ -15,7 +15,7 @@ std::vector<double> test_lags() {
   return lags;
 }
 
-/// Of one dimension, with parameters that differ from head to head.
+/// Makes a one-dimensional density with parameters that differ between heads.
 std::unique_ptr<SpectralDensity> density_called(const std::string& kind) {
   DensitySpec spec{.kind = kind, .heads = heads, .m = 5, .dim = 1, .log_scale = 0.2};
   spec.components = 3;
@@ -63,7 +63,7 @@ TEST(KernelCurve, IsTheClosedFormOfItsDensity) {
   }
 }
 
-/// The parameters of a head, as the curve counts them.
+/// Returns the parameters of a head in the curve's order.
 std::vector<real*> elements_of(SpectralDensity& density, std::size_t head) {
   std::vector<real*> elements;
   for (const NamedParameter& named : parameters_of(density)) {
@@ -74,7 +74,7 @@ std::vector<real*> elements_of(SpectralDensity& density, std::size_t head) {
   return elements;
 }
 
-/// Student's density of many degrees is about the Gaussian one, far out too.
+/// Student's t of many degrees is nearly Gaussian, also in the tail.
 TEST(KernelCurve, OfManyDegreesIsNearlyGaussian) {
   for (const double degrees : {1e3, 1e4, 1e5, 1e6}) {
     const auto curve = student_curve(0, std::log(degrees), 0, 0);
@@ -87,7 +87,7 @@ TEST(KernelCurve, OfManyDegreesIsNearlyGaussian) {
   }
 }
 
-/// t c'(t), which is -t^2 near 0 but for few degrees, and the derivative by ln degrees at t = 1, by
+/// t c'(t), about -t^2 near 0 except for few degrees, and the derivative by ln degrees at t = 1, by
 /// mpmath.
 TEST(KernelCurve, OfManyDegreesHasItsSlopes) {
   const auto slopes_at = [](double degrees, double t) {
@@ -144,7 +144,7 @@ TEST(KernelCurve, SlopesAreDifferences) {
   }
 }
 
-/// Student's t with three degrees: (1 + x) exp(-x), x = sqrt(3) t; with one, Cauchy's.
+/// Student's t with three degrees: (1 + x) exp(-x), x = sqrt(3) t; with one: Cauchy.
 TEST(KernelCurve, OfStudentsTIsMaterns) {
   for (const double t : {0.01, 0.3, 1.0, 4.0}) {
     const double smallest = 0.5, x = std::sqrt(3.0) * t;

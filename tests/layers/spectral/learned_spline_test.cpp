@@ -7,7 +7,7 @@ namespace learned_spline_test {
 
 using namespace layer_check;
 
-/// Points from below to above the interval.
+/// Returns points from below to above the interval.
 Tensor grid(std::size_t count) {
   Tensor x = uninitialized({1, count, 1});
   for (std::size_t i = 0; i < count; ++i)
@@ -52,7 +52,7 @@ TEST(LearnedSpline, IsUndoneBesideASteepKnot) {
   const Tensor y = bend(spline, grid(500));
   Tape tape({.recording = false});
   const auto [x, log_slope] = spline.inverse(tape, tape.constant(y));
-  for (std::size_t i = 0; y.data()[i] < 0; ++i) {  // above it, y itself has too few digits
+  for (std::size_t i = 0; y.data()[i] < 0; ++i) {  // above, y has too few digits
     const auto [value, slope] = curve.inverse(double(y.data()[i]));
     EXPECT_NEAR(x.data()[i], value, is_double ? 1e-12 : 4e-6) << y.data()[i];
     EXPECT_NEAR(log_slope.data()[i], std::log(slope), is_double ? 1e-9 : 1e-3) << y.data()[i];
@@ -61,7 +61,7 @@ TEST(LearnedSpline, IsUndoneBesideASteepKnot) {
 
 TEST(LearnedSpline, NeedsTwoBins) {
   EXPECT_EQ(op_check::error_of([] { LearnedSpline(1, 1, 0, 1, {1}); }),
-            "[spline] needs two bins or more: 1");
+            "[spline] expected at least 2 bins, got 1");
 }
 
 }  // namespace learned_spline_test

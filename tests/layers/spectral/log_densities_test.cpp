@@ -1,6 +1,6 @@
 #include "layers/spectral/density_check.hpp"
 
-/// Log densities on the tape, of shapes whose large terms cancel.
+/// Log densities on the tape, for shapes whose large terms cancel.
 namespace bochner::inline BOCHNER_PRECISION {
 namespace log_densities_test {
 
@@ -8,7 +8,7 @@ using namespace density_check;
 
 constexpr std::size_t d = 16;
 
-/// At the point of |s|^2 = 20, by mpmath with 60 digits.
+/// At |s|^2 = 20, by mpmath with 60 digits.
 TEST(LogDensities, OfStudentTHaveTheirSlopeByManyDegrees) {
   const double values[][3] = {{1000, -24.70702912558769, 0.004022455301},
                               {10000, -24.70341666385263, 0.0004002443889},

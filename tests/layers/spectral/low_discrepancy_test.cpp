@@ -10,7 +10,7 @@ using namespace layer_check;
 
 RandomFunction random_of(std::uint64_t seed) { return {seed, Purpose::test, 1}; }
 
-/// How many of the m = 2^k points of one head lie in each of the m boxes of sides 2^-a and 2^-b.
+/// Counts the m = 2^k points of one head in each of the m boxes of sides 2^-a and 2^-b.
 std::vector<std::size_t> box_counts(const std::vector<double>& points, std::size_t d, unsigned a,
                                     unsigned b) {
   std::vector<std::size_t> counts(std::size_t(1) << (a + b));
@@ -22,8 +22,8 @@ std::vector<std::size_t> box_counts(const std::vector<double>& points, std::size
   return counts;
 }
 
-/// The first two dimensions are a (0, 8, 2) net: one point in every box of volume 2^-8, whatever
-/// its shape. Scrambling must keep that.
+/// The first two dimensions are a (0, 8, 2) net, one point per box of volume 2^-8 of any shape,
+/// also after scrambling.
 TEST(SobolPoints, AreANetBeforeAndAfterScrambling) {
   const std::size_t m = 256;
   for (std::uint64_t seed : {1, 2, 3}) {
@@ -67,7 +67,7 @@ TEST(SobolPoints, RefuseMoreDimensionsThanThereAreDirections) {
       "[sobol] at most 3667 dimensions and 2^32 points: d 4000, m 2");
 }
 
-/// RMSE of the mean of cos(w . lag) over m draws, w ~ N(0, I_d), by seeds.
+/// Returns the RMSE of the mean of cos(w . lag) over m draws, w ~ N(0, I_d), by seeds.
 double kernel_error(const std::string& kind, std::size_t m, std::size_t d) {
   const std::size_t repetitions = 64;
   const Tensor w = base_draws(kind, repetitions, m, d, 0, random_of(6));
@@ -86,7 +86,7 @@ double kernel_error(const std::string& kind, std::size_t m, std::size_t d) {
   return std::sqrt(square / double(repetitions));
 }
 
-/// Exponent of the error as a power of m, from 2^4 to 2^12.
+/// Returns the exponent of the error as a power of m, from 2^4 to 2^12.
 double error_slope(const std::string& kind, std::size_t d) {
   return std::log(kernel_error(kind, 4096, d) / kernel_error(kind, 16, d)) / std::log(256.0);
 }

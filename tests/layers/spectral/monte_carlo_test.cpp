@@ -16,7 +16,7 @@ constexpr double square = 0.45;
 
 MonteCarlo method() { return {.dim = 2, .points = 64, .sets = 4000}; }
 
-/// Within 5 % of a variance that 4000 sets settle to 2 %.
+/// Within 5 % of variances that 4000 sets estimate to 2 %.
 TEST(MonteCarlo, HasTheVariancesOfItsClosedForms) {
   const auto check = [](const MonteCarlo& how, double variance, const char* name) {
     const MonteCarloReport report = estimate(how, term);

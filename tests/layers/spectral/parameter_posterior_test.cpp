@@ -8,7 +8,7 @@
 
 #include "autodiff/op_check.hpp"
 
-/// Priors and posteriors against quadrature, finite differences and the normal posterior of a
+/// Compares priors and posteriors with quadrature, finite differences and the normal posterior of a
 /// linear model.
 namespace bochner::inline BOCHNER_PRECISION {
 namespace parameter_posterior_test {
@@ -25,7 +25,7 @@ struct Numbers : Module {
   void visit(Visitor& visitor) override { visitor("a", a), visitor("b", b); }
 };
 
-/// Somewhere else than it starts.
+/// Moves all parameters.
 void shake(Module& module) {
   for (const NamedParameter& named : parameters_of(module))
     for (std::size_t i = 0; i < named.parameter->value().size(); ++i)
@@ -37,7 +37,7 @@ double normal_density(double x, double mean, double deviation) {
   return std::exp(-z * z / 2) / (deviation * std::sqrt(2 * std::numbers::pi));
 }
 
-/// By the rule of trapezoids, which is as exact as the numbers for smooth functions that vanish.
+/// By the trapezoidal rule, which is accurate for smooth functions that vanish at the ends.
 double divergence_by_quadrature(double mean, double deviation, double centre) {
   double sum = 0;
   const double step = deviation / 200;
@@ -63,7 +63,7 @@ TEST(ParameterPosterior, DivergenceOfIndependentNumbersIsTheIntegral) {
   EXPECT_NEAR(posterior.divergence(), expected, (is_double ? 1e-10 : 1e-6) * expected);
 }
 
-/// (tr S / p^2 + |away|^2 / p^2 - n + n ln p^2 - ln det S) / 2, S = L L^T.
+/// (tr S / p^2 + |offset|^2 / p^2 - n + n ln p^2 - ln det S) / 2, S = L L^T.
 TEST(ParameterPosterior, DivergenceOfDependentNumbersIsTheClosedForm) {
   Numbers numbers;
   ParameterPosterior posterior(parameters_of(numbers), Form::full, prior);
@@ -95,13 +95,13 @@ TEST(ParameterPosterior, OfAPointIsThePenaltyOfAPrior) {
   EXPECT_EQ(posterior.divergence(), 0);
 }
 
-/// A loss that is no quadratic and ties the numbers.
+/// Non-quadratic loss that couples the numbers.
 Var loss_of(Tape& tape, Numbers& numbers) {
   const Var a = tape(numbers.a), b = reshape(tape(numbers.b), {1});
   return sum(square(square(a)) + a * sin(b));
 }
 
-/// loss(theta + L z) + share KL for the same z.
+/// Returns loss(theta + L z) + share KL for the same z.
 double bound_of(Numbers& numbers, ParameterPosterior& posterior, const RandomFunction& random,
                 double share) {
   if (posterior.is_drawn()) posterior.draw(random);
@@ -154,8 +154,8 @@ TEST(ParameterPosterior, RestoresToTheBit) {
   EXPECT_EQ(numbers.a.value(), before);
 }
 
-/// Of x with ln p(data | x) = -x^T A x / 2: the posterior has the precision A + 1 / prior^2, and
-/// independent numbers get 1 / its diagonal, which is less than the diagonal of its inverse.
+/// ln p(data | x) = -x^T A x / 2: the posterior has precision A + 1 / prior^2, and independent
+/// numbers get 1 / its diagonal, below the diagonal of its inverse.
 struct Bivariate : Module {
   Parameter x{Tensor({2}, real(0.2))};
   void visit(Visitor& visitor) override { visitor("x", x); }
@@ -195,20 +195,20 @@ TEST(ParameterPosterior, IndependentNumbersAreTooSureOfABivariateNormal) {
   EXPECT_NEAR(together[1], std::sqrt(a / determinant), 0.04 * together[1]);
 }
 
-/// It is a part of the density, centred where that starts; a proposal has none.
+/// Part of the density, centred at its start; a proposal has none.
 TEST(ParameterPosterior, BelongsToADensity) {
   DensitySpec spec;
   spec.heads = 2, spec.dim = 3, spec.m = 8, spec.posterior = "mean_field";
   const auto density = make_density(spec);
   initialize(*density, 1);
-  density->start_at({0.5, 0.25, -1});
+  density->init_log_scale({0.5, 0.25, -1});
   ASSERT_NE(density->posterior(), nullptr);
   EXPECT_EQ(parameters_of(*density).back().name, "posterior.factor");
   EXPECT_EQ(parameters_of(*density).back().parameter->shape(), (Shape{12}));
   density->posterior()->draw({1, Purpose::posterior, 1});
   density->posterior()->restore();
   const double at_start = density->posterior()->divergence();
-  density->start_at({0, 0, 0});
+  density->init_log_scale({0, 0, 0});
   EXPECT_NEAR(density->posterior()->divergence(), at_start, rounding);
   spec.posterior = "none";
   EXPECT_EQ(make_density(spec)->posterior(), nullptr);

@@ -22,7 +22,7 @@ double square(const std::vector<double>& y) {
   return sum;
 }
 
-/// Squares before, less those that least squares leave, by Gram and Schmidt.
+/// Returns the squares before less those after a least-squares fit by Gram-Schmidt.
 double explained(const std::vector<double>& x, std::vector<double> y, double frequency) {
   std::vector<double> a, b;
   for (const double at : x)
@@ -49,7 +49,7 @@ TEST(WavePowers, AreTheSquaresThatLeastSquaresExplain) {
     EXPECT_NEAR(powers[k - 1], explained(x, y, double(k) * step), 1e-9) << k;
 }
 
-/// At the highest frequency of even places cosines alone are left.
+/// At the Nyquist frequency of even places only cosines are left.
 TEST(WavePowers, OfEvenPlacesEndAtNyquist) {
   std::vector<double> x, y;
   for (int i = 0; i < 16; ++i) x.push_back(i), y.push_back(i % 2 == 0 ? 1 : -1);

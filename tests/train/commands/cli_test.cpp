@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <bochner/train/commands/cli.hpp>
-#include <bochner/train/commands/first_instruction.hpp>
+#include <bochner/train/commands/program_scope.hpp>
 #include <csignal>
 #include <cstdlib>
 #include <exception>

@@ -315,9 +315,9 @@ TEST(Calibration, OfAForkIsOfNewMaps) {
     return tensor_of(session, "ema/" + first_map + "density.log_scale");
   };
   std::vector<std::string> notes;
-  Session parent = Session::resume(storage, tiny_run, {}, true, notes);
+  Session parent = Session::resume({storage, tiny_run}, {}, true, notes);
   const auto fork = [&](const char* kind, const char* name) {
-    return Session::fork(storage, {tiny_run, ""}, config(kind), name, {.schedule = true}, "test",
+    return Session::fork({storage, name, "test"}, {tiny_run, ""}, config(kind), {.schedule = true},
                          notes);
   };
   Session same = fork("aderf", "same"), rotated = fork("sderf", "rotated");

@@ -35,7 +35,9 @@ TEST_F(WaryRun, RefusesAConfigThatWasEditedByHand) {
   const Config edited = config({"optim.lr=0.5", "train.batch=7", "train.steps=60"});
   commit_file(storage, tiny_run / "config.toml", print_config(edited));
   EXPECT_THAT(
-      message_of<ConfigError>([&] { Session::resume(storage, tiny_run, {}, false, notes); }),
+      message_of<ConfigError>([&] {
+        Session::resume({storage, tiny_run}, {}, false, notes);
+      }),
       AllOf(StartsWith("run/config.toml: says optim.lr = 0.5, which was "),
             HasSubstr(", train.batch = 7, which was 2; "),
             HasSubstr("bochner fork run run/config.toml --run DIR"), Not(HasSubstr("steps"))));
@@ -62,9 +64,10 @@ TEST_F(LargeText, IsGivenUpAtASignalBeforeThereIsARun) {
   const DataReading reading = {[&](const std::string& line) { told.push_back(line); },
                                [] { return true; }};
   const Config recipe = tiny_config(text);
-  EXPECT_THAT(
-      message_of<StoppedError>([&] { Session::start(storage, recipe, tiny_run, "test", reading); }),
-      StartsWith("stopped while the text was read; "));
+  EXPECT_THAT(message_of<StoppedError>([&] {
+                Session::start({storage, tiny_run, "test", reading}, recipe);
+              }),
+              StartsWith("stopped while the text was read; "));
   EXPECT_THAT(told, ElementsAre(StartsWith("reading  2.10 GB of text")));
   EXPECT_FALSE(storage.exists(tiny_run));
 }
@@ -76,14 +79,16 @@ TEST_F(LargeText, IsComparedToTheLastByte) {
     file.seekp((1 << 20) + 10000);
     file.put('x');
   }
-  EXPECT_THAT(message_of<DataError>([&] { Session::resume(storage, tiny_run, {}, true, notes); }),
+  EXPECT_THAT(message_of<DataError>([&] {
+                Session::resume({storage, tiny_run}, {}, true, notes);
+              }),
               StartsWith("run: the files of data.files have changed since the run began"));
 }
 
 /// Of a text that is read while training goes on; a file that was only touched is the same.
 TEST_F(WaryRun, SavesNothingOfATextThatIsEditedInItsPlace) {
   const auto recipe = config({"train.checkpoint.every=5", "train.steps=20"});
-  Session session = Session::start(storage, recipe, tiny_run, "test");
+  Session session = Session::start({storage, tiny_run, "test"}, recipe);
   run_leg(session, 1, Ending::signal, 5);
   std::filesystem::last_write_time(folder.path() / "text",
                                    std::filesystem::file_time_type::clock::now());
@@ -100,12 +105,12 @@ TEST_F(WaryRun, SavesNothingOfATextThatIsEditedInItsPlace) {
 TEST_F(LargeText, IsComparedInTheBackgroundWhereTheSystemSaysThatItIsTheSame) {
   start();
   {
-    const Session session = Session::resume(storage, tiny_run, {}, true, notes);
+    const Session session = Session::resume({storage, tiny_run}, {}, true, notes);
     EXPECT_TRUE(session.await_same_data());
     EXPECT_FALSE(session.compares_data());
   }
   change_state([](TrainerState& state) { state.data_fingerprint ^= 1; });
-  const Session session = Session::resume(storage, tiny_run, {}, true, notes);
+  const Session session = Session::resume({storage, tiny_run}, {}, true, notes);
   EXPECT_THAT(message_of<DataError>([&] { session.await_same_data(); }),
               StartsWith("run: the files of data.files"));
 }
@@ -113,7 +118,7 @@ TEST_F(LargeText, IsComparedInTheBackgroundWhereTheSystemSaysThatItIsTheSame) {
 TEST_F(LargeText, IsComparedBeforeARunIsDone) {
   start();
   change_state([](TrainerState& state) { state.data_fingerprint ^= 1; });
-  Session session = Session::resume(storage, tiny_run, {"train.steps=6"}, true, notes);
+  Session session = Session::resume({storage, tiny_run}, {"train.steps=6"}, true, notes);
   EXPECT_THAT(message_of<DataError>([&] { run_leg(session, 1); }),
               StartsWith("run: the files of data.files"))
       << "one step is made long before all is read";
@@ -124,7 +129,7 @@ TEST_F(LargeText, WhoseReadingFailsHasNotChanged) {
   start();
   std::filesystem::resize_file(text, 2000ull << 20);
   change_state([&](TrainerState& state) { state.data_marks = ByteCorpus({text}).marks(); });
-  const Session session = Session::resume(storage, tiny_run, {}, true, notes);
+  const Session session = Session::resume({storage, tiny_run}, {}, true, notes);
   std::filesystem::resize_file(text, 1 << 20);
   EXPECT_THAT(message_of<DataError>([&] { session.await_same_data(); }),
               HasSubstr(": was truncated: it ends before byte "));
@@ -136,17 +141,23 @@ TEST_F(WaryRun, RefusesMetricsThatWereChangedAndNamesTheLine) {
   std::string& text = storage.bytes_of(metrics);
   const std::string before = text;
   text[text.find('\n') + 20] ^= 1;
-  EXPECT_THAT(message_of<DataError>([&] { Session::resume(storage, tiny_run, {}, true, notes); }),
+  EXPECT_THAT(message_of<DataError>([&] {
+                Session::resume({storage, tiny_run}, {}, true, notes);
+              }),
               StartsWith("run/metrics.jsonl:2: is not the line that was written; "));
   const std::size_t second = before.find('\n') + 1;
   text = before.substr(0, second) + before.substr(before.find('\n', second) + 1);
-  EXPECT_THAT(message_of<DataError>([&] { Session::resume(storage, tiny_run, {}, true, notes); }),
+  EXPECT_THAT(message_of<DataError>([&] {
+                Session::resume({storage, tiny_run}, {}, true, notes);
+              }),
               StartsWith("run/metrics.jsonl:2: is not the line that was written; "));
   text = before.substr(0, before.size() - 3);
-  EXPECT_THAT(message_of<DataError>([&] { Session::resume(storage, tiny_run, {}, true, notes); }),
+  EXPECT_THAT(message_of<DataError>([&] {
+                Session::resume({storage, tiny_run}, {}, true, notes);
+              }),
               StartsWith("run/metrics.jsonl: has "));
   storage.bytes_of(metrics) = before + "{\"step\":6}\n\1\2\3\n{\"ste";
-  { Session::resume(storage, tiny_run, {}, true, notes); }
+  { Session::resume({storage, tiny_run}, {}, true, notes); }
   EXPECT_THAT(notes, ElementsAre("run/metrics.jsonl:7: was damaged; cut, it is made anew"));
   EXPECT_EQ(read_file(storage, metrics), before);
 }
@@ -188,7 +199,7 @@ TEST_F(WaryRun, KeepsLinesOfMetricsThatTheDiskDoesNotTake) {
   start_leg(whole, recipe, 1);
   NoRoomForMetrics disk;
   {
-    Session session = Session::start(disk, recipe, tiny_run, "test");
+    Session session = Session::start({disk, tiny_run, "test"}, recipe);
     disk.full = true;
     testing::internal::CaptureStderr();
     run_leg(session, 1, Ending::kill, 13);
@@ -199,7 +210,7 @@ TEST_F(WaryRun, KeepsLinesOfMetricsThatTheDiskDoesNotTake) {
   }
   EXPECT_EQ(read_file(disk, tiny_run / "metrics.jsonl"), "");
   {
-    Session session = Session::resume(disk, tiny_run, {}, true, notes);
+    Session session = Session::resume({disk, tiny_run}, {}, true, notes);
     EXPECT_THAT(message_of<IoError>([&] { run_leg(session, 1); }),
                 HasSubstr("; the last lines of metrics are in the last checkpoint"));
   }

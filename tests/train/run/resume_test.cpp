@@ -165,14 +165,14 @@ struct ResumedRun : testing::Test {
 
 TEST_F(ResumedRun, KeepsTheChangesOfAnEarlierResume) {
   start_leg(storage, config({"train.steps=10"}), 1);
-  { Session::resume(storage, tiny_run, {"train.steps=20"}, true, notes); }
+  { Session::resume({storage, tiny_run}, {"train.steps=20"}, true, notes); }
   resume_leg(storage, 1);
   EXPECT_EQ(remains_of(storage).state.step, 20u);
 }
 
 TEST_F(ResumedRun, TakesTheChangeOfAKeyOfTheModelThatMayChange) {
   start_leg(storage, config(), 1, Ending::signal, 5);
-  Session session = Session::resume(storage, tiny_run, {"model.checkpoint=true"}, true, notes);
+  Session session = Session::resume({storage, tiny_run}, {"model.checkpoint=true"}, true, notes);
   EXPECT_TRUE(session.config().flag("model.checkpoint"));
   run_leg(session, 1);
   CrashingStorage whole;
@@ -183,7 +183,9 @@ TEST_F(ResumedRun, TakesTheChangeOfAKeyOfTheModelThatMayChange) {
 TEST_F(ResumedRun, RefusesOtherData) {
   start_leg(storage, config(), 1, Ending::signal, 5);
   folder.write("text", tiny_text() + "more");
-  EXPECT_THAT(message_of<DataError>([&] { Session::resume(storage, tiny_run, {}, true, notes); }),
+  EXPECT_THAT(message_of<DataError>([&] {
+                Session::resume({storage, tiny_run}, {}, true, notes);
+              }),
               StartsWith("run: the files of data.files have changed since the run began"));
 }
 
@@ -195,20 +197,21 @@ TEST_F(ResumedRun, FindsItsDataWhereTheyAreNow) {
     return "data.files=['" + folder.write(name, text).string() + "']";
   };
   folder.write("text", "other words");
-  { Session::resume(storage, tiny_run, {files("moved", tiny_text())}, true, notes); }
+  { Session::resume({storage, tiny_run}, {files("moved", tiny_text())}, true, notes); }
   resume_leg(storage, 1);
   EXPECT_EQ(difference(remains_of(storage), remains_of(whole)), "");
   const std::string other = files("other", tiny_text() + "more");
-  EXPECT_THAT(
-      message_of<DataError>([&] { Session::resume(storage, tiny_run, {other}, true, notes); }),
-      StartsWith("run: the files of data.files have changed since the run began"));
+  EXPECT_THAT(message_of<DataError>([&] {
+                Session::resume({storage, tiny_run}, {other}, true, notes);
+              }),
+              StartsWith("run: the files of data.files have changed since the run began"));
 }
 
 TEST_F(ResumedRun, OfAForkWithoutStepsLeftIsNotMade) {
   start_leg(storage, config({"train.steps=20"}), 1);
   const auto fork = [&](const ForkResets& resets) {
-    return Session::fork(storage, {tiny_run, ""}, config({"train.steps=20"}), "forked", resets,
-                         "test", notes);
+    return Session::fork({storage, "forked", "test"}, {tiny_run, ""}, config({"train.steps=20"}),
+                         resets, notes);
   };
   EXPECT_EQ(message_of<ConfigError>([&] { fork({}); }),
             "run/checkpoints/step-000000000020.ckpt: is at step 20 and train.steps ends at 20, "
@@ -221,9 +224,9 @@ TEST_F(ResumedRun, OfAForkWithoutStepsLeftIsNotMade) {
 TEST_F(ResumedRun, OfAForkHasNoMomentsInOtherUnits) {
   start_leg(storage, config({"model.mixer.kind=linear"}), 1, Ending::signal, 30);
   const auto fork = [&](const std::string& natural, const ForkResets& resets) {
-    return Session::fork(storage, {tiny_run, ""},
+    return Session::fork({storage, "forked", "test"}, {tiny_run, ""},
                          config({"model.mixer.kind=linear", "optim.density_natural=" + natural}),
-                         "forked", resets, "test", notes);
+                         resets, notes);
   };
   EXPECT_EQ(message_of<ConfigError>([&] { fork("true", {}); }),
             "run/checkpoints/step-000000000030.ckpt: holds moments of optim.density_natural = "
@@ -235,8 +238,8 @@ TEST_F(ResumedRun, OfAForkHasNoMomentsInOtherUnits) {
 TEST_F(ResumedRun, OfAForkGoesOnFromItsParent) {
   start_leg(storage, config(), 1, Ending::signal, 30);
   const RunReference parent{tiny_run, ""};
-  { Session::fork(storage, parent, config({"optim.lr=0.1"}), "forked", {}, "test", notes); }
-  Session session = Session::resume(storage, "forked", {}, true, notes);
+  { Session::fork({storage, "forked", "test"}, parent, config({"optim.lr=0.1"}), {}, notes); }
+  Session session = Session::resume({storage, "forked"}, {}, true, notes);
   EXPECT_EQ(session.state().step, 30u);
   RunDirectory run = RunDirectory::read(storage, tiny_run);
   const auto before = run.load_step(30).load("model/embedding.weight");
@@ -245,13 +248,15 @@ TEST_F(ResumedRun, OfAForkGoesOnFromItsParent) {
 
 TEST_F(ResumedRun, OfAForkThatHasNotTakenOverItsParentIsRefused) {
   start_leg(storage, config(), 1, Ending::signal, 30);
-  { Session::fork(storage, {tiny_run, ""}, config(), "forked", {}, "test", notes); }
+  { Session::fork({storage, "forked", "test"}, {tiny_run, ""}, config(), {}, notes); }
   storage.unlink("forked/checkpoints/step-000000000030.ckpt");
-  EXPECT_EQ(message_of<DataError>([&] { Session::resume(storage, "forked", {}, true, notes); }),
+  EXPECT_EQ(message_of<DataError>([&] {
+              Session::resume({storage, "forked"}, {}, true, notes);
+            }),
             "forked: was to begin with the weights of run/checkpoints/step-000000000030.ckpt and "
             "ended before its first checkpoint; fork or import them again");
-  Session::fork(storage, {tiny_run, ""}, config(), "forked", {}, "test", notes);
-  EXPECT_EQ(Session::resume(storage, "forked", {}, true, notes).state().step, 30u);
+  Session::fork({storage, "forked", "test"}, {tiny_run, ""}, config(), {}, notes);
+  EXPECT_EQ(Session::resume({storage, "forked"}, {}, true, notes).state().step, 30u);
 }
 
 TEST_F(ResumedRun, GoesOnAfterAFullDisk) {
@@ -259,7 +264,7 @@ TEST_F(ResumedRun, GoesOnAfterAFullDisk) {
       config({"train.checkpoint.every=10", "train.log.every=0", "train.validate.every=0"});
   CrashingStorage whole;
   start_leg(whole, recipe, 1);
-  Session session = Session::start(storage, recipe, tiny_run, "test");
+  Session session = Session::start({storage, tiny_run, "test"}, recipe);
   set_thread_count(1);
   SignalGuard signals;
   Progress progress(ProgressMode::none, 50, 16, 0);
@@ -277,7 +282,7 @@ TEST_F(ResumedRun, OfAForkCountsOnWhatIsNotReset) {
   const auto averaged = config({"optim.ema=0.99"});
   start_leg(storage, averaged, 1, Ending::signal, 30);
   const auto state = [&](const ForkResets& resets, const char* name) {
-    return Session::fork(storage, {tiny_run, ""}, averaged, name, resets, "test", notes).state();
+    return Session::fork({storage, name, "test"}, {tiny_run, ""}, averaged, resets, notes).state();
   };
   EXPECT_EQ(state({}, "forked").ema_steps, 30u);
   EXPECT_EQ(state({}, "again").optimizer_steps, 30u);
@@ -288,7 +293,7 @@ TEST_F(ResumedRun, OfAForkCountsOnWhatIsNotReset) {
 /// A step may belong to two of them.
 TEST_F(ResumedRun, TakesAllOfItsEpochs) {
   const auto recipe = config({"train.steps=3e", "train.batch=7", "train.accumulate=4"});
-  Session session = Session::start(storage, recipe, tiny_run, "test");
+  Session session = Session::start({storage, tiny_run, "test"}, recipe);
   const std::uint64_t n = session.task().data().examples(Split::train);
   ASSERT_EQ(n / 28, 1u) << "of nearly two";
   EXPECT_GE(session.total_steps() * 28, 3 * n);
@@ -299,7 +304,7 @@ TEST_F(ResumedRun, TakesAllOfItsEpochs) {
 TEST_F(ResumedRun, OfAForkCountsTheTokensOfItsParent) {
   start_leg(storage, config(), 1, Ending::signal, 30);
   const auto tokens = [&](const ForkResets& resets, const char* name) {
-    return Session::fork(storage, {tiny_run, ""}, config({"train.batch=8"}), name, resets, "test",
+    return Session::fork({storage, name, "test"}, {tiny_run, ""}, config({"train.batch=8"}), resets,
                          notes)
         .state()
         .tokens;
@@ -310,7 +315,7 @@ TEST_F(ResumedRun, OfAForkCountsTheTokensOfItsParent) {
 
 TEST_F(ResumedRun, OfAForkToAnotherOptimizerSaysSoOnce) {
   start_leg(storage, config(), 1, Ending::signal, 30);
-  Session::fork(storage, {tiny_run, ""}, config({"optim.kind=sgd"}), "forked", {}, "test", notes);
+  Session::fork({storage, "forked", "test"}, {tiny_run, ""}, config({"optim.kind=sgd"}), {}, notes);
   ASSERT_EQ(notes.size(), 1u);
   EXPECT_TRUE(std::regex_match(notes[0],
                                std::regex("starts anew: ([0-9]+) of \\1 tensors of the optimizer")))

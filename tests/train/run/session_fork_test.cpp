@@ -26,7 +26,7 @@ class ForkOfShops : public testing::Test {
  protected:
   ForkOfShops() {
     write(shop("north", 10) + shop("south", 5000));
-    Session session = Session::start(storage_, config(), folder_.path() / "run", "test");
+    Session session = Session::start({storage_, folder_.path() / "run", "test"}, config());
     run_leg(session, 1);
   }
   void write(const std::string& rows) const {
@@ -40,8 +40,8 @@ class ForkOfShops : public testing::Test {
   }
   std::vector<std::string> forked(const std::string& name) {
     std::vector<std::string> notes;
-    Session::fork(storage_, {folder_.path() / "run", ""}, config(), folder_.path() / name,
-                  {.schedule = true}, "test", notes);
+    Session::fork({storage_, folder_.path() / name, "test"}, {folder_.path() / "run", ""}, config(),
+                  {.schedule = true}, notes);
     return notes;
   }
   Tensor tensor(const std::string& run, const std::string& name) {
@@ -60,8 +60,13 @@ TEST_F(ForkOfShops, IsRefusedInTheDirectoryOfARunBeforeAnyWork) {
   const Path run = folder_.path() / "run";
   std::filesystem::remove(folder_.path() / "shops.csv");
   const std::function<void()> begins[] = {
-      [&] { forked("run"); }, [&] { Session::start(storage_, recipe, run, "test"); },
-      [&] { Session::import_weights(storage_, recipe, run, "test", "file", [](Session&) {}); }};
+      [&] { forked("run"); },
+      [&] {
+        Session::start({storage_, run, "test"}, recipe);
+      },
+      [&] {
+        Session::import_weights({storage_, run, "test"}, recipe, "file", [](Session&) {});
+      }};
   for (const auto& begin : begins)
     EXPECT_THAT(message_of<std::invalid_argument>(begin), HasSubstr("run: holds a run already"));
 }

@@ -23,7 +23,7 @@ TEST(SharedSession, IsJoinedWithAllThatTheFirstProcessHas) {
   const Config config = shared_config(folder);
   faults::CrashingStorage storage;
   const auto begin = [&](Processes& processes) {
-    return processes.leads() ? Session::start(storage, config, tiny_run, "test", {}, processes)
+    return processes.leads() ? Session::start({storage, tiny_run, "test", {}, processes}, config)
                              : Session::join(processes);
   };
   run_processes(3, [&](Processes& processes) {
@@ -51,7 +51,7 @@ TEST(SharedSession, GoesOnFromACheckpoint) {
   run_processes(2, [&](Processes& processes) {
     std::vector<std::string> notes;
     Session session = processes.leads()
-                          ? Session::resume(storage, tiny_run, {}, true, notes, {}, processes)
+                          ? Session::resume({storage, tiny_run, "", {}, processes}, {}, true, notes)
                           : Session::join(processes);
     EXPECT_EQ(session.state().step, 5u);
     session.trainer().step();
@@ -67,10 +67,10 @@ TEST(SharedSession, SavesMomentsThatAreCut) {
   const auto leg = [&](FileStorage& storage, std::size_t count, bool resumes) {
     run_processes(count, [&](Processes& processes) {
       std::vector<std::string> notes;
-      Session session = !processes.leads() ? Session::join(processes)
-                        : resumes
-                            ? Session::resume(storage, tiny_run, {}, true, notes, {}, processes)
-                            : Session::start(storage, config, tiny_run, "test", {}, processes);
+      Session session =
+          !processes.leads() ? Session::join(processes)
+          : resumes ? Session::resume({storage, tiny_run, "", {}, processes}, {}, true, notes)
+                    : Session::start({storage, tiny_run, "test", {}, processes}, config);
       for (int step = 0; step < 3; ++step) session.trainer().step();
       const auto [here, all] = session.trainer().optimizer_bytes();
       EXPECT_LE(double(here), double(all) * (1.0 / double(count) + 0.05));
@@ -94,8 +94,9 @@ TEST(SharedSession, NeedsAShardForEachProcess) {
   faults::CrashingStorage storage;
   run_processes(4, [&](Processes& processes) {
     if (!processes.leads()) return;
-    EXPECT_THAT(message_of<ConfigError>(
-                    [&] { Session::start(storage, config, tiny_run, "test", {}, processes); }),
+    EXPECT_THAT(message_of<ConfigError>([&] {
+                  Session::start({storage, tiny_run, "test", {}, processes}, config);
+                }),
                 HasSubstr("train.shards = 3: has no shard for each of 4 processes"));
   });
 }

@@ -29,11 +29,11 @@ struct WordRun : testing::Test {
     return tiny_config(folder.write("text", text_of_words()), sets);
   }
   void start(std::uint64_t until) {
-    Session session = Session::start(storage, config(), run, "test");
+    Session session = Session::start({storage, run, "test"}, config());
     run_leg(session, 1, Ending::signal, until);
   }
   void resume() {
-    Session session = Session::resume(storage, run, {}, true, notes);
+    Session session = Session::resume({storage, run}, {}, true, notes);
     run_leg(session, 1);
   }
 };
@@ -49,14 +49,14 @@ TEST_F(WordRun, KeepsItsModel) {
 
 TEST_F(WordRun, IsJoinedByOthersWithItsModel) {
   {
-    Session session = Session::start(storage, config({"train.shards=2"}), run, "test");
+    Session session = Session::start({storage, run, "test"}, config({"train.shards=2"}));
     run_leg(session, 1, Ending::signal, 5);
   }
   std::filesystem::remove(folder.path() / "words.model");
   run_processes(2, [&](Processes& processes) {
     std::vector<std::string> told;
     Session session = processes.leads()
-                          ? Session::resume(storage, run, {}, true, told, {}, processes)
+                          ? Session::resume({storage, run, "", {}, processes}, {}, true, told)
                           : Session::join(processes);
     session.trainer().step();
     session.require_equal_weights();
@@ -77,7 +77,7 @@ TEST_F(WordRun, SaysThatAForkHasOtherTokens) {
   start(5);
   const auto fork = [&](const Config& into, const std::string& name) {
     notes.clear();
-    Session::fork(storage, {run, ""}, into, folder.path() / name, {}, "test", notes);
+    Session::fork({storage, folder.path() / name, "test"}, {run, ""}, into, {}, notes);
     return std::ranges::count(notes,
                               "tokens are other pieces of text than the parent's: data.tokenizer");
   };
@@ -94,7 +94,7 @@ TEST_F(WordRun, GoesOnBitForBit) {
   resume();
   const Path stopped = run;
   run = folder.path() / "whole";
-  Session whole = Session::start(storage, config(), run, "test");
+  Session whole = Session::start({storage, run, "test"}, config());
   run_leg(whole, 2);
   EXPECT_EQ(read_file(storage, stopped / "metrics.jsonl"),
             read_file(storage, run / "metrics.jsonl"));

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <bochner/base/errors.hpp>
 #include <bochner/train/charts/page.hpp>
-#include <bochner/train/run/whole_evaluation.hpp>
+#include <bochner/train/run/distributed_evaluation.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/task_kinds.hpp>

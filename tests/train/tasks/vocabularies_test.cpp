@@ -41,7 +41,7 @@ class RunNames : public testing::Test {
 
   /// A run of this config.
   void train(const Config& config) {
-    Session session = Session::start(storage_, config, run_, "test");
+    Session session = Session::start({storage_, run_, "test"}, config);
     run_leg(session, 1);
   }
 
@@ -155,7 +155,7 @@ TEST_F(RunNames, AreInARunAndInItsForks) {
               }),
               HasSubstr("the model knows no type \"sell\""));
   std::vector<std::string> notes;
-  Session::fork(storage_, {run_, ""}, config, fork, {.schedule = true}, "test", notes);
+  Session::fork({storage_, fork, "test"}, {run_, ""}, config, {.schedule = true}, notes);
   EXPECT_THAT(load_run(fork.string()).config.text_list("data.names.types"),
               ElementsAre("buy", "view", "sell"));
 }
@@ -169,7 +169,7 @@ TEST_F(RunNames, SeriesOfAForkMayBeOthers) {
   train(config);
   const auto notes_of = [&](const char* name) {
     std::vector<std::string> notes;
-    Session::fork(storage_, {run_, ""}, config, folder_.path() / name, {.schedule = true}, "test",
+    Session::fork({storage_, folder_.path() / name, "test"}, {run_, ""}, config, {.schedule = true},
                   notes);
     return notes;
   };

@@ -42,8 +42,9 @@ struct SampleCollector : AttentionObserver {
   std::map<const Mixer*, AttentionSample> samples;
   void attended(const Mixer& mixer, const AttentionInputs& what) override {
     const auto value = [](const Var& x) { return x.exists() ? x.value() : Tensor(); };
-    samples[&mixer] = {value(what.q),     value(what.k), value(what.rate), value(what.rotation),
-                       value(what.turns), what.causal,   what.window};
+    samples[&mixer] = {value(what.q),        value(what.k),          value(what.rate),
+                       value(what.rotation), value(what.modulation), what.causal,
+                       what.window};
   }
 };
 
@@ -96,10 +97,10 @@ Tensor time_weights(const AttentionSample& sample, std::size_t head, std::size_t
     return double(sample.rate.data()[sample.rate.dimension() == 1 ? head : t * H + head]);
   };
   const auto turn = [&](std::size_t i, std::size_t j) {
-    if (sample.turns.dimension() == 0) return real(1);
-    const std::size_t phases = sample.turns.shape()[3];
-    const real* turns = sample.turns.data() + head * phases;
-    return dot_row(turns + i * H * phases, turns + j * H * phases, phases);
+    if (sample.modulation.dimension() == 0) return real(1);
+    const std::size_t phases = sample.modulation.shape()[3];
+    const real* modulation = sample.modulation.data() + head * phases;
+    return dot_row(modulation + i * H * phases, modulation + j * H * phases, phases);
   };
   Tensor weights = zeros({positions, positions});
   for (std::size_t i = 0; i < positions; ++i) {

@@ -27,7 +27,8 @@ struct AttentionSample {
   Tensor q, k;           ///< (B, T, H, d)
   Tensor rate = {};      ///< of the time kernel: (H), (B, T, H), or () without one
   Tensor rotation = {};  ///< of the time kernel: its terms (H, n, 2), or () without one
-  Tensor turns = {};  ///< its features of the tokens: (B, T, H, S), (1, T, H, S), or () without one
+  Tensor modulation =
+      {};  ///< its features of the tokens: (B, T, H, S), (1, T, H, S), or () without one
   bool causal = true;
   std::size_t window = 0;  ///< lags below it are weighed exactly, see MixerSpec; 0 without one
 };

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <bochner/autodiff/compute/math.hpp>
 #include <bochner/base/numeric/cholesky.hpp>
 #include <bochner/base/numeric/minimise.hpp>
 #include <bochner/train/sweep/search/surrogate.hpp>
@@ -37,37 +36,57 @@ double matern_slope(double squared) {
   return -5.0 / 6 * (1 + s) * std::exp(-s);
 }
 
-const double* row(const Scored& data, std::size_t i) {
+const double* row_of(const Scored& data, std::size_t i) {
   return data.points.data() + i * data.axes();
 }
 
-/// With noise on the diagonal; lower triangle.
-std::vector<double> covariance(const Scored& data, const SurrogateKernel& kernel) {
-  const std::size_t n = data.count();
-  std::vector<double> matrix(n * n);
-  for (std::size_t a = 0; a < n; ++a) {
+double covariance_between(const Scored& data, const SurrogateKernel& kernel, const double* a,
+                          const double* b) {
+  return kernel.variance * matern(squared_distance(data, kernel.rates, a, b));
+}
+
+/// The covariance of the scores (n, n), a function of one parameter (d + 2,): ln rates, ln variance
+/// and ln noise.
+class ScoreCovariance : public Covariance {
+ public:
+  ScoreCovariance(const Scored& data, const SurrogateKernel& kernel)
+      : data_(data), kernel_(kernel) {}
+
+  std::size_t size() const override { return data_.count(); }
+
+  void row(std::size_t a, double* numbers) const override {
     for (std::size_t b = 0; b < a; ++b)
-      matrix[a * n + b] = kernel.variance *
-                          matern(squared_distance(data, kernel.rates, row(data, a), row(data, b)));
-    matrix[a * n + a] = kernel.variance + kernel.noise + data.variances[a];
+      numbers[b] = covariance_between(data_, kernel_, row_of(data_, a), row_of(data_, b));
+    numbers[a] = kernel_.variance + kernel_.noise + data_.variances[a];
   }
-  return matrix;
-}
 
-std::vector<double> solved(std::size_t n, const std::vector<double>& factor,
-                           std::vector<double> right) {
-  solve_lower(n, factor.data(), 1, right.data());
-  solve_lower_transposed(n, factor.data(), 1, right.data());
-  return right;
-}
+  std::vector<std::vector<double>> pull_back(const LowerRow& weights) const override {
+    const std::size_t n = data_.count(), d = data_.axes();
+    std::vector<double> slopes(d + 2), row(n);
+    for (std::size_t a = 0; a < n; ++a) {
+      weights(a, row.data());
+      for (std::size_t b = 0; b < a; ++b) pull_pair(a, b, row[b], slopes);
+      slopes[d] += row[a] * kernel_.variance;
+      slopes[d + 1] += row[a] * kernel_.noise;
+    }
+    return {slopes};
+  }
 
-double log_evidence_of(const std::vector<double>& factor, const std::vector<double>& weights,
-                       const std::vector<double>& scores) {
-  const std::size_t n = scores.size();
-  double square = 0;
-  for (std::size_t i = 0; i < n; ++i) square += scores[i] * weights[i];
-  return -(square + log_determinant_of_factor(n, factor.data()) + double(n) * log_two_pi) / 2;
-}
+ private:
+  void pull_pair(std::size_t a, std::size_t b, double weight, std::vector<double>& slopes) const {
+    const double *x = row_of(data_, a), *z = row_of(data_, b);
+    const double squared = squared_distance(data_, kernel_.rates, x, z);
+    const double slope = weight * kernel_.variance * matern_slope(squared);
+    for (std::size_t j = 0; j < data_.axes(); ++j) {
+      const double difference = difference_on(data_, j, x[j], z[j]);
+      slopes[j] += slope * kernel_.rates[j] * difference * difference;
+    }
+    slopes[data_.axes()] += weight * kernel_.variance * matern(squared);
+  }
+
+  const Scored& data_;
+  const SurrogateKernel& kernel_;
+};
 
 SurrogateKernel kernel_of(const std::vector<double>& logarithms) {
   SurrogateKernel kernel;
@@ -94,43 +113,17 @@ double prior_energy(const SurrogateKernel& kernel, std::vector<double>& gradient
   return energy;
 }
 
-/// Adds that of -ln p(scores): tr((K^-1 - w w^T) dK) / 2. `inverse` has its lower triangle.
-void add_evidence_gradient(const Scored& data, const SurrogateKernel& kernel,
-                           const std::vector<double>& inverse, const std::vector<double>& weights,
-                           std::vector<double>& gradient) {
-  const std::size_t n = data.count(), d = data.axes();
-  for (std::size_t a = 0; a < n; ++a) {
-    for (std::size_t b = 0; b < a; ++b) {
-      const double share = inverse[a * n + b] - weights[a] * weights[b];
-      const double *x = row(data, a), *z = row(data, b);
-      const double squared = squared_distance(data, kernel.rates, x, z);
-      const double slope = share * kernel.variance * matern_slope(squared);
-      for (std::size_t j = 0; j < d; ++j) {
-        const double difference = difference_on(data, j, x[j], z[j]);
-        gradient[j] += slope * kernel.rates[j] * difference * difference;
-      }
-      gradient[d] += share * kernel.variance * matern(squared);
-    }
-    const double share = (inverse[a * n + a] - weights[a] * weights[a]) / 2;
-    gradient[d] += share * kernel.variance;
-    gradient[d + 1] += share * kernel.noise;
-  }
-}
-
 }  // namespace
 
 Surrogate::Surrogate(Scored data, SurrogateKernel kernel)
-    : data_(std::move(data)), kernel_(std::move(kernel)), factor_(covariance(data_, kernel_)) {
-  cholesky(data_.count(), factor_.data());
-  weights_ = solved(data_.count(), factor_, data_.scores);
-  log_evidence_ = log_evidence_of(factor_, weights_, data_.scores);
-}
+    : data_(std::move(data)),
+      kernel_(std::move(kernel)),
+      state_(factored(ScoreCovariance(data_, kernel_), data_.scores)) {}
 
 double Surrogate::mean(const std::vector<double>& point) const {
   double mean = 0;
   for (std::size_t i = 0; i < data_.count(); ++i)
-    mean += weights_[i] * kernel_.variance *
-            matern(squared_distance(data_, kernel_.rates, point.data(), row(data_, i)));
+    mean += state_.alpha[i] * covariance_between(data_, kernel_, point.data(), row_of(data_, i));
   return mean;
 }
 
@@ -138,28 +131,29 @@ Prediction Surrogate::predict(const std::vector<double>& point, bool gradients) 
   const std::size_t n = data_.count(), d = data_.axes();
   std::vector<double> squared(n), cross(n);
   for (std::size_t i = 0; i < n; ++i) {
-    squared[i] = squared_distance(data_, kernel_.rates, point.data(), row(data_, i));
+    squared[i] = squared_distance(data_, kernel_.rates, point.data(), row_of(data_, i));
     cross[i] = kernel_.variance * matern(squared[i]);
   }
   std::vector<double> half = cross;
-  solve_lower(n, factor_.data(), 1, half.data());
+  solve_lower(n, state_.factor.data(), 1, half.data());
   Prediction result;
   double explained = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    result.mean += weights_[i] * cross[i];
+    result.mean += state_.alpha[i] * cross[i];
     explained += half[i] * half[i];
   }
   result.deviation = std::sqrt(std::max(kernel_.variance - explained, 1e-12 * kernel_.variance));
   if (!gradients) return result;
-  solve_lower_transposed(n, factor_.data(), 1, half.data());  // K^-1 times the cross covariance
+  solve_lower_transposed(n, state_.factor.data(), 1,
+                         half.data());  // K^-1 times the cross covariance
   result.mean_gradient.resize(d);
   result.deviation_gradient.resize(d);
   for (std::size_t i = 0; i < n; ++i) {
     const double slope = kernel_.variance * matern_slope(squared[i]);
     for (std::size_t j = 0; j < d; ++j) {
       if (!data_.ordered[j]) continue;
-      const double change = slope * 2 * kernel_.rates[j] * (point[j] - row(data_, i)[j]);
-      result.mean_gradient[j] += weights_[i] * change;
+      const double change = slope * 2 * kernel_.rates[j] * (point[j] - row_of(data_, i)[j]);
+      result.mean_gradient[j] += state_.alpha[i] * change;
       result.deviation_gradient[j] -= half[i] * change / result.deviation;
     }
   }
@@ -168,16 +162,12 @@ Prediction Surrogate::predict(const std::vector<double>& point, bool gradients) 
 
 double surrogate_energy(const Scored& data, const std::vector<double>& logarithms,
                         std::vector<double>& gradient) try {
-  const std::size_t n = data.count();
   const SurrogateKernel kernel = kernel_of(logarithms);
-  std::vector<double> matrix = covariance(data, kernel);
-  cholesky(n, matrix.data());
-  const std::vector<double> weights = solved(n, matrix, data.scores);
-  const double evidence = log_evidence_of(matrix, weights, data.scores);
-  invert_from_factor(n, matrix.data());
-  std::ranges::fill(gradient, 0);
-  add_evidence_gradient(data, kernel, matrix, weights, gradient);
-  return prior_energy(kernel, gradient) - evidence;
+  const ScoreCovariance covariance(data, kernel);
+  FactoredCovariance state = factored(covariance, data.scores);
+  gradient = likelihood_slopes(covariance, state)[0];
+  for (double& slope : gradient) slope = -slope;
+  return prior_energy(kernel, gradient) - state.log_likelihood;
 } catch (const NotPositiveDefinite&) {
   return std::numeric_limits<double>::infinity();
 }

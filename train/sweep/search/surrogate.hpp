@@ -1,7 +1,8 @@
 #pragma once
-/// A Gaussian process through a few scores of points of the unit cube: what they say of points that
-/// were not tried. Rasmussen and Williams, "Gaussian Processes for Machine Learning", 2006.
+/// A Gaussian process that predicts the scores of untried points of the unit cube from a few tried
+/// ones, with the likelihood of gaussian_likelihood.hpp.
 
+#include <bochner/autodiff/ops/likelihood/gaussian_likelihood.hpp>
 #include <cstddef>
 #include <vector>
 
@@ -46,13 +47,12 @@ class Surrogate {
   Prediction predict(const std::vector<double>& point, bool gradients = false) const;
   double mean(const std::vector<double>& point) const;
   /// ln p(scores)
-  double log_evidence() const { return log_evidence_; }
+  double log_evidence() const { return state_.log_likelihood; }
 
  private:
   Scored data_;
   SurrogateKernel kernel_;
-  std::vector<double> factor_, weights_;  // (n, n), (n,)
-  double log_evidence_;
+  FactoredCovariance state_;
 };
 
 /// -ln p(scores, kernel) of ln rates, ln variance, ln noise, and its gradient (d + 2,). The priors

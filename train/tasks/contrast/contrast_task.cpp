@@ -42,7 +42,7 @@ class ContrastTask : public Task, public PreparesSteps, public Embeds {
       const Var rows = model_.project(tape, model_.embed(tape, input));
       projections.insert(projections.end(), rows.data(), rows.data() + rows.size());
     });
-    prototypes->find(projections, seed_, epoch);
+    prototypes->cluster(projections, seed_, epoch);
   }
 
   Var loss(Tape& tape, const Examples& examples) override {

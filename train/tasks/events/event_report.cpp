@@ -80,7 +80,7 @@ IntensityError intensity_error(const EventModel& model, const Var& weights, cons
 void add_intensities(Page& page, EventModel& model, const EventSource& data) {
   const EventBatch batch = data.batch(data.in_order(Split::validation, 0, 1));
   Tape tape({.recording = false});
-  const Var weights = model.outlook(tape, batch.types, batch.times, batch.places);
+  const Var weights = model.intensity_weights(tape, batch.types, batch.times, batch.places);
   const Times learned = learned_intensity(model, weights, batch, points_of_gap);
   std::optional<Times> truth;
   if (data.truth()) truth = event_truth(*data.truth(), batch, points_of_gap).intensity;

@@ -125,7 +125,7 @@ void RollingOrigins::add_value(const Chosen& at, std::size_t variate, std::size_
   const std::size_t row = at.place.row, m = result_.season;
   const std::size_t unit = at.place.series * values.shape()[0] + variate;
   const double truth = values(variate, row + h);
-  const double point = double(said[levels_.empty() ? 0 : middle_of(levels_)]);
+  const double point = double(said[levels_.empty() ? 0 : median_index(levels_)]);
   const auto errors = [&](std::size_t which) -> OriginErrors& {
     return result_.forecasts[which].origins[at.origin];
   };

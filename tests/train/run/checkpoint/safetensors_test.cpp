@@ -117,7 +117,7 @@ TEST_F(AdoptedRun, HoldsTheWeightsThatItIsGivenAndGoesOn) {
   {
     const CheckpointReader checkpoint = RunDirectory::read(storage, tiny_run).load_step(7);
     const Session session =
-        Session::import_weights(storage, config, "other", "test", "file", [&](Session& into) {
+        Session::import_weights({storage, "other", "test"}, config, "file", [&](Session& into) {
           for (const NamedParameter& named : parameters_of(into.task().model()))
             checkpoint.load_into("model/" + named.name, named.parameter->value());
           into.state().step = 7;
@@ -133,7 +133,7 @@ TEST_F(AdoptedRun, HoldsTheWeightsThatItIsGivenAndGoesOn) {
     }
   }
   std::vector<std::string> notes;
-  Session session = Session::resume(storage, "other", {}, true, notes);
+  Session session = Session::resume({storage, "other"}, {}, true, notes);
   EXPECT_EQ(session.state().step, 7u);
   run_leg(session, 1);
   EXPECT_EQ(session.state().step, run_steps);
@@ -152,17 +152,19 @@ TEST_F(AdoptedRun, OfNoStepsIsSavedAsItStarts) {
         << named.name;
   }
   std::vector<std::string> notes;
-  Session session = Session::resume(storage, tiny_run, {"train.steps=3"}, true, notes);
+  Session session = Session::resume({storage, tiny_run}, {"train.steps=3"}, true, notes);
   run_leg(session, 1);
   EXPECT_EQ(session.state().step, 3u);
 }
 
 TEST_F(AdoptedRun, ThatEndedBeforeItsCheckpointDoesNotBeginAnew) {
   const Config config = tiny_config(folder.write("text", tiny_text()));
-  Session::import_weights(storage, config, "other", "test", "w.safetensors", [](Session&) {});
+  Session::import_weights({storage, "other", "test"}, config, "w.safetensors", [](Session&) {});
   storage.unlink("other/checkpoints/step-000000000000.ckpt");
   std::vector<std::string> notes;
-  EXPECT_EQ(message_of<DataError>([&] { Session::resume(storage, "other", {}, true, notes); }),
+  EXPECT_EQ(message_of<DataError>([&] {
+              Session::resume({storage, "other"}, {}, true, notes);
+            }),
             "other: was to begin with the weights of w.safetensors and ended before its first "
             "checkpoint; fork or import them again");
 }

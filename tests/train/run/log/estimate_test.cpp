@@ -12,7 +12,7 @@ namespace estimate_test {
 std::map<std::string, std::string> trained(const Config& config, bool estimated) {
   PosixStorage storage;
   TemporaryFolder folder;
-  Session session = Session::start(storage, config, folder.path() / "run", "test");
+  Session session = Session::start({storage, folder.path() / "run", "test"}, config);
   if (estimated) {
     const TrainingEstimate estimate = estimate_training(session);
     EXPECT_EQ(estimate.steps, session.total_steps());

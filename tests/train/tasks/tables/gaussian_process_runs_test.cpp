@@ -47,7 +47,7 @@ class ProcessRuns : public testing::Test {
     return tiny_config(folder_.path() / "table.csv", all);
   }
   void begin() {
-    Session session = Session::start(storage_, config(), run_, "test");
+    Session session = Session::start({storage_, run_, "test"}, config());
     run_leg(session, 1);
   }
   /// Without opening the table.
@@ -102,7 +102,7 @@ TEST_F(ProcessRuns, GiveTheirUnitsToForks) {
   append_far_rows();
   std::vector<std::string> notes;
   const Path fork = folder_.path() / "fork";
-  Session::fork(storage_, {run_, ""}, config(), fork, {.schedule = true}, "test", notes);
+  Session::fork({storage_, fork, "test"}, {run_, ""}, config(), {.schedule = true}, notes);
   EXPECT_THAT(notes, testing::ElementsAre(HasSubstr("units stay the parent's, far from those")));
   EXPECT_EQ(units(fork), units(run_));
   EXPECT_NEAR(said(fork).values(0, 1), wave_at(2), 0.5);

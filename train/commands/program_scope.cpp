@@ -1,0 +1,82 @@
+#include <cxxabi.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <bochner/train/commands/program_scope.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <initializer_list>
+#include <new>
+
+// Take the place of OpenBLAS's own variables of these names. OpenBLAS reads them when it is loaded
+// and then starts no threads, which would receive the signals that this process holds.
+extern "C" {
+int blas_num_threads = 1;
+int blas_cpu_number = 1;
+}
+
+namespace bochner {
+
+const char* out_of_memory = usual_memory_advice;
+
+namespace {
+
+[[noreturn]] void end_with(const char* line) {
+  std::fputs(line, stderr);  // unbuffered: it allocates nothing
+  std::fputs("\n", stderr);
+  _exit(1);
+}
+
+/// Ends in one line instead of an illegal instruction.
+void require_processor() {
+  bool fits = true;
+  __builtin_cpu_init();
+#ifdef __AVX2__
+  fits = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+         __builtin_cpu_supports("bmi2");
+#endif
+#ifdef __AVX512F__
+  fits = fits && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl");
+#endif
+  if (!fits)
+    end_with(
+        "this program is built for newer processors than this one (x86-64-v3 has AVX2 and FMA, "
+        "since about 2013); build it here, from source");
+}
+
+/// Otherwise the next file that is opened, such as one of a run, would receive what is printed.
+/// Each is opened for the other direction, so that using it still fails.
+void open_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(stream, F_GETFD) < 0 &&
+        ::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
+      return;
+}
+
+/// A terminate handler. Memory may be too short to throw an exception, or to handle one.
+[[noreturn]] void end_program() {
+  try {
+    if (std::current_exception()) std::rethrow_exception(std::current_exception());
+    void* piece = std::malloc(1 << 10);
+    if (!piece) end_with(out_of_memory);
+    std::free(piece);
+  } catch (const std::bad_alloc&) {
+    end_with(out_of_memory);
+  } catch (...) {
+  }
+  __gnu_cxx::__verbose_terminate_handler();
+  std::abort();
+}
+
+}  // namespace
+
+void begin_program() {
+  open_standard_streams();
+  require_processor();
+  hold_signals();
+  std::set_terminate(end_program);
+}
+
+ProgramScope::ProgramScope() { begin_program(); }
+
+}  // namespace bochner
