@@ -111,7 +111,7 @@ class ContrastEventFormat : public ContrastFormat {
 
   Asked read_table(const ContrastModel&, const NamedArray& table) const override {
     TableShape shape = facts_.table();
-    const EventColumns columns = columns_beside_label(columns_, shape, table);
+    const EventColumns columns = columns_without_label(columns_, shape, table);
     NamedArray numbered = table;
     number_texts(numbered, columns, shape, false);
     Asked asked;

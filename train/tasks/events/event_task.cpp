@@ -56,7 +56,7 @@ class EventTask : public Task {
     const EventBatch batch = data_->batch(examples);
     Tape tape({.recording = false});
     const Var weights =
-        learner_.event_model().outlook(tape, batch.types, batch.times, batch.places);
+        learner_.event_model().intensity_weights(tape, batch.types, batch.times, batch.places);
     NamedArrays all{{"types", array_of(batch.types)},
                     {"times", array_of(batch.times)},
                     {"next_types", array_of(batch.next_types)},

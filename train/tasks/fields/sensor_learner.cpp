@@ -105,7 +105,7 @@ void SensorLearner::illustrate(Page& page) {
 
 NamedArray SensorLearner::predict(const NamedArray& question) {
   const SensorTable table =
-      sensor_table(question, columns_called(question, columns_, facts_.table()));
+      sensor_table(question, columns_named_like(question, columns_, facts_.table()));
   if (table.variates != facts_.variates)
     throw DataError("the input has ", table.variates, " columns of values, the model ",
                     facts_.variates);

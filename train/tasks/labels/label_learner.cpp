@@ -108,7 +108,7 @@ NamedArray LabelLearner::predict(const NamedArray& question) {
 NamedArray LabelLearner::predict_events(const NamedArray& question) {
   const std::size_t types = facts_.vocabulary - (events_.class_token ? 1 : 0);
   TableShape shape = facts_.table();
-  const EventColumns columns = columns_beside_label(columns_, shape, question);
+  const EventColumns columns = columns_without_label(columns_, shape, question);
   NamedArray numbered = question;
   number_texts(numbered, columns, shape, false);
   const std::vector<EventTable> sequences = event_tables(numbered, types, columns);

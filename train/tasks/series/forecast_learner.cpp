@@ -66,7 +66,7 @@ std::string ForecastLearner::describe() const {
                         spec_.stack.positions, describe_time(spec_.time))
           : fmt::format("{}, {} patches", describe_stack(spec_.stack), spec_.patches());
   const std::string quantiles =
-      spec_.says_quantiles() ? fmt::format(", quantiles {}", fmt::join(spec_.quantiles, ", ")) : "";
+      spec_.predicts_quantiles() ? fmt::format(", quantiles {}", fmt::join(spec_.quantiles, ", ")) : "";
   const std::string effects =
       spec_.context() > 0 ? fmt::format(", effects of {}", spec_.context()) : "";
   return fmt::format("forecaster, {}{}{}{}, {} from {} rows", backbone, unit, effects, quantiles,
@@ -74,7 +74,7 @@ std::string ForecastLearner::describe() const {
 }
 
 std::string ForecastLearner::loss_unit() const {
-  return spec_.says_quantiles() ? "pinball" : spec_.loss;
+  return spec_.predicts_quantiles() ? "pinball" : spec_.loss;
 }
 
 Json ForecastLearner::sizes() const {
@@ -117,11 +117,11 @@ void ForecastLearner::forward_specimen(Tape& tape, std::size_t i) {
 }
 
 std::vector<double> ForecastLearner::levels() const {
-  return spec_.says_quantiles() ? spec_.quantiles : std::vector<double>{};
+  return spec_.predicts_quantiles() ? spec_.quantiles : std::vector<double>{};
 }
 
 Tensor ForecastLearner::point_of(const Tensor& forecast) const {
-  return spec_.says_quantiles() ? middle_output(forecast, spec_.quantiles) : forecast;
+  return spec_.predicts_quantiles() ? middle_output(forecast, spec_.quantiles) : forecast;
 }
 
 SeriesBatch ForecastLearner::standardized(SeriesBatch batch) {

@@ -105,13 +105,13 @@ class ForecastTask : public Task, public Backtests, public HasUnits {
     const Var forecast = forecaster().forward(tape, tape.constant(batch.past), rows_of(batch));
     const std::uint64_t terms = batch.future.size();
     const auto sum = [&](const Var& mean) { return double(mean.value()()) * double(terms); };
-    const Var point = spec().says_quantiles() ? Var(learner_.point_of(forecast.value())) : forecast;
+    const Var point = spec().predicts_quantiles() ? Var(learner_.point_of(forecast.value())) : forecast;
     Evaluation result{sum(forecaster().loss(forecast, batch.future)),
                       terms,
                       learner_.loss_unit(),
                       {{"mse", "mse", sum(mean_squared_error(point, batch.future))},
                        {"mae", "mae", sum(mean_absolute_error(point, batch.future))}}};
-    if (spec().says_quantiles())
+    if (spec().predicts_quantiles())
       result.measures.push_back(
           {"coverage",
            fmt::format("within {} to {}", spec().quantiles.front(), spec().quantiles.back()),
@@ -215,7 +215,7 @@ class ForecastTask : public Task, public Backtests, public HasUnits {
                               variate(batch.past, v, first),
                               variate(batch.future, v),
                               variate(future, v)};
-      if (spec().says_quantiles()) {
+      if (spec().predicts_quantiles()) {
         picture.low = output_of(said, v, 0);
         picture.high = output_of(said, v, spec().quantiles.size() - 1);
       }

@@ -47,7 +47,7 @@ ProcessFacts facts_of(const Config& config, const KnownFacts& known) {
     throw DataError("data.files: ", table.inputs.size(), " inputs; the model has learned ",
                     facts.table.inputs.size());
   const TableRows rows(table, table_spec(config));
-  if (!has_units) facts.units = rows.own_units();
+  if (!has_units) facts.units = rows.training_units();
   if (!known.are_exact()) facts.components = count_components(config, rows);
   facts.table = std::move(table);
   return facts;
@@ -75,7 +75,7 @@ class ProcessTask : public Task, public HasUnits {
   std::vector<std::string> shifted_columns() override {
     std::vector<std::string> names = rows().table().inputs;
     names.push_back(rows().table().target);
-    return find_shifted(names, columns_of(rows().units()), columns_of(rows().own_units()));
+    return find_shifted(names, columns_of(rows().units()), columns_of(rows().training_units()));
   }
 
   /// -ln p(targets | inputs) for each row, and of the prior's for each that there is.
