@@ -197,9 +197,9 @@ void import_command(const ImportOptions& options) {
   const auto learner = learner_in(weights, input.name(), config);
   take_weights(weights, input.name(), learner->model());
   const ImportedProgress progress = progress_in(weights, input.name());
-  write_imported_run(storage, config, options.run,
-                     options.line->words()[0] + std::string(" import ") + input.name(),
-                     input.name(), *learner, progress);
+  write_imported_run(
+      {storage, options.run, options.line->words()[0] + std::string(" import ") + input.name()},
+      config, input.name(), *learner, progress);
   fmt::print("{}   {} of {} at step {}\n", printable(options.run),
              format_number_of(weights.size(), "tensor"), printable(input.name()), progress.step);
 }

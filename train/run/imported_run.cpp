@@ -19,8 +19,8 @@ std::vector<TensorRecord> records_of(Module& model) {
 
 }  // namespace
 
-void write_imported_run(FileStorage& storage, const Config& config, const Path& directory,
-                        const std::string& command, const std::string& source, Learner& learner,
+void write_imported_run(const SessionContext& context, const Config& config,
+                        const std::string& source, Learner& learner,
                         const ImportedProgress& progress) {
   TrainerState state;
   state.step = progress.step;
@@ -29,8 +29,8 @@ void write_imported_run(FileStorage& storage, const Config& config, const Path& 
   state.seed = config.count("train.seed");
   state.numerics = numerics_fingerprint();
   RunDirectory run =
-      RunDirectory::create(storage, directory, print_config(config),
-                           run_metadata(config, command, source), tokenizer_file(config));
+      RunDirectory::create(context.storage, context.directory, print_config(config),
+                           run_metadata(config, context.command, source), tokenizer_file(config));
   run.save({print_config(config), records_of(learner.model()), state, learner.facts()});
 }
 

@@ -2,7 +2,7 @@
 /// Runs that begin with weights from elsewhere.
 
 #include <bochner/train/config/config.hpp>
-#include <bochner/train/run/run_directory.hpp>
+#include <bochner/train/run/session.hpp>
 #include <bochner/train/tasks/learner.hpp>
 
 namespace bochner {
@@ -14,8 +14,8 @@ struct ImportedProgress {
 
 /// Writes a run with the weights of a learner, whose data are not opened: the first resume records
 /// them, and begins all that training adds to a model. `source` is where the weights come from.
-void write_imported_run(FileStorage& storage, const Config& config, const Path& directory,
-                        const std::string& command, const std::string& source, Learner& learner,
+void write_imported_run(const SessionContext& context, const Config& config,
+                        const std::string& source, Learner& learner,
                         const ImportedProgress& progress);
 
 }  // namespace bochner

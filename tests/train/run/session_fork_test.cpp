@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 
 #include <bochner/train/commands/loaded_run.hpp>
+#include <bochner/train/run/imported_run.hpp>
+#include <bochner/train/tasks/facts.hpp>
 
 #include "data/messages.hpp"
 #include "faults/crashing_storage.hpp"
@@ -65,7 +67,7 @@ TEST_F(ForkOfShops, IsRefusedInTheDirectoryOfARunBeforeAnyWork) {
         Session::start({storage_, run, "test"}, recipe);
       },
       [&] {
-        Session::import_weights({storage_, run, "test"}, recipe, "file", [](Session&) {});
+        write_imported_run({storage_, run, "test"}, recipe, "file", *make_learner(recipe, {}), {});
       }};
   for (const auto& begin : begins)
     EXPECT_THAT(message_of<std::invalid_argument>(begin), HasSubstr("run: holds a run already"));

@@ -26,7 +26,7 @@ std::unique_ptr<LabelledTexts> text_sequences(const Config& config,
     for_each_table(config, [&](const std::filesystem::path&, const NamedArray& table) {
       append_rows(rows, table, config.text("data.text_column"), label);
     });
-  return std::make_unique<LabelledTexts>(with_numbers(std::move(rows), known_labels), spec);
+  return std::make_unique<LabelledTexts>(number_labels(std::move(rows), known_labels), spec);
 }
 
 std::unique_ptr<LabelledEvents> event_sequences(const Config& config, TableShape& shape) {

@@ -104,7 +104,7 @@ class VaeTask : public Task, public BoundsByDraws {
   Chart divergence_chart(const Observed& x) {
     Tape tape({.recording = false});
     const std::size_t d = model_.spec().latent.size;
-    const Tensor each = divergence(model_.encode(tape, x)).value();
+    const Tensor each = kl_divergence(model_.encode(tape, x)).value();
     Curve curve{{}, std::vector<double>(d)};
     for (std::size_t i = 0; i < each.size(); ++i)
       curve.y[i % d] += double(each.data()[i]) / double(x.size());

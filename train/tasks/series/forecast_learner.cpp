@@ -27,7 +27,7 @@ ForecasterSpec forecaster_spec(const Config& config, const SeriesFacts& facts) {
 
 /// The output that is nearest to a median. (B, V, H, Q) -> (B, V, H)
 Tensor middle_output(const Tensor& forecast, const std::vector<double>& levels) {
-  const std::size_t Q = levels.size(), middle = middle_of(levels);
+  const std::size_t Q = levels.size(), middle = median_index(levels);
   Tensor values = uninitialized({forecast.shape()[0], forecast.shape()[1], forecast.shape()[2]});
   for (std::size_t i = 0; i < values.size(); ++i)
     values.data()[i] = forecast.data()[i * Q + middle];

@@ -44,7 +44,7 @@ std::vector<TimeSeries> series_of(NamedArray& table, const SeriesColumns& column
   std::vector<TimeSeries> all;
   for (SeriesRows& part : rows_of_series(table, columns.series)) {
     if (!columns.known.empty())
-      part.rows.resize(part.rows.size() - rows_asked_for(table, columns, part.rows));
+      part.rows.resize(part.rows.size() - rows_to_forecast(table, columns, part.rows));
     if (part.rows.empty()) continue;
     if (carries) carry_forward(table, columns, part.rows);
     all.push_back(time_series(table, columns, part));
@@ -93,7 +93,7 @@ SeriesFacts found_names(const Config& config, const SeriesTable& table,
 void require_known(const Config& config, const SeriesFacts& known, const SeriesFacts& found,
                    const SeriesWindows& windows) {
   require_known_names("series", known.names(), found.names());
-  require_known_names("covariate", by_turns(known.levels), by_turns(found.levels));
+  require_known_names("covariate", flattened_levels(known.levels), flattened_levels(found.levels));
   if (config.text_list("data.columns").empty())
     require_known_names("column", known.columns, found.columns);
   if (windows.series().variates() != known.variates ||
@@ -167,7 +167,7 @@ SeriesTable read_series(const Config& config, const KnownFacts& known) {
   try {
     SeriesColumns columns = series_columns(config);
     if (columns.targets.empty()) columns.targets = facts.columns;
-    const TextLevels levels = with_levels(by_turns(facts.levels), text_levels(table, columns));
+    const TextLevels levels = merged_levels(flattened_levels(facts.levels), text_levels(table, columns));
     if (!levels.empty()) columns = with_indicators(table, columns, levels);
     std::vector<TimeSeries> series = series_of(table, columns, carries_forward(config, columns));
     put_first(facts.ids, series);

@@ -36,10 +36,10 @@ struct SeriesFacts {
 
   template <class Archive>
   void serialize(Archive& archive) {
-    std::vector<std::string> turns = by_turns(levels);
+    std::vector<std::string> turns = flattened_levels(levels);
     archive(variates, channels, lookback, horizon, examples, columns, series, ids, left_out, turns,
             time, time_format, steps, step_of, crosses_pauses, specimens);
-    levels = with_levels(turns, {});
+    levels = merged_levels(turns, {});
   }
   void check() const;
 

@@ -3,6 +3,8 @@
 
 #include <bochner/data/files/gzip.hpp>
 #include <bochner/train/run/checkpoint/safetensors.hpp>
+#include <bochner/train/run/imported_run.hpp>
+#include <bochner/train/tasks/facts.hpp>
 #include <cstring>
 
 #include "data/temporary_folder.hpp"
@@ -116,25 +118,23 @@ TEST_F(AdoptedRun, HoldsTheWeightsThatItIsGivenAndGoesOn) {
       tensor_bytes(RunDirectory::read(storage, tiny_run).load_step(7));
   {
     const CheckpointReader checkpoint = RunDirectory::read(storage, tiny_run).load_step(7);
-    const Session session =
-        Session::import_weights({storage, "other", "test"}, config, "file", [&](Session& into) {
-          for (const NamedParameter& named : parameters_of(into.task().model()))
-            checkpoint.load_into("model/" + named.name, named.parameter->value());
-          into.state().step = 7;
-        });
+    const auto learner = make_learner(config, {checkpoint.facts()});
+    for (const NamedParameter& named : parameters_of(learner->model()))
+      checkpoint.load_into("model/" + named.name, named.parameter->value());
+    write_imported_run({storage, "other", "test"}, config, "file", *learner, {.step = 7});
   }
   const std::map<std::string, std::string> adopted =
       tensor_bytes(RunDirectory::read(storage, "other").load_step(7));
-  for (const auto& [name, bytes] : trained) {
-    if (name.starts_with("model/")) {
-      EXPECT_EQ(adopted.at(name), bytes) << name;
-    } else if (name.starts_with("ema/")) {
-      EXPECT_EQ(adopted.at(name), trained.at("model/" + name.substr(4))) << name;
-    }
-  }
+  for (const auto& [name, bytes] : trained)
+    if (name.starts_with("model/")) EXPECT_EQ(adopted.at(name), bytes) << name;
   std::vector<std::string> notes;
   Session session = Session::resume({storage, "other"}, {}, true, notes);
   EXPECT_EQ(session.state().step, 7u);
+  session.save();
+  const std::map<std::string, std::string> resumed =
+      tensor_bytes(RunDirectory::read(storage, "other").load_step(7));
+  for (const auto& [name, bytes] : resumed)
+    if (name.starts_with("ema/")) EXPECT_EQ(bytes, trained.at("model/" + name.substr(4))) << name;
   run_leg(session, 1);
   EXPECT_EQ(session.state().step, run_steps);
 }
@@ -159,7 +159,8 @@ TEST_F(AdoptedRun, OfNoStepsIsSavedAsItStarts) {
 
 TEST_F(AdoptedRun, ThatEndedBeforeItsCheckpointDoesNotBeginAnew) {
   const Config config = tiny_config(folder.write("text", tiny_text()));
-  Session::import_weights({storage, "other", "test"}, config, "w.safetensors", [](Session&) {});
+  write_imported_run({storage, "other", "test"}, config, "w.safetensors", *make_learner(config, {}),
+                     {});
   storage.unlink("other/checkpoints/step-000000000000.ckpt");
   std::vector<std::string> notes;
   EXPECT_EQ(message_of<DataError>([&] {

@@ -4,15 +4,20 @@
 
 #include <bochner/base/errors.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
+#include <bochner/train/tasks/events/event_facts.hpp>
+#include <bochner/train/tasks/fields/sensor_learner.hpp>
+#include <bochner/train/tasks/labels/label_learner.hpp>
+#include <bochner/train/tasks/series/series_facts.hpp>
+#include <bochner/train/tasks/tables/process_learner.hpp>
 #include <bochner/train/tasks/task.hpp>
-#include <bochner/train/tasks/vocabularies.hpp>
+#include <optional>
 
 #include "data/messages.hpp"
 #include "faults/crashing_storage.hpp"
 #include "train/training_run.hpp"
 
 namespace bochner {
-namespace run_names_test {
+namespace facts_test {
 
 using testing::AllOf;
 using testing::Contains;
@@ -28,15 +33,20 @@ std::string repeated(const std::string& row, std::size_t count, std::size_t firs
 
 class RunNames : public testing::Test {
  protected:
-  /// The names that a run keeps which begins with the data as they are now.
-  Config kept(std::vector<std::string> sets) const {
-    Config config = tiny_config(file_, sets);
-    store_vocabularies(config, make_task(config)->names());
-    return config;
+  /// A run that begins with the data as they are now: its config and its facts.
+  void begin(const std::vector<std::string>& sets) {
+    config_ = tiny_config(file_, sets);
+    known_.bytes = make_task(*config_)->learner().facts();
+  }
+  /// The facts of a task on the data as they are now.
+  template <class Facts>
+  Facts facts(bool extends = true) const {
+    const auto task = make_task(*config_, {known_.bytes, extends});
+    return decode_facts<Facts>(task->learner().facts());
   }
   void write(const std::string& text) const { folder_.write("table.csv", text); }
-  std::string problem(const Config& config) const {
-    return message_of<DataError>([&] { require_known(config, make_task(config)->names()); });
+  std::string problem() const {
+    return message_of<DataError>([&] { make_task(*config_, known_); });
   }
 
   /// A run of this config.
@@ -45,6 +55,8 @@ class RunNames : public testing::Test {
     run_leg(session, 1);
   }
 
+  std::optional<Config> config_;
+  KnownFacts known_;
   TemporaryFolder folder_;
   std::filesystem::path file_ = folder_.path() / "table.csv", run_ = folder_.path() / "run";
   PosixStorage storage_;
@@ -55,27 +67,27 @@ const std::string events = "time,type,rest\n", buys = repeated("{},buy", 20),
 
 TEST_F(RunNames, OfTypesAreThoseOfTheirNumbers) {
   write(events + buys + views);
-  const Config config = kept({"model.kind=events", "data.kind=event_files"});
-  EXPECT_THAT(config.text_list("data.names.types"), ElementsAre("buy", "view"));
+  begin({"model.kind=events", "data.kind=event_files"});
+  EXPECT_THAT(facts<EventFacts>().table.types, ElementsAre("buy", "view"));
   for (const std::string& others : {events + repeated("{},view", 20) + repeated("{},buy", 20, 20),
                                     events + repeated("{},view", 20)}) {
     write(others);
-    const auto task = make_task(config);
-    EXPECT_THAT(task->names().types, ElementsAre("buy", "view"));
+    const auto task = make_task(*config_, known_);
+    EXPECT_THAT(facts<EventFacts>(false).table.types, ElementsAre("buy", "view"));
     EXPECT_EQ(task->arrays(task->data().in_order(Split::train, 0, 1))[0].second(0, 0), 1);
   }
   write(events + buys + views + sales);
-  EXPECT_THAT(problem(config), HasSubstr("the model knows no type \"sell\""));
+  EXPECT_THAT(problem(), HasSubstr("the model knows no type \"sell\""));
 }
 
 TEST_F(RunNames, OfLabelsAreThoseOfTheirNumbers) {
   write("text,label,rest\n" + repeated("awful {},bad", 20) + repeated("nice {},good", 20));
-  const Config config = kept({"model.kind=classifier", "data.kind=texts", "data.label_column=label",
-                              "model.positions=none"});
-  EXPECT_THAT(config.text_list("data.names.labels"), ElementsAre("bad", "good"));
+  begin({"model.kind=classifier", "data.kind=texts", "data.label_column=label",
+         "model.positions=none"});
+  EXPECT_THAT(facts<LabelFacts>().labels, ElementsAre("bad", "good"));
   write("text,label,rest\n" + repeated("awful {},poor", 20) + repeated("nice {},good", 20));
-  EXPECT_THAT(make_task(config)->names().labels, ElementsAre("bad", "good", "poor"));
-  EXPECT_THAT(problem(config), HasSubstr("the model knows no label \"poor\""));
+  EXPECT_THAT(facts<LabelFacts>().labels, ElementsAre("bad", "good", "poor"));
+  EXPECT_THAT(problem(), HasSubstr("the model knows no label \"poor\""));
 }
 
 TEST_F(RunNames, OfSeriesAndOfTheirCovariatesAreThoseOfTheirNumbers) {
@@ -83,25 +95,25 @@ TEST_F(RunNames, OfSeriesAndOfTheirCovariatesAreThoseOfTheirNumbers) {
   const std::string north = repeated("{0},north,none", 40) + repeated("{0},north,easter", 40),
                     south = repeated("{0},south,easter", 40) + repeated("{0},south,none", 40);
   write(header + north + south);
-  const Config config = kept({"model.kind=forecaster", "data.kind=series", "data.series=shop",
-                              "data.known=holiday", "data.lookback=8", "data.horizon=4"});
-  EXPECT_THAT(config.text_list("data.names.series"), ElementsAre("north", "south"));
-  EXPECT_THAT(config.text_list("data.names.levels"),
-              ElementsAre("holiday", "none", "holiday", "easter"));
-  EXPECT_THAT(config.text_list("data.names.columns"), ElementsAre("x", "y"));
+  begin({"model.kind=forecaster", "data.kind=series", "data.series=shop", "data.known=holiday",
+         "data.lookback=8", "data.horizon=4"});
+  const auto learned = facts<SeriesFacts>();
+  EXPECT_THAT(learned.names(), ElementsAre("north", "south"));
+  EXPECT_THAT(flattened_levels(learned.levels), ElementsAre("holiday", "none", "holiday", "easter"));
+  EXPECT_THAT(learned.columns, ElementsAre("x", "y"));
   write(header + south + north);
-  EXPECT_NO_THROW(require_known(config, make_task(config)->names()));
-  EXPECT_THAT(make_task(config)->names().series, ElementsAre("north", "south"));
+  EXPECT_THAT(facts<SeriesFacts>(false).names(), ElementsAre("north", "south"));
   write(header + south);
-  EXPECT_THAT(problem(config), HasSubstr("the model has learned the series \"north\""));
+  EXPECT_THAT(problem(), HasSubstr("the model has learned the series \"north\""));
 }
 
 TEST_F(RunNames, OfColumnsOfATable) {
   write("a,b,y\n" + repeated("{0},1", 20));
-  const Config config = kept({"model.kind=gp", "data.kind=table", "train.batch=1"});
-  EXPECT_THAT(config.text_list("data.names.columns"), ElementsAre("a", "b", "y"));
+  begin({"model.kind=gp", "data.kind=table", "train.batch=1"});
+  EXPECT_THAT(facts<ProcessFacts>().table.inputs, ElementsAre("a", "b"));
   write("b,y,a\n" + repeated("{0},1", 20));
-  EXPECT_THAT(make_task(config)->names().columns, ElementsAre("a", "b", "y"));
+  EXPECT_THAT(facts<ProcessFacts>(false).table.inputs, ElementsAre("a", "b"));
+  EXPECT_EQ(facts<ProcessFacts>(false).table.target, "y");
 }
 
 TEST_F(RunNames, OfColumnsOfSensors) {
@@ -112,35 +124,31 @@ TEST_F(RunNames, OfColumnsOfSensors) {
     return text;
   };
   write(values("time,x,cold,hot"));
-  const Config config = kept({"model.kind=field", "data.kind=sensors", "data.place_columns=x"});
-  EXPECT_THAT(config.text_list("data.names.columns"), ElementsAre("cold", "hot"));
+  begin({"model.kind=field", "data.kind=sensors", "data.place_columns=x"});
+  EXPECT_THAT(facts<SensorFacts>().names, ElementsAre("time", "x", "cold", "hot"));
   write(values("time,x,hot,cold"));
-  EXPECT_THAT(make_task(config)->names().columns, ElementsAre("cold", "hot"));
+  EXPECT_THAT(facts<SensorFacts>(false).names, ElementsAre("time", "x", "cold", "hot"));
   write(values("time,x,cold,warm"));
-  EXPECT_THAT(message_of<DataError>([&] { make_task(config); }), HasSubstr("no column \"hot\""));
+  EXPECT_THAT(problem(), HasSubstr("no column \"hot\""));
   write(values("1,2,3,4"));
-  EXPECT_THAT(
-      kept({"model.kind=field", "data.kind=sensors", "data.time_column=1", "data.place_columns=2"})
-          .text_list("data.names.columns"),
-      ElementsAre());
+  begin({"model.kind=field", "data.kind=sensors", "data.time_column=1", "data.place_columns=2"});
+  EXPECT_EQ(facts<SensorFacts>().variates, 2u);
 }
 
 /// Whatever they hold, a run can be read again.
 TEST_F(RunNames, MayHoldTabsAndLineEnds) {
   write("\"a\tb\",\"y\nz\"\n" + repeated("{0}", 20));
-  const Config config =
-      tiny_config(file_, {"model.kind=gp", "data.kind=table", "train.batch=1", "train.steps=1"});
-  train(config);
-  EXPECT_THAT(load_run(run_.string()).config.text_list("data.names.columns"),
-              ElementsAre("a\tb", "y\nz"));
+  train(tiny_config(file_, {"model.kind=gp", "data.kind=table", "train.batch=1", "train.steps=1"}));
+  const auto kept = decode_facts<ProcessFacts>(load_run(run_.string()).checkpoint.facts());
+  EXPECT_THAT(kept.table.inputs, ElementsAre("a\tb"));
+  EXPECT_EQ(kept.table.target, "y\nz");
 }
 
+/// Facts keep any bytes.
 TEST_F(RunNames, AreUtf8) {
   write("x\xe9,y\n" + repeated("{0}", 20));
-  EXPECT_THAT(message_of<DataError>([&] {
-                kept({"model.kind=gp", "data.kind=table", "train.batch=1"});
-              }),
-              HasSubstr("is not UTF-8"));
+  begin({"model.kind=gp", "data.kind=table", "train.batch=1"});
+  EXPECT_THAT(facts<ProcessFacts>(false).table.inputs, ElementsAre("x\xe9"));
 }
 
 TEST_F(RunNames, AreInARunAndInItsForks) {
@@ -156,7 +164,7 @@ TEST_F(RunNames, AreInARunAndInItsForks) {
               HasSubstr("the model knows no type \"sell\""));
   std::vector<std::string> notes;
   Session::fork({storage_, fork, "test"}, {run_, ""}, config, {.schedule = true}, notes);
-  EXPECT_THAT(load_run(fork.string()).config.text_list("data.names.types"),
+  EXPECT_THAT(decode_facts<EventFacts>(load_run(fork.string()).checkpoint.facts()).table.types,
               ElementsAre("buy", "view", "sell"));
 }
 
@@ -176,12 +184,13 @@ TEST_F(RunNames, SeriesOfAForkMayBeOthers) {
   EXPECT_THAT(notes_of("same"), ElementsAre());
   write("x,shop,y\n" + south + north);
   EXPECT_THAT(notes_of("order"), ElementsAre());
-  EXPECT_THAT(load_run((folder_.path() / "order").string()).config.text_list("data.names.series"),
+  const LoadedRun order = load_run((folder_.path() / "order").string());
+  EXPECT_THAT(decode_facts<SeriesFacts>(order.checkpoint.facts()).names(),
               ElementsAre("north", "south"));
   write("x,shop,y\n" + north + repeated("{},west", 40));
   EXPECT_THAT(notes_of("other"),
               AllOf(Contains("starts anew: buffer/standardize.mean is of other series"),
-                    Contains("series have other numbers than the parent's: data.names.series")));
+                    Contains("series are others than the parent's, and have other numbers")));
 }
 
 TEST_F(RunNames, DataThatHaveChangedAreNoted) {
@@ -201,5 +210,5 @@ TEST_F(RunNames, DataThatHaveChangedAreNoted) {
   EXPECT_EQ(words({"data.validation=0.2"}), "");
 }
 
-}  // namespace run_names_test
+}  // namespace facts_test
 }  // namespace bochner
