@@ -1,9 +1,9 @@
 #pragma once
 /// Runs that a command reads. Checkpoints that had to be skipped are named on stderr.
 
+#include <bochner/layers/module.hpp>
 #include <bochner/train/commands/common_options.hpp>
 #include <bochner/train/config/config.hpp>
-#include <bochner/layers/module.hpp>
 #include <bochner/train/run/checkpoint/checkpoint_file.hpp>
 
 namespace bochner {

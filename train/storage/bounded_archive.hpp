@@ -10,9 +10,9 @@
 namespace bochner {
 
 /// Reads what cereal::BinaryOutputArchive wrote: numbers, texts, vectors, and structs of them that
-/// serialize(), as members or as free functions. Throws DataError for a container that claims more elements than bytes are left, for
-/// containers that claim more than the input in sum, for structs nested deeper than `max_depth`,
-/// and for input that ends early.
+/// serialize(), as members or as free functions. Throws DataError for a container that claims more
+/// elements than bytes are left, for containers that claim more than the input in sum, for structs
+/// nested deeper than `max_depth`, and for input that ends early.
 class BoundedInputArchive {
  public:
   static constexpr int max_depth = 16;

@@ -124,8 +124,7 @@ MemoryStudy study_memory(Module& model, const Specimens& specimens, const StackS
   Gatherer gatherer;
   gatherer.length = options.length;
   look_at(specimens, options.windows, gatherer);
-  require(!gatherer.parts.empty(), "probe",
-          "this model has no blocks to look into");
+  require(!gatherer.parts.empty(), "probe", "this model has no blocks to look into");
   std::ranges::rotate(gatherer.parts, gatherer.parts.begin() + 1);  // the stack is entered first
   MemoryStudy study{options, gatherer.parts.front().windows.size(),
                     longest_of(gatherer.parts.front().windows)};

@@ -58,8 +58,8 @@ Averaged averaged(Task& task, DrawnPosteriors& posteriors, const Examples& examp
       result.targets = array_called(arrays, "targets");
       for (const auto& [name, array] : arrays)
         if (name == "asked") result.asked = array;
-      result.of_answers =
-          task.learner().loss_unit() == "nats" && outputs.dimension() == result.targets.dimension() + 1;
+      result.of_answers = task.learner().loss_unit() == "nats" &&
+                          outputs.dimension() == result.targets.dimension() + 1;
       result.mean = xt::zeros<double>(outputs.shape());
       result.variance = xt::zeros<double>(outputs.shape());
     }

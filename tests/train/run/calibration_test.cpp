@@ -254,7 +254,8 @@ TEST(Calibration, StartsDensitiesAtTheData) {
                                      "data.length=64", "data.validation=0.1"}),
                    letters(2000));
   run.trainer.calibrate();
-  const auto samples = attention_samples(validation_specimens(*run.task), attention_layers(run.task->model()));
+  const auto samples =
+      attention_samples(validation_specimens(*run.task), attention_layers(run.task->model()));
   const Tensor &q = samples[0].q, &k = samples[0].k;
   const Tensor& scale = run.tensor(first_map + "density.log_scale");
   const std::size_t T = q.shape()[1], H = q.shape()[2], d = q.shape()[3];

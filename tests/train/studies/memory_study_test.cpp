@@ -22,7 +22,8 @@ struct Subject {
     task = make_task(config);
   }
   MemoryStudy study(const MemoryOptions& options = {.probe = {.draws = 2}, .windows = 3}) {
-    return study_memory(task->model(), validation_specimens(*task), read_spec<StackSpec>(config, "model"), options);
+    return study_memory(task->model(), validation_specimens(*task),
+                        read_spec<StackSpec>(config, "model"), options);
   }
 
  private:

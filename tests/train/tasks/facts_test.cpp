@@ -99,7 +99,8 @@ TEST_F(RunNames, OfSeriesAndOfTheirCovariatesAreThoseOfTheirNumbers) {
          "data.lookback=8", "data.horizon=4"});
   const auto learned = facts<SeriesFacts>();
   EXPECT_THAT(learned.names(), ElementsAre("north", "south"));
-  EXPECT_THAT(flattened_levels(learned.levels), ElementsAre("holiday", "none", "holiday", "easter"));
+  EXPECT_THAT(flattened_levels(learned.levels),
+              ElementsAre("holiday", "none", "holiday", "easter"));
   EXPECT_THAT(learned.columns, ElementsAre("x", "y"));
   write(header + south + north);
   EXPECT_THAT(facts<SeriesFacts>(false).names(), ElementsAre("north", "south"));

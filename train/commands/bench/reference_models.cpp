@@ -132,7 +132,7 @@ class FrameReader : public FieldModel {
  public:
   using FieldModel::FieldModel;
   Var loss(Tape& tape, const Tensor& frames, const Tensor& targets) {
-    return mean_squared_error(readings(tape, frames), targets);
+    return mean_squared_error(reconstruct(tape, frames), targets);
   }
 };
 

@@ -2,8 +2,9 @@
 /// One file per checkpoint: written from content in memory, read with every size checked first.
 /// The bytes of a checkpoint file, little endian, every part on a multiple of 64 bytes:
 ///   FileHeader, section_count x SectionEntry, zeros, digest of all these bytes,
-///   then the sections "config" (text), "state" and "facts" (cereal), "table" (TensorEntry and name, repeated)
-///   and "tensors" (raw data). A section's digest includes the zeros up to the next one.
+///   then the sections "config" (text), "state" and "facts" (cereal), "table" (TensorEntry and
+///   name, repeated) and "tensors" (raw data). A section's digest includes the zeros up to the next
+///   one.
 
 #include <bit>
 #include <bochner/autodiff/tensor.hpp>

@@ -207,7 +207,8 @@ std::vector<NamedTensor> KernelMonitor::state() {
 
 std::vector<KernelMetrics> KernelMonitor::measure(Task& task) {
   if (layers_.empty()) return {};
-  const std::vector<AttentionSample> samples = attention_samples(validation_specimens(task), layers_);
+  const std::vector<AttentionSample> samples =
+      attention_samples(validation_specimens(task), layers_);
   std::vector<KernelMetrics> all;
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     if (samples[i].q.dimension() != 4) continue;

@@ -105,7 +105,8 @@ class ForecastTask : public Task, public Backtests, public HasUnits {
     const Var forecast = forecaster().forward(tape, tape.constant(batch.past), rows_of(batch));
     const std::uint64_t terms = batch.future.size();
     const auto sum = [&](const Var& mean) { return double(mean.value()()) * double(terms); };
-    const Var point = spec().predicts_quantiles() ? Var(learner_.point_of(forecast.value())) : forecast;
+    const Var point =
+        spec().predicts_quantiles() ? Var(learner_.point_of(forecast.value())) : forecast;
     Evaluation result{sum(forecaster().loss(forecast, batch.future)),
                       terms,
                       learner_.loss_unit(),

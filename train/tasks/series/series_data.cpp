@@ -167,7 +167,8 @@ SeriesTable read_series(const Config& config, const KnownFacts& known) {
   try {
     SeriesColumns columns = series_columns(config);
     if (columns.targets.empty()) columns.targets = facts.columns;
-    const TextLevels levels = merged_levels(flattened_levels(facts.levels), text_levels(table, columns));
+    const TextLevels levels =
+        merged_levels(flattened_levels(facts.levels), text_levels(table, columns));
     if (!levels.empty()) columns = with_indicators(table, columns, levels);
     std::vector<TimeSeries> series = series_of(table, columns, carries_forward(config, columns));
     put_first(facts.ids, series);

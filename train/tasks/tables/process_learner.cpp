@@ -44,7 +44,7 @@ void require_memory(const GaussianProcessSpec& spec, std::size_t rows, std::size
 std::optional<TableRows> rows_in_units(const Config& config, ProcessFacts& facts) {
   if (facts.units.empty()) return std::nullopt;
   std::optional<TableRows> rows(std::in_place, std::move(facts.table), table_spec(config));
-  rows->measure_in(std::move(facts.units));
+  rows->set_units(std::move(facts.units));
   return rows;
 }
 
