@@ -104,7 +104,9 @@ std::string excerpt(std::string_view text) {
     while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0u) == 0x80u) --size;
     text = text.substr(0, size);
   }
-  return "\"" + printable(text) + (is_long ? "...\"" : "\"");
+  std::string quoted = "\"";
+  quoted += printable(text);
+  return quoted += is_long ? "...\"" : "\"";
 }
 
 std::string to_hex(std::string_view bytes) {
