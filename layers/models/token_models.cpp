@@ -189,7 +189,7 @@ void LanguageModel::begin(State& state, std::size_t sequences) {
 Tensor LanguageModel::step_group(const std::vector<std::int32_t>& tokens, Trunk::State& state,
                                  WeightCache& cache, double time) {
   Tape tape({.recording = false});
-  tape.weight_cache = &kept;
+  tape.weight_cache = &cache;
   Tensor logits = head_.forward(tape, trunk_.step(tape, tokens, state, time)).value();
   logits.reshape(Shape{tokens.size(), logits.size() / tokens.size()});
   return logits;
