@@ -339,7 +339,8 @@ const std::vector<Target>& run_targets() {
        changed_a_little,
        read_pieces,
        2000},
-      {"tokens", token_seeds(), {"BOCHTOK1", "\xff\xff"}, make_tokens, read_tokens, 400}};
+      {"tokens", token_seeds(), {"BOCHTOK1", "\xff\xff"}, make_tokens, read_tokens, 400},
+      facts_target()};
   return all;
 }
 

@@ -27,5 +27,7 @@ std::string mutated(const Target& target, Draws& draws);
 const std::vector<Target>& targets();
 const std::vector<Target>& run_targets();
 const std::vector<Target>& broken_targets();
+/// The facts of a checkpoint.
+Target facts_target();
 
 }  // namespace bochner
