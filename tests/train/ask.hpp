@@ -18,6 +18,18 @@ inline NamedArray predict(const std::unique_ptr<Task>& task, const NamedArray& q
 inline std::string describe_model(const std::unique_ptr<Task>& task) {
   return task->learner().describe();
 }
+/// A learner of a model that a test made.
+class TestLearner : public Learner {
+ public:
+  explicit TestLearner(Module& of, std::string name = "") : model_(of), name_(std::move(name)) {}
+  Module& model() override { return model_; }
+  std::string describe() const override { return name_; }
+  std::string facts() const override { return ""; }
+
+ private:
+  Module& model_;
+  std::string name_;
+};
 /// All pictures of a report.
 inline void illustrate(const std::unique_ptr<Task>& task, Page& page) {
   task->illustrate(page);

@@ -70,7 +70,7 @@ TEST(TimeStep, OfOthersIsTheMedianGap) {
   EXPECT_EQ(TimeStep(times_of({"2024-01-05", "2024-01-06", "2024-01-07"})).words(), "1 day");
   const TimeStep irregular({0, 1, 7, 9, 10});
   EXPECT_EQ(irregular.between(0, 100), 1u) << "no step, no gap";
-  EXPECT_EQ(TimeStep({}).after(3, 4), 7);
+  EXPECT_EQ(TimeStep().after(3, 4), 7);
 }
 
 TEST(TimeStep, KnowsRowsThatLieCloser) {
@@ -92,7 +92,7 @@ TEST(TimeStep, SuggestsASeason) {
   EXPECT_EQ(season({"2024-01-01", "2024-02-01", "2024-03-01"}), 12u);
   EXPECT_EQ(season({"2024-01-01", "2024-04-01", "2024-07-01"}), 4u);
   EXPECT_EQ(season({"2024-01-01 00:00", "2024-01-01 07:00", "2024-01-01 14:00"}), 1u);
-  EXPECT_EQ(TimeStep({}).season(), 1u);
+  EXPECT_EQ(TimeStep().season(), 1u);
 }
 
 /// Returns midnights in Berlin, in UTC and with their offsets.

@@ -7,6 +7,7 @@
 #include <bochner/train/storage/storage.hpp>
 
 #include "faults/crashing_storage.hpp"
+#include "train/ask.hpp"
 #include "train/config_text.hpp"
 #include "train/training_run.hpp"
 
@@ -213,9 +214,8 @@ class PaddedTask : public Task {
     model_.mixer = mixers().make("linear", spec);
     initialize(model_, 1);
   }
-  Module& model() override { return model_; }
+  Learner& learner() override { return learner_; }
   const Dataset& data() const override { return like_.data(); }
-  std::string describe_model() const override { return ""; }
   Evaluation evaluate(Tape&, const Examples&) override { return {}; }
   Var loss(Tape& tape, const Examples&) override {
     const RandomFunction random{3, Purpose::test, 1};
@@ -233,6 +233,7 @@ class PaddedTask : public Task {
   Task& like_;
   real padding_;
   Model model_;
+  TestLearner learner_{model_};
 };
 
 TEST(Calibration, DoesNotLookAtPadding) {

@@ -78,7 +78,7 @@ class PreReleaseRun : public testing::Test {
  protected:
   PreReleaseRun() {
     const Config config = tiny_config(folder_.write("text", tiny_text()), {"train.steps=2"});
-    Session session = Session::start(storage_, config, run_, "test");
+    Session session = Session::start({storage_, run_, "test"}, config);
     run_leg(session, 1);
   }
   void forget_format() {

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "train/ask.hpp"
 #include "train/training_run.hpp"
 
 namespace bochner {
@@ -46,7 +47,7 @@ TEST(Trainer, RefusesAnUpdateThatIsNotFinite) {
 class ForgetfulTask : public Task {
  public:
   explicit ForgetfulTask(const Config& config) : all_(make_task(config)) { initialize(part_, 7); }
-  Module& model() override { return all_->model(); }
+  Learner& learner() override { return all_->learner(); }
   const Dataset& data() const override { return all_->data(); }
   Var loss(Tape& tape, const Examples& examples) override {
     return all_->loss(tape, examples) * tape(part_.weight);
@@ -54,7 +55,6 @@ class ForgetfulTask : public Task {
   Evaluation evaluate(Tape& tape, const Examples& examples) override {
     return all_->evaluate(tape, examples);
   }
-  std::string describe_model() const override { return all_->describe_model(); }
 
  private:
   struct Part : Module {
@@ -78,7 +78,7 @@ TEST(Trainer, RefusesAParameterThatNoVisitNames) {
 class SideTask : public Task {
  public:
   explicit SideTask(Task& like) : like_(like) {}
-  Module& model() override { return model_; }
+  Learner& learner() override { return learner_; }
   const Dataset& data() const override { return like_.data(); }
   Var loss(Tape& tape, const Examples&) override {
     steps.push_back(tape.step);
@@ -87,7 +87,6 @@ class SideTask : public Task {
     return half;
   }
   Evaluation evaluate(Tape&, const Examples&) override { return {}; }
-  std::string describe_model() const override { return ""; }
   std::vector<std::uint64_t> steps;
 
  private:
@@ -97,6 +96,7 @@ class SideTask : public Task {
   };
   Task& like_;
   Model model_;
+  TestLearner learner_{model_};
 };
 
 /// Passes of a step draw different numbers, in no other step, and are one gradient together.

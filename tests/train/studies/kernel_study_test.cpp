@@ -178,11 +178,11 @@ TEST(AttentionMaps, WeighByAllTimeKernels) {
   };
   expect_near(weights(0), {1 / 4., 1 / 2., 1, 0});
   expect_near(weights(1), {1 / 9., 1 / 3., 1, 0});
-  sample.turns = zeros({1, 3, 2, 2});  // (1, 1/2), (1, -1/2), (1, 1/2) of head 1
+  sample.modulation = zeros({1, 3, 2, 2});  // (1, 1/2), (1, -1/2), (1, 1/2) of head 1
   for (std::size_t t = 0; t < 3; ++t)
-    sample.turns(0, t, 1, 0) = 1, sample.turns(0, t, 1, 1) = real(t % 2 ? -0.5 : 0.5);
+    sample.modulation(0, t, 1, 0) = 1, sample.modulation(0, t, 1, 1) = real(t % 2 ? -0.5 : 0.5);
   expect_near(weights(1), {1.25 / 9, 0.75 / 3, 1.25, 0});
-  sample.turns = Tensor();
+  sample.modulation = Tensor();
   sample.rate = zeros({1, 3, 2});  // gates: what is lost at each token
   sample.rate(0, 1, 1) = real(std::log(2)), sample.rate(0, 2, 1) = real(std::log(5));
   expect_near(weights(1), {1 / 10., 1 / 5., 1, 0});

@@ -4,6 +4,8 @@
 #include <bochner/train/studies/predictive_scores.hpp>
 #include <cmath>
 
+#include "train/ask.hpp"
+
 namespace bochner {
 namespace predictive_scores_test {
 
@@ -28,14 +30,14 @@ struct Belief : Module {
 struct Oracle : Task {
   Numbered numbers;
   Belief belief;
+  TestLearner belief_learner{belief, "oracle"};
   std::vector<double> targets, of_training;
   bool answers = true;
 
-  Module& model() override { return belief; }
+  Learner& learner() override { return belief_learner; }
   const Dataset& data() const override { return numbers; }
   Var loss(Tape&, const Examples&) override { return {}; }
   Evaluation evaluate(Tape&, const Examples&) override { return {}; }
-  std::string describe_model() const override { return "oracle"; }
   NamedArrays arrays(const Examples& examples) override {
     const std::size_t n = examples.size();
     const double x = double(belief.x.value()(0));

@@ -12,6 +12,7 @@
 
 #include "data/image_files.hpp"
 #include "data/temporary_folder.hpp"
+#include "train/ask.hpp"
 #include "train/thread_processes.hpp"
 #include "train/training_run.hpp"
 #include "train/well_formed.hpp"
@@ -86,7 +87,7 @@ TEST(MakeTask, ChoosesByModelAndData) {
               "copy, 8 tokens of 20  ·  10000 examples to train, 1000 to validate");
   const auto classifier =
       make_task(generated({"model.kind=classifier", "data.kind=listops", "model.pooling=cls"}));
-  EXPECT_THAT(classifier->describe_model(), StartsWith("classifier, 1 block, D 8, softmax"));
+  EXPECT_THAT(classifier->learner().describe(), StartsWith("classifier, 1 block, D 8, softmax"));
   EXPECT_EQ(classifier->data().tokens_per_example(), 9u);
 }
 
@@ -95,7 +96,8 @@ TEST(MakeTask, DescribesThePatternOfItsMixers) {
   const auto words = [](const std::string& pattern) {
     return make_task(generated({"data.kind=copy", "model.blocks=5", "model.pattern=" + pattern,
                                 "model.mixer.time_kernel.kind=gate", "model.positions=none"}))
-        ->describe_model();
+        ->learner()
+        .describe();
   };
   EXPECT_EQ(words("[\"linear\", \"linear\", \"softmax\"]"),
             "lm, 5 blocks, D 8, 2 " + linear + " x gate + softmax, positions none");
@@ -107,7 +109,8 @@ TEST(MakeTask, DescribesTheFormsOfItsMixers) {
   const auto words = [](const std::string& mixer) {
     return make_task(
                generated({"data.kind=copy", "model.positions=none", "model.mixer={" + mixer + "}"}))
-        ->describe_model();
+        ->learner()
+        .describe();
   };
   EXPECT_EQ(
       words("kind=\"linear\", update=\"delta\", time_kernel={kind=\"gate\", per=\"channel\"}"),
@@ -178,7 +181,7 @@ TEST(Places, OfGeneratedSequencesArePartAndPlaceInIt) {
        "model.encoding.space_scale=4", "model.width=32", "model.blocks=2", "train.batch=16",
        "optim.lr=0.01", "train.steps=150", "data.validation_examples=64"});
   const auto task = make_task(config);
-  EXPECT_THAT(task->describe_model(), testing::EndsWith("positions encoding"));
+  EXPECT_THAT(task->learner().describe(), testing::EndsWith("positions encoding"));
   EXPECT_TRUE(has_parameter(*task, "encoding.space.frequencies"));
   train(config, *task, 150);
   EXPECT_GT(evaluate_task(*task, Split::validation, 16)->mean("accuracy"), 0.5);

@@ -156,7 +156,7 @@ TEST_F(StarterTables, NorthAmericaIsARegion) {
                                    "," + std::to_string(i % 7);
                           }));
   EXPECT_THAT(config_for(file).text_list("data.series"), ElementsAre("region"));
-  EXPECT_THAT(make_task(config_for(file))->names().series, ElementsAre("EU", "NA", "APAC"));
+  EXPECT_THAT(make_task(config_for(file))->learner().series(), ElementsAre("EU", "NA", "APAC"));
 }
 
 TEST_F(StarterTables, EndingsMayBeOfCapitals) {
