@@ -12,21 +12,20 @@ namespace {
 
 constexpr double wanted_ticks = 5;
 
-/// The step 1, 2 or 5 times a power of ten that comes nearest to `span / wanted_ticks`.
+/// Returns the step, 1, 2 or 5 times a power of ten, that is nearest to `span / wanted_ticks`.
 double tick_step(double span) {
   const double raw = span / wanted_ticks, power = std::pow(10, std::floor(std::log10(raw)));
   const double part = raw / power;
   return power * (part < 1.4 ? 1 : part < 3.2 ? 2 : part < 7.1 ? 5 : 10);
 }
 
-/// As many digits as the step asks for, so that all labels of an axis look alike and tell their
-/// ticks apart.
+/// Formats a tick with the digits that the step needs, so that labels are alike and distinct.
 std::string tick_label(double number, double step) {
   if (std::fabs(number) < step / 1e6) return "0";
   const double size = std::fabs(number);
   const std::string sign = number < 0 ? "−" : "";
   const int first = int(std::floor(std::log10(size) + 1e-9)),
-            last = int(std::floor(std::log10(step) + 1e-9));  // places of digits
+            last = int(std::floor(std::log10(step) + 1e-9));  // decimal places
   if (first >= 4 && first < 12) {
     const int unit = first / 3 * 3;
     if (unit - last <= 2)
@@ -46,7 +45,7 @@ std::string decade_label(int exponent) {
   return std::string("10") + (exponent < 0 ? "⁻" : "") + raised;
 }
 
-constexpr double character_width = 6.3;  // of text of 11.5 px
+constexpr double character_width = 6.3;  // for text of 11.5 px
 
 std::string swatch(const LegendEntry& entry, double x, double y) {
   const std::string colour = colour_class(entry.colour);
@@ -118,7 +117,7 @@ void AxisLayout::choose_decades() {
     choose_between_digits();
 }
 
-/// Where all numbers lie between two digits, or one of them among the numbers.
+/// Chooses ticks where all numbers lie between two digits, or one of these among the numbers.
 void AxisLayout::choose_between_digits() {
   const double low = std::pow(10, low_), high = std::pow(10, high_), step = tick_step(high - low);
   ticks_.clear();

@@ -17,7 +17,7 @@ struct Axes {
   std::string at(double a, double b) const { return coordinate(x(a)) + ' ' + coordinate(y(b)); }
 };
 
-/// Long curves are thinned to the lowest and the highest point of every piece: peaks stay visible.
+/// Thins long curves to the lowest and highest point of every piece: peaks stay visible.
 std::vector<std::size_t> curve_points(const Series& series, const Axes& axes) {
   const std::size_t n = std::min(series.x.size(), series.y.size());
   std::vector<std::size_t> shown;
@@ -36,7 +36,7 @@ std::vector<std::size_t> curve_points(const Series& series, const Axes& axes) {
   return shown;
 }
 
-/// Of a large cloud every so many points.
+/// Thins a large cloud to every n-th point.
 std::vector<std::size_t> cloud_points(const Series& series) {
   const std::size_t n = std::min(series.x.size(), series.y.size());
   std::vector<std::size_t> shown;
@@ -99,7 +99,7 @@ Axes axes_of(const Chart& chart) {
     for (const auto* numbers : {&series.y, &series.low, &series.high})
       y.add(*numbers, chart.y.scale);
   }
-  Axis tight = chart.x;  // curves begin and end at the frame
+  Axis tight = chart.x;  // curves reach the frame
   if (tight.scale != Scale::logarithmic && !x.empty && x.high > x.low) {
     tight.lowest = chart.x.lowest.value_or(x.low);
     tight.highest = chart.x.highest.value_or(x.high);
@@ -139,7 +139,7 @@ double widest_group(const BarChart& chart) {
   return widest;
 }
 
-/// Names below the axis, leaning where they would run into each other.
+/// Draws names below the axis, tilted if they would overlap.
 void name_group(Canvas& canvas, const std::string& name, double x, double y, bool leaning) {
   if (!leaning) return canvas.text(x, y + 18, name, "tick", "middle");
   canvas.raw(fmt::format(

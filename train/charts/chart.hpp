@@ -1,6 +1,5 @@
 #pragma once
-/// Charts as SVG text. Colours come from the style sheet of the page, so that they follow its light
-/// or dark look.
+/// Charts as SVG text; the page's style sheet sets the colours, light or dark.
 
 #include <cstdint>
 #include <optional>
@@ -16,24 +15,23 @@ struct Axis {
   std::string label;
   Scale scale = Scale::linear;
   std::optional<double> lowest = {},
-                        highest = {};  ///< where the axis ends; by default where the data end
+                        highest = {};  ///< ends of the axis; by default those of the data
 };
 
 enum class Mark { line, dashed, points, line_and_points };
 
-inline constexpr double chart_width = 520, heat_map_width = 250;  ///< pixels, where not told
+inline constexpr double chart_width = 520, heat_map_width = 250;  ///< default pixels
 
-/// One curve. Points that an axis cannot show interrupt a line. `low` and `high` are empty or the
-/// borders of a band around it.
+/// Curve with style. Points that an axis cannot show interrupt a line. `low` and `high` are empty
+/// or the borders of a band around it.
 struct Series {
-  std::string name;  ///< "" is left out of the legend
+  std::string name;  ///< "" for no legend entry
   std::vector<double> x = {}, y = {};
   std::vector<double> low = {}, high = {};
   Mark mark = Mark::line;
-  int colour = -1;  ///< of the palette; -1 for the series' own place in the chart
+  int colour = -1;  ///< of the palette; -1: by the order of series
 };
 
-/// Points of a curve.
 struct Curve {
   std::vector<double> x, y;
 };
@@ -42,7 +40,7 @@ struct Chart {
   std::string title;
   Axis x = {}, y = {};
   std::vector<Series> series = {};
-  std::string note = {};  ///< a small line below the title
+  std::string note = {};  ///< small line below the title
   double width = chart_width, height = 300;
   void add(const std::string& name, Curve curve, Mark mark = Mark::line, int colour = -1) {
     series.push_back({name, std::move(curve.x), std::move(curve.y), {}, {}, mark, colour});
@@ -64,25 +62,26 @@ struct BarChart {
 };
 std::string draw(const BarChart& chart);
 
-/// From dark violet to light yellow, even in lightness; or, for differences, from blue over nearly
-/// white, which is zero, to red.
+/// Colour tables: from dark violet to light yellow, even in lightness; or, for differences, from
+/// blue over nearly white, which is zero, to red.
 enum class Colours { sequential, diverging };
 
-/// A matrix as a picture, row 0 at the top.
+/// Matrix as an image, row 0 at the top.
 struct HeatMap {
   std::string title;
   std::string x_label, y_label;
   std::size_t rows = 0, columns = 0;
-  std::vector<double> values = {};  ///< (rows, columns); what is not finite is left blank
-  std::optional<double> lowest = {}, highest = {};  ///< ends of the colours; by default of the data
-  /// Ends of diverging ones are as far from zero as each other.
+  std::vector<double> values = {};  ///< (rows, columns); not finite: blank
+  std::optional<double> lowest = {},
+                        highest = {};  ///< ends of the colours; by default those of the data
+  /// Ends of diverging colours are symmetric around zero.
   Colours colours = Colours::sequential;
 };
 std::string draw(const HeatMap& map);
 
-/// Entries of the colour table; the last one is transparent and means "nothing here".
+/// Entry of the colour table that is transparent, for missing values.
 inline constexpr std::uint8_t blank_pixel = 255;
-/// "data:image/png;base64,...": pixels (rows, columns) of a colour table of 0 to 254.
+/// Returns "data:image/png;base64,..." of pixels (rows, columns) of a colour table of 0 to 254.
 std::string png_data(const std::vector<std::uint8_t>& pixels, std::size_t rows, std::size_t columns,
                      Colours colours = Colours::sequential);
 

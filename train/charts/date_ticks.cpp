@@ -9,7 +9,7 @@ namespace {
 constexpr double most_date_ticks = 6, minute = 60, hour = 3600, day = 86400;
 constexpr double year_0 = -62167219200, year_9999 = 253370764800;
 
-/// "2016-07-01 00:00:00" without what all ticks share or have not.
+/// Formats "2016-07-01 00:00:00" without the parts that all ticks share or lack.
 std::string date_label(double time, double step) {
   const std::string text = format_time(time);
   if (step >= day) return text.substr(0, 10);
@@ -24,7 +24,7 @@ std::vector<Tick> even_ticks(double low, double high, double step) {
   return ticks;
 }
 
-/// The first of every `step` months, counted from January of the year 0.
+/// Returns the first of every `step` months, counted from January of the year 0.
 std::vector<Tick> month_ticks(double low, double high, int step) {
   const auto date = std::chrono::year_month_day(
       std::chrono::sys_days(std::chrono::days(std::int64_t(std::floor(low / day)))));

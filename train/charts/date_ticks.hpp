@@ -3,8 +3,8 @@
 
 namespace bochner {
 
-/// Up to six ticks at whole seconds, minutes, hours, days, months or years between two times in
-/// seconds since 1970, UTC. None beyond the years 0 to 9999.
+/// Returns up to six ticks at whole seconds, minutes, hours, days, months or years between two
+/// times in seconds since 1970, UTC; none beyond the years 0 to 9999.
 std::vector<Tick> date_ticks(double low, double high);
 
 }  // namespace bochner

@@ -14,11 +14,11 @@ namespace {
 
 using Colour = std::array<double, 3>;
 
-/// Stops of the colour table: lightness rises evenly, and colour-blind readers see an order too.
+/// Stops of the colour table: lightness rises evenly, so colour-blind readers see the order too.
 constexpr Colour rising[] = {{26, 20, 58},   {62, 28, 110},   {112, 34, 122},
                              {163, 48, 113}, {210, 72, 92},   {240, 110, 70},
                              {251, 158, 70}, {250, 206, 105}, {252, 246, 190}};
-/// Blue and red are told apart by colour-blind readers too.
+/// Diverging stops: colour-blind readers can distinguish blue and red too.
 constexpr Colour both_ways[] = {{17, 60, 120},   {50, 118, 182},  {131, 183, 216},
                                 {205, 224, 237}, {246, 246, 244}, {250, 214, 192},
                                 {232, 144, 108}, {196, 62, 58},   {118, 12, 38}};
@@ -68,7 +68,6 @@ std::vector<std::uint8_t> pixels_of(const HeatMap& map, double low, double high)
   return pixels;
 }
 
-/// Of the colours.
 std::pair<double, double> ends_of(const HeatMap& map) {
   Extent extent;
   extent.add(map.values, Scale::linear);
@@ -86,7 +85,7 @@ std::string image(const std::string& data, const Rectangle& box) {
       coordinate(box.bottom - box.top));
 }
 
-/// The colours from left to right between their two ends.
+/// Draws the colours from left to right between their two ends.
 void draw_scale(Canvas& canvas, const Rectangle& box, double low, double high, Colours colours) {
   std::vector<std::uint8_t> ramp(255);
   for (std::size_t i = 0; i < ramp.size(); ++i) ramp[i] = std::uint8_t(i);
@@ -102,7 +101,7 @@ std::string png_data(const std::vector<std::uint8_t>& pixels, std::size_t rows, 
   std::string png = "\x89PNG\r\n\x1a\n", header, palette, scanlines;
   append_number(header, std::uint32_t(columns));
   append_number(header, std::uint32_t(rows));
-  header += std::string("\x08\x03\x00\x00\x00", 5);  // eight bits of a colour table
+  header += std::string("\x08\x03\x00\x00\x00", 5);  // 8 bits, palette
   for (std::size_t entry = 0; entry < 256; ++entry)
     for (const std::uint8_t part : palette_colour(std::min<std::size_t>(entry, 254), colours))
       palette += char(part);

@@ -46,7 +46,7 @@ svg .band{fill:var(--c);opacity:.16}
 svg .whisker{stroke:var(--ink);stroke-width:1.5}
 )";
 
-/// A bar would end the cell.
+/// Escapes bars, which would end the cell.
 std::string markdown_cell(const std::string& text) {
   std::string cell;
   for (const char c : text) cell.append(c == '|' ? "\\" : "").push_back(c);

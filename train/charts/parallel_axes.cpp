@@ -10,12 +10,12 @@ namespace {
 
 constexpr std::size_t longest_name = 14;  // characters
 
-/// ASCII as it is written in configs, or as long as it is.
+/// Shortens ASCII texts, as configs have them; keeps others.
 std::string shortened(const std::string& text, std::size_t most) {
   return text.size() <= most ? text : text.substr(0, std::max<std::size_t>(2, most) - 1) + "…";
 }
 
-/// Names stand at 0, 1, 2, ...
+/// Lays out an axis; names are at 0, 1, 2, ...
 AxisLayout layout_of(const ParallelAxes& chart, std::size_t index) {
   const ParallelAxis& axis = chart.axes[index];
   Extent extent;

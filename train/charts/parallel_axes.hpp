@@ -3,17 +3,16 @@
 
 namespace bochner {
 
-/// Axes side by side, upright, and a line through all of them for each row: which values go with
-/// which.
+/// Parallel coordinates: vertical axes side by side, and a line through all of them per row.
 struct ParallelAxis {
   std::string label;
   Scale scale = Scale::linear;
-  std::vector<std::string> names = {};  ///< of values 0, 1, 2, ... that are no numbers
+  std::vector<std::string> names = {};  ///< of values 0, 1, 2, ... that are not numbers
 };
 struct ParallelLine {
-  std::vector<double> values;  ///< one for each axis; what an axis cannot show interrupts the line
+  std::vector<double> values;  ///< per axis; values that an axis cannot show interrupt the line
   int colour = 7;
-  bool strong = false;  ///< in front of the others, which are faint
+  bool strong = false;  ///< drawn in front; others are faint
 };
 struct ParallelAxes {
   std::string title;

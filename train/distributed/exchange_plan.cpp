@@ -6,7 +6,7 @@ namespace {
 
 constexpr std::size_t smallest_bucket = std::size_t(1) << 16, most_buckets = 32;
 
-/// The steps of one process up to where the sum of all comes together, and from there to all.
+/// Planner of one process's steps to gather the total sum, and to spread it.
 class Planner {
  public:
   Planner(const Leaves& leaves, std::size_t rank, std::size_t bucket)
@@ -19,15 +19,15 @@ class Planner {
   }
 
  private:
-  /// Whether each process has the leaves of one part of the tree. Otherwise only the first process
-  /// of a part may hold its sum: others would wait for messages before their last leaf.
+  /// Whether each process has the leaves of one subtree. Otherwise only the first process of a
+  /// subtree may hold its sum: others would wait for messages before their last leaf.
   bool blocks_are_parts() const {
     return leaves_.count % leaves_.processes == 0 &&
            std::has_single_bit(leaves_.count / leaves_.processes);
   }
 
-  /// Of the sum over first, ..., last - 1: that of its left or of its right part, by a bit of the
-  /// bucket's number for each size of parts.
+  /// Returns the process that holds the sum over first, ..., last - 1: that of its left or right
+  /// part, by a bit of the bucket's number per subtree size.
   std::size_t holder(std::size_t first, std::size_t last) const {
     if (last - first == 1) return leaves_.owner(first);
     const std::size_t middle = Leaves::middle(first, last);
@@ -48,7 +48,7 @@ class Planner {
     plan_.push_back({ExchangeStep::add});
   }
 
-  /// By a tree over the processes that begins at `root`.
+  /// Spreads the sum by a tree over the processes that begins at `root`.
   void spread(std::size_t root) {
     const std::size_t n = leaves_.processes, own = (rank_ + n - root) % n;
     for (std::size_t first = 0, last = n; last - first > 1;) {

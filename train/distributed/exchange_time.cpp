@@ -14,7 +14,7 @@ struct Unit {
   double factor;
 };
 
-/// A number above 0 and its unit; nothing where it is none.
+/// Parses a positive number with a unit; nothing if it is invalid.
 std::optional<double> quantity(std::string_view text, std::initializer_list<Unit> units) {
   double number = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -24,7 +24,7 @@ std::optional<double> quantity(std::string_view text, std::initializer_list<Unit
   return std::nullopt;
 }
 
-/// Messages of all processes and buckets as they follow each other in time.
+/// Simulation of the messages of all processes and buckets in order of time.
 class Simulation {
  public:
   Simulation(const Leaves& leaves, const std::vector<double>& bytes, const ShardPassTime& pass,
@@ -57,7 +57,7 @@ class Simulation {
   }
 
  private:
-  /// The plan of one process for one bucket, and when it has come as far as it has.
+  /// Plan of one process for one bucket, and the time of its progress.
   struct Run {
     std::size_t rank, bucket;
     std::vector<ExchangeStep> plan;
@@ -71,14 +71,14 @@ class Simulation {
     return step.kind == ExchangeStep::send || step.kind == ExchangeStep::share;
   }
 
-  /// When the pass of a shard, or its last part that the bucket needs, is over.
+  /// Returns when the pass of a shard, or its last part that the bucket needs, ends.
   double whole_at(const Run& run, std::size_t shard) const {
     const std::size_t first = leaves_.first_of(run.rank), last = leaves_.first_of(run.rank + 1);
     const double begun = double(shard - first) * pass_.seconds;
     return begun + (shard + 1 == last ? pass_.whole[run.bucket] : pass_.seconds);
   }
 
-  /// Up to a message that it begins, or that has not been sent yet.
+  /// Advances up to a message that it begins, or that has not been sent yet.
   void advance(Run& run) {
     for (; !run.is_done() && !begins_message(run.step()); ++run.next) {
       const ExchangeStep& step = run.step();
@@ -108,7 +108,7 @@ class Simulation {
   const std::vector<double>& bytes_;
   const ShardPassTime& pass_;
   Network network_;
-  std::vector<double> out_, in_;  ///< of each process: until when its link is taken
+  std::vector<double> out_, in_;  ///< by process: until when its link is busy
   std::map<std::array<std::size_t, 3>, std::vector<double>> arrivals_;
   std::vector<Run> runs_;
 };
@@ -123,7 +123,7 @@ Network parse_network(const std::string& text) {
                                 {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}});
   if (!bits || !latency)
     throw std::invalid_argument("--network " + text +
-                                ": must be bits a second and a latency, as 10Gb,20us");
+                                ": must be bits per second and a latency, such as 10Gb,20us");
   return {*bits / 8, *latency};
 }
 

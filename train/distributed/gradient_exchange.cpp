@@ -44,13 +44,13 @@ GradientExchange::GradientExchange(std::vector<NamedParameter> parameters, std::
       processes_(processes),
       is_noted_(parameters_.size()),
       learned_(processes.size() == 1) {
-  // Until it is known better: the last ones of a model are used last, and done first.
+  // Initial order: the last parameters of a model are used last, and finished first.
   std::vector<std::size_t> order(parameters_.size());
   std::iota(order.rbegin(), order.rend(), std::size_t(0));
   cut(std::move(order));
 }
 
-/// Makes the buckets, the last of which ends with the result of the shard.
+/// Makes the buckets; the last ends with the shard's result.
 void GradientExchange::cut(std::vector<std::size_t> order) {
   order_ = std::move(order);
   std::vector<NamedParameter> ordered;
@@ -105,7 +105,7 @@ void GradientExchange::note_finished() {
   }
 }
 
-/// That of the first process, for all.
+/// Gives all processes the first one's order.
 void GradientExchange::learn_order() {
   for (std::size_t index = parameters_.size(); index-- > 0;)
     if (!is_noted_[index]) noted_.push_back(index);
@@ -114,8 +114,8 @@ void GradientExchange::learn_order() {
   learned_ = true;
 }
 
-/// Of the last shard, a bucket need not wait for the end of the pass, but for the last one, which
-/// tells the result.
+/// Whether a bucket is complete. For the last shard, buckets need not wait for the end of the pass,
+/// except the last, which has the result.
 bool GradientExchange::is_ready(const Bucket& bucket, std::size_t shard) const {
   if (shard < passed_) return true;
   const bool is_last = shard + 1 == leaves_.first_of(processes_.rank() + 1);
@@ -128,7 +128,7 @@ void GradientExchange::advance_all() {
     while (!bucket.is_done() && advance(bucket, bucket.plan[bucket.next])) ++bucket.next;
 }
 
-/// False where it cannot be done yet.
+/// Does a step; returns false if it must wait.
 bool GradientExchange::advance(Bucket& bucket, const ExchangeStep& step) {
   switch (step.kind) {
     case ExchangeStep::leaf:
@@ -164,14 +164,14 @@ bool GradientExchange::has_leaf_behind(const Bucket& bucket) {
                      [](const ExchangeStep& step) { return step.kind == ExchangeStep::leaf; });
 }
 
-/// The next pass need not wait for one who is late.
+/// Sends a copy, so that the next pass need not wait for a late receiver.
 void GradientExchange::send_copy(const Bucket& bucket, std::size_t to) {
   Tensor& copy = copies_.emplace_back(uninitialized({bucket.end - bucket.place}));
   std::copy_n(top(bucket), copy.size(), copy.data());
   shared_.push_back(begin_send(bucket, to, copy.data()));
 }
 
-/// Begins a message of the bucket, unless it is under way.
+/// Begins a message of the bucket, unless one is in flight; returns whether it is over.
 bool GradientExchange::is_over(Bucket& bucket, const ExchangeStep& step) {
   if (!bucket.ticket)
     bucket.ticket = step.kind == ExchangeStep::send ? begin_send(bucket, step.other, top(bucket))
@@ -208,7 +208,7 @@ void GradientExchange::take_leaf(const Bucket& bucket, real* to) {
   release(bucket);
 }
 
-/// Gradients of which all buckets have their part are there for the next pass.
+/// Releases gradients to the next pass once all buckets have their part.
 void GradientExchange::release(const Bucket& bucket) {
   for (std::size_t tensor = bucket.first_tensor; tensor < bucket.last_tensor; ++tensor)
     if (--untaken_[tensor] == 0) in_order(tensor).zero_gradient();
@@ -253,11 +253,11 @@ void GradientExchange::take(std::size_t shard, const ShardResult& result) {
   });
   for (const NamedParameter& named : parameters_)
     if (named.parameter->has_gradient())
-      throw std::logic_error("the gradient of " + named.name + " was sent before it was whole");
+      throw std::logic_error("the gradient of " + named.name + " was sent before it was complete");
   await_all();
 }
 
-/// All parts of all gradients, of the next pass.
+/// Waits for all gradients, before the next pass.
 void GradientExchange::await_all() {
   std::ranges::fill(untaken_, 0);
   for (const Bucket& bucket : buckets_)

@@ -1,5 +1,5 @@
 #pragma once
-/// Gradients on their way between processes, bucket by bucket, while passes go on.
+/// Exchange of gradients between processes, bucket by bucket, during the passes.
 
 #include <bochner/optim/flat_loop.hpp>
 #include <bochner/train/distributed/exchange_plan.hpp>
@@ -10,45 +10,43 @@
 
 namespace bochner {
 
-/// The place of a gradient that is there from now on.
+/// Returns the storage of a gradient, allocated on demand.
 real* gradient_place(Parameter& parameter);
 
-/// What a process asks of the run.
+/// Requests of a process to the run.
 struct StopRequests {
-  int signal = 0;  ///< to stop, the number of the signal that it received
+  int signal = 0;  ///< received signal that requests a stop, 0 for none
   bool time_is_up = false;
-  bool save = false;  ///< a checkpoint
+  bool save = false;  ///< requests a checkpoint
 };
 
-/// The requests of both; of two signals the larger one.
+/// Merges requests; of two signals the larger one.
 StopRequests merged(const StopRequests& left, const StopRequests& right);
 
-/// What goes with the gradients of a shard.
 struct ShardResult {
   double loss = 0;
   StopRequests stop_requests = {};
 };
 
-/// What exchanges have cost this process.
+/// Cost of exchanges for this process.
 struct ExchangeCost {
-  std::size_t messages = 0, bytes = 0;  ///< that it has sent
-  double seconds = 0;                   ///< that it has waited behind its passes
+  std::size_t messages = 0, bytes = 0;  ///< sent
+  double seconds = 0;                   ///< of waiting after its passes
 };
 
-/// Adds up the gradients of all shards by their tree. Those of a bucket are on their way as soon as
-/// the last pass of this process needs them no longer; the first exchange tells in which order that
-/// is. Messages are moved on whenever it is looked at.
+/// All-reduction of the gradients of all shards by their tree. A bucket is sent once the last pass
+/// of this process is done with it, an order that the first exchange learns. look() progresses
+/// messages.
 class GradientExchange {
  public:
-  /// The parameters must outlive it.
+  /// Makes an exchange, which the parameters must outlive.
   GradientExchange(std::vector<NamedParameter> parameters, std::size_t shards,
                    Processes& processes);
 
-  /// A new step.
   void begin();
-  /// Between two ops of a backward pass that is the last one to change gradients.
+  /// Progresses messages between ops of a backward pass that is the last to change gradients.
   void look();
-  /// Takes over the gradients that the passes of a shard of this process have left.
+  /// Takes the gradients that the passes of a shard of this process left.
   void take(std::size_t shard, const ShardResult& result);
   /// Waits until the parameters have the sums of all shards. Returns the loss of all shards and the
   /// stop requests of all processes.
@@ -57,15 +55,15 @@ class GradientExchange {
   const ExchangeCost& cost() const { return cost_; }
 
  private:
-  /// Numbers of the gradients of all parameters in their order, one behind the other; then, for
-  /// each parameter that has some of them, 1 if it has a gradient.
+  /// Part of the concatenated gradients; then, for each parameter in it, 1 if it has a gradient.
   struct Bucket {
-    std::size_t first, last;                ///< of the numbers, and behind them
-    std::size_t first_tensor, last_tensor;  ///< of the parameters in their order, and behind them
-    std::size_t place, end;                 ///< in a slot; the last one ends with a ShardResult
+    std::size_t first, last;                ///< of the numbers; last is exclusive
+    std::size_t first_tensor, last_tensor;  ///< of the parameters in order; last is exclusive
+    std::size_t place, end;                 ///< in a slot; the last bucket ends with a ShardResult
     std::size_t channel;                    ///< of its messages
     std::vector<ExchangeStep> plan = {};
-    std::size_t next = 0, depth = 0, taken = 0;  ///< of the plan, of the stack, shards
+    std::size_t next = 0, depth = 0,
+                taken = 0;  ///< step of the plan, size of the stack, shards taken
     std::optional<Transport::Ticket> ticket = {};
     bool is_done() const { return next == plan.size(); }
     std::size_t bytes() const { return (end - place) * sizeof(real); }
@@ -94,7 +92,6 @@ class GradientExchange {
   void add(const Bucket& bucket, real* left, const real* right) const;
   void put(const Bucket& bucket);
   bool all_sent();
-  /// Moves messages on until the condition holds.
   void wait_until(const std::function<bool()>& condition);
   real* slot(std::size_t index) { return slots_[index].data(); }
   const real* top(const Bucket& bucket) { return slot(bucket.depth - 1) + bucket.place; }
@@ -102,24 +99,25 @@ class GradientExchange {
   std::vector<NamedParameter> parameters_;
   Leaves leaves_;
   Processes& processes_;
-  std::vector<std::size_t> order_, noted_;  ///< of parameters: as they are done; found so
+  std::vector<std::size_t> order_,
+      noted_;  ///< of parameters: expected and measured order of completion
   std::vector<char> is_noted_;
   bool learned_;
-  FlatLoop loop_;                     ///< over the parameters in their order
-  std::vector<std::size_t> untaken_;  ///< of each of them: buckets that are to take their part
+  FlatLoop loop_;                     ///< over the parameters in order
+  std::vector<std::size_t> untaken_;  ///< per parameter: buckets that still take their part
   std::vector<Bucket> buckets_;
   std::size_t depth_ = 0;
-  std::vector<Tensor> slots_;  ///< of the stack, with all buckets in each; during a step
-  std::deque<Tensor> copies_;  ///< that are sent while the slot has other numbers
+  std::vector<Tensor> slots_;  ///< of the stack, each with all buckets; during a step
+  std::deque<Tensor> copies_;  ///< in flight while the slot has other numbers
   std::vector<Transport::Ticket> shared_;
-  std::size_t finished_ = 0;  ///< parameters in their order that no pass awaits
-  std::size_t passed_ = 0;    ///< the first shard whose pass is not over
-  ShardResult result_;        ///< of the last one that was taken
+  std::size_t finished_ = 0;  ///< parameters in order that no pass awaits
+  std::size_t passed_ = 0;    ///< first shard whose pass is not over
+  ShardResult result_;        ///< of the last taken shard
   ExchangeCost cost_;
 };
 
-/// Lets an exchange look between the ops of a step's last backward pass; forwards all to another
-/// observer, if there is one.
+/// Observer that lets an exchange progress between the ops of a step's last backward pass; forwards
+/// everything to another observer, if there is one.
 class ExchangeWatch : public TapeObserver {
  public:
   ExchangeWatch(GradientExchange& exchange, TapeObserver* next)

@@ -22,8 +22,8 @@
 namespace bochner {
 namespace {
 
-/// What the launcher says of a process; nothing where there is none, or another one.
-std::optional<std::size_t> told(const char* name) {
+/// Returns a number that the launcher set for this process; nothing without such a launcher.
+std::optional<std::size_t> launcher_number(const char* name) {
   const char* text = std::getenv(name);
   std::size_t number = 0;
   if (!text || std::from_chars(text, text + std::strlen(text), number).ec != std::errc())
@@ -31,21 +31,21 @@ std::optional<std::size_t> told(const char* name) {
   return number;
 }
 
-bool by_mpirun() { return told("OMPI_COMM_WORLD_SIZE").has_value(); }
+bool by_mpirun() { return launcher_number("OMPI_COMM_WORLD_SIZE").has_value(); }
 
-/// Whether MPI can find the others: mpirun tells it of them, and srun --mpi=pmix.
+/// Whether MPI can find the others, as under mpirun and srun --mpi=pmix.
 bool can_meet() {
   return by_mpirun() || (std::getenv("PMIX_NAMESPACE") && std::getenv("PMIX_RANK"));
 }
 
-/// Without a word they would be as many runs of one process each, in one directory.
+/// Throws if processes cannot find each other: they would be N runs in the same directory.
 void require_meeting() {
   if (!can_meet())
     throw std::invalid_argument(
         in_words(launched_processes(),
-                 " processes were started that cannot find each other; give "
-                 "srun the option --mpi=pmix, or start them by mpirun of Open MPI 4. Runs of their "
-                 "own: env -u SLURM_STEP_NUM_TASKS -u PMI_SIZE before the command"));
+                 " processes were started but cannot find each other; give "
+                 "srun the option --mpi=pmix, or use mpirun of Open MPI 4. For independent "
+                 "runs: env -u SLURM_STEP_NUM_TASKS -u PMI_SIZE before the command"));
 }
 
 std::size_t processors() { return std::size_t(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN))); }
@@ -66,7 +66,7 @@ std::size_t share_of_machine(const Processes& processes) {
 
 std::size_t launched_processes() {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS", "PMI_SIZE"})
-    if (const auto count = told(name)) return std::max<std::size_t>(1, *count);
+    if (const auto count = launcher_number(name)) return std::max<std::size_t>(1, *count);
   return 1;
 }
 
@@ -80,8 +80,8 @@ void share_processors(std::size_t asked, const Processes& processes,
   const std::size_t wanted = asked > 0 ? asked : share_of_machine(processes);
   if (asked == 0) set_thread_count(std::min(wanted, allowed));
   if (allowed < wanted)
-    notes.push_back(in_words(by_mpirun() ? "mpirun" : "srun", " lets a process use ", allowed,
-                             " of ", all, " processors, with ", wanted, " threads in mind; give ",
+    notes.push_back(in_words(by_mpirun() ? "mpirun" : "srun", " binds a process to ", allowed,
+                             " of ", all, " processors, fewer than its ", wanted, " threads; give ",
                              by_mpirun() ? "mpirun the option --bind-to none"
                                          : "srun the option --cpus-per-task or --cpu-bind=none"));
 }
@@ -101,7 +101,7 @@ std::vector<char*> environment_alone() {
 #ifdef BOCHNER_MPI
 namespace {
 
-/// What is used of the library, under its own names.
+/// Functions of the MPI library, under its own names.
 struct MpiLibrary {
   decltype(&::MPI_Init_thread) init;
   decltype(&::MPI_Comm_rank) rank;
@@ -121,7 +121,7 @@ void find(void* library, const char* name, Symbol& symbol) {
 }
 
 MpiLibrary load_mpi() {
-  // Global: the components that Open MPI loads in turn look for its symbols there.
+  // RTLD_GLOBAL: the components that Open MPI loads in turn look for its symbols there.
   void* library = ::dlopen("libmpi.so.40", RTLD_NOW | RTLD_GLOBAL);
   if (!library)
     throw std::invalid_argument(
@@ -140,23 +140,23 @@ MpiLibrary load_mpi() {
   return mpi;
 }
 
-/// Of a message above 64 KiB TCP's part of Open MPI sends only the beginning before the receiver
-/// has answered, and who computes answers late: smaller pieces are on their way at once. On one
-/// machine the receiver fetches all of it.
+/// Returns the largest message. Above 64 KiB the TCP transport of Open MPI sends only the beginning
+/// before the receiver has answered, and a computing receiver answers late: smaller pieces are sent
+/// at once. On one machine the receiver fetches the whole message.
 std::size_t largest_message() {
-  const bool on_one_machine = told("OMPI_COMM_WORLD_LOCAL_SIZE") == launched_processes();
+  const bool on_one_machine = launcher_number("OMPI_COMM_WORLD_LOCAL_SIZE") == launched_processes();
   return std::size_t(1) << (on_one_machine ? 30 : 15);
 }
 
-/// Errors of MPI end the job: it tells them itself.
+/// Transport by MPI, whose errors end the job with its own message.
 class MpiTransport : public Transport {
  public:
   MpiTransport() : mpi_(load_mpi()) {
-    // Passes of shards take turns on threads of their own.
+    // Passes of shards take turns on separate threads.
     int provided = 0;
     mpi_.init(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
     if (provided < MPI_THREAD_SERIALIZED)
-      throw std::invalid_argument("mpirun: this MPI is not for programs with threads");
+      throw std::invalid_argument("mpirun: this MPI does not support threads");
     mpi_.rank(mpi_.world, &rank_);
     mpi_.size(mpi_.world, &size_);
   }
@@ -180,7 +180,7 @@ class MpiTransport : public Transport {
     });
   }
 
-  // MPI_Wait would keep a processor busy that others compute on, however long it takes.
+  // MPI_Wait would keep a processor busy that others need, however long it takes.
   bool is_over(Ticket ticket) override {
     std::vector<MPI_Request>& requests = under_way_.at(ticket);
     for (int done = 0; !requests.empty(); requests.pop_back()) {
@@ -219,7 +219,7 @@ Processes launched_together() {
   if (processes.size() != count)
     throw std::invalid_argument(
         in_words("MPI finds ", processes.size(), " of the ", count,
-                 " processes that were started: the launcher's PMIx is not the one of Open MPI 4; "
+                 " started processes: the launcher's PMIx does not match Open MPI 4; "
                  "start them by mpirun"));
   return processes;
 }
@@ -238,7 +238,7 @@ Processes launched_together() {
       "libopenmpi-dev is installed");
 }
 
-std::string mpi_in_words() { return "none; a build with libopenmpi-dev has it"; }
+std::string mpi_in_words() { return "none; build with libopenmpi-dev"; }
 
 #endif
 

@@ -19,7 +19,7 @@ void OptimizerPartition::cut() {
   optimizer_.keep(begin_of(processes_.rank()), begin_of(processes_.rank() + 1));
 }
 
-/// Each to each: all links are used at once.
+/// Sends from each process to each, so that all links are used at once.
 void OptimizerPartition::share_weights() {
   Tensor flat = uninitialized({loop_.size()});
   const auto value_of = [&](std::size_t index) {
@@ -57,8 +57,8 @@ void OptimizerPartition::gather() {
   for (std::size_t process = 1; process < processes_.size(); ++process) exchange_moments(process);
 }
 
-/// From a process to the first one; the tensors of state() are the counts of updates and then, for
-/// each moment, those of all parameters.
+/// Sends moments from a process to the first one; the tensors of state() are the counts of updates
+/// and then, for each moment, those of all parameters.
 void OptimizerPartition::exchange_moments(std::size_t process) {
   if (processes_.rank() != process && !processes_.leads()) return;
   const std::vector<NamedTensor> state = optimizer_.state();

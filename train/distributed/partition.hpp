@@ -1,5 +1,5 @@
 #pragma once
-/// The moments of an optimizer, cut among processes: each updates its part of the weights.
+/// Partition of an optimizer's moments among processes: each updates its part of the weights.
 
 #include <bochner/optim/optimizer.hpp>
 #include <bochner/train/distributed/processes.hpp>
@@ -8,15 +8,15 @@ namespace bochner {
 
 class OptimizerPartition {
  public:
-  /// All must outlive it.
+  /// All arguments must outlive the partition.
   OptimizerPartition(Optimizer& optimizer, std::vector<NamedParameter> parameters,
                      Processes& processes);
 
-  /// Keeps the part of this process; moments must be whole.
+  /// Keeps this process's part; moments must be whole.
   void cut();
-  /// After a step: gives all processes the weights that each of them has updated.
+  /// Sends the weights that each process has updated to all, after a step.
   void share_weights();
-  /// All moments, at the first process, until it cuts them again; nothing where they are whole.
+  /// Gathers all moments in the first process until it cuts them again, unless they are whole.
   void gather();
 
  private:

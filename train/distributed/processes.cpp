@@ -75,7 +75,7 @@ std::string Processes::name(std::size_t rank) const {
   return "process " + std::to_string(rank) + " on " + hosts_[rank];
 }
 
-/// Each behind its size.
+/// Packs each text after its size.
 std::string packed(const std::vector<std::string>& texts) {
   std::string all;
   for (const std::string& text : texts) {

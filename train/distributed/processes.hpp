@@ -1,7 +1,7 @@
 #pragma once
-/// The processes that train one run together. What each of them computes of a step is joined by a
-/// tree over the shards of its examples, with additions of our own, so that the bits are the same
-/// for any number of processes: one alone joins all shards by the same tree and tells nobody.
+/// Processes that train one run together. Their results of a step are combined by a tree over the
+/// shards of its examples, with our own additions, so that the bits are the same for any number of
+/// processes; a single process combines all shards by the same tree.
 
 #include <algorithm>
 #include <bit>
@@ -18,7 +18,7 @@
 
 namespace bochner {
 
-/// Of one who waits for others, perhaps for long: they may need the processor.
+/// Backoff of a process that waits for others, perhaps for long: they may need the processor.
 class Patience {
  public:
   void rest();
@@ -27,23 +27,23 @@ class Patience {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-/// How bytes get from one process to another. Messages of a channel between two processes arrive in
-/// their order; none moves on but within these functions.
+/// Transport of bytes between processes. Messages of a channel between two processes arrive in
+/// order; they progress only within these functions.
 class Transport {
  public:
-  using Ticket = std::size_t;  ///< of a message that is under way
+  using Ticket = std::size_t;  ///< of a message in flight
 
   virtual ~Transport() = default;
   virtual std::size_t rank() const = 0;
   virtual std::size_t size() const = 0;
-  /// The bytes must stay until the message is over.
+  /// Begins a message; the bytes must stay unchanged until it is over.
   virtual Ticket begin_send(std::size_t to, std::size_t channel, const void* data,
                             std::size_t bytes) = 0;
   virtual Ticket begin_receive(std::size_t from, std::size_t channel, void* data,
                                std::size_t bytes) = 0;
-  /// Whether a message has arrived, or its bytes may be changed; it is asked about until it has.
+  /// Whether a message has arrived, or its bytes may be changed; call it until it returns true.
   virtual bool is_over(Ticket ticket) = 0;
-  /// On channel 0, at once.
+  /// Sends on channel 0 and waits.
   void send(std::size_t to, const void* data, std::size_t bytes) {
     wait(begin_send(to, 0, data, bytes));
   }
@@ -51,12 +51,11 @@ class Transport {
     wait(begin_receive(from, 0, data, bytes));
   }
   void wait(Ticket ticket);
-  /// Waits until all processes have come to their end. Without it the others are ended, too.
+  /// Waits until all processes reach their end; a process that skips this ends the others too.
   virtual void end() = 0;
 };
 
-/// The leaves of a tree, of which each process has a block of consecutive ones; at most one more
-/// than any other.
+/// Leaves of a tree, of which each process has a consecutive block; sizes differ by at most one.
 struct Leaves {
   std::size_t count = 1, processes = 1;
 
@@ -66,7 +65,7 @@ struct Leaves {
   bool has(std::size_t process, std::size_t first, std::size_t last) const {
     return first_of(process) < last && first < first_of(process + 1);
   }
-  /// Where the tree cuts first, ..., last - 1, at least two: a function of their number only.
+  /// Returns where the tree splits first, ..., last - 1, at least two, by their number only.
   static std::size_t middle(std::size_t first, std::size_t last) {
     return first + std::bit_floor(last - first - 1);
   }
@@ -74,26 +73,23 @@ struct Leaves {
 
 class Processes {
  public:
-  /// One alone.
   Processes() = default;
   explicit Processes(std::unique_ptr<Transport> transport);
-  /// For those who need no others.
   static Processes& alone();
 
   std::size_t rank() const { return transport_ ? transport_->rank() : 0; }
   std::size_t size() const { return transport_ ? transport_->size() : 1; }
-  /// Whether this is the one that writes files and talks to the user.
+  /// Whether this process writes files and messages.
   bool leads() const { return rank() == 0; }
-  /// The machines that they are on.
   const std::vector<std::string>& hosts() const { return hosts_; }
-  /// "process 1 on beta"
+  /// Returns "process 1 on beta".
   std::string name(std::size_t rank) const;
   Leaves leaves(std::size_t count) const { return {count, size()}; }
-  /// Only where there are others.
+  /// Returns the transport; only if there are several processes.
   Transport& transport() { return *transport_; }
 
-  /// add(left, right), which changes `left`, over all leaves by their tree, for all processes.
-  /// `leaf` is called for those of this process, in their order. Values are vectors of numbers or
+  /// Reduces all leaves by their tree with add(left, right), which changes `left`, in all
+  /// processes. Calls `leaf` for those of this process, in order. Values are vectors of numbers or
   /// texts, of any length.
   template <class Values, class Leaf, class Add>
   Values join(std::size_t count, const Leaf& leaf, const Add& add) {
@@ -101,7 +97,7 @@ class Processes {
     share(joined);
     return joined;
   }
-  /// The sums over all leaves, element for element; where a leaf has fewer, the others are 0.
+  /// Returns the elementwise sums over all leaves; shorter leaves are padded with 0.
   template <class Leaf>
   std::vector<double> sums(std::size_t count, const Leaf& leaf) {
     return join<std::vector<double>>(
@@ -110,8 +106,8 @@ class Processes {
           for (std::size_t i = 0; i < right.size(); ++i) left[i] += right[i];
         });
   }
-  /// The numbers of part(0), ..., part(count - 1) one behind the other, for all: each process calls
-  /// some of them that follow each other, the first one at least as many as others.
+  /// Returns the concatenated numbers of part(0), ..., part(count - 1) in all processes; each
+  /// process calls a consecutive range of them, the first one at least as many as others.
   template <class Part>
   std::vector<double> gather(std::size_t count, const Part& part) {
     const auto begin = [&](std::size_t process) { return ceil_div(count * process, size()); };
@@ -140,16 +136,14 @@ class Processes {
   void share(std::vector<std::string>& texts);
   void share_bytes(void* data, std::size_t bytes) { share_bytes(data, bytes, 0, size()); }
 
-  /// Element for element the largest over all processes, which have as many.
+  /// Returns the elementwise largest over all processes, whose vectors have equal sizes.
   std::vector<double> largest(std::vector<double> mine);
-  /// Whether one of them says yes.
   bool any(bool mine) { return largest({double(mine)})[0] > 0; }
-  /// The first text that is not empty, in the order of the processes.
+  /// Returns the first nonempty text, in the order of the processes.
   std::string first_text(const std::string& mine);
-  /// One text of each process, for all.
   std::vector<std::string> texts(const std::string& mine);
 
-  /// Waits for all others: the last thing that a process does, unless it fails alone.
+  /// Waits for all others; the last call of a process, unless it fails alone.
   void end() {
     if (transport_) transport_->end();
   }
@@ -171,8 +165,8 @@ class Processes {
     transport_->receive(from, values.data(), count * sizeof(typename Values::value_type));
   }
 
-  /// Of the leaves first, ..., last - 1 all together, at the process that has the first of them.
-  /// Messages go to lower ranks, in one order of all nodes: nobody waits in a circle.
+  /// Reduces the leaves first, ..., last - 1 at the process that has the first of them. Messages go
+  /// to lower ranks, in one order of all nodes, so there are no deadlocks.
   template <class Values, class Leaf, class Add>
   Values part(const Leaves& leaves, std::size_t first, std::size_t last, const Leaf& leaf,
               const Add& add) {
@@ -195,11 +189,11 @@ class Processes {
   std::vector<std::string> hosts_ = {host_name()};
 };
 
-/// Texts as one, behind which that of others may stand; and again what they were.
+/// Packs texts into one, to which others may be appended, and unpacks them.
 std::string packed(const std::vector<std::string>& texts);
 std::vector<std::string> unpacked(std::string_view text);
 
-/// The first process whose text, of texts(), is not that of process 0.
+/// Returns the first process whose text differs from that of process 0; see texts().
 std::optional<std::size_t> first_other(const std::vector<std::string>& texts);
 
 }  // namespace bochner

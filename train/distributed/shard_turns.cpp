@@ -22,7 +22,7 @@ void ShardTurns::run(const std::function<void(std::size_t shard)>& body) {
       for (std::size_t shard = first_ + 1; shard < last_; ++shard)
         threads.emplace_back([this, shard, &body] { run_one(shard, body); });
     } catch (...) {
-      failure_ = std::current_exception();  // the threads that have started end at their turns
+      failure_ = std::current_exception();  // started threads end at their turns
     }
     run_one(first_, body);
   }
@@ -64,8 +64,7 @@ void ShardTurns::all_reduce(std::span<double> sums) {
     wait_for_turn(shard);
     all_are_here = reductions_ > before;
   }
-  if (!all_are_here)
-    throw std::logic_error("shards ask for sums at different places of their passes");
+  if (!all_are_here) throw std::logic_error("shards reduce at different places of their passes");
 }
 
 void ShardTurns::add_up() {

@@ -4,8 +4,7 @@
 namespace bochner {
 namespace {
 
-/// Other examples draw other numbers: a step counts its draws below 2^20, a run its steps below
-/// 2^34.
+/// Returns distinct random numbers per shard: a step draws below 2^20, a run steps below 2^34.
 PassOptions options_of(std::size_t shard, TapeObserver* observer) {
   PassOptions options;
   options.random_uses = std::uint64_t(shard) << 54;
@@ -41,7 +40,7 @@ ShardResult ShardedGradients::of(const ShardPass& pass, TapeObserver* observer,
   return exchange_.finish();
 }
 
-/// While the last one goes backward, what it is done with is on its way to others.
+/// Passes one shard after the other; the last backward pass already sends finished gradients.
 void ShardedGradients::pass_one_by_one(const ShardPass& pass, TapeObserver* observer) {
   for (std::size_t shard = first_; shard < last_; ++shard) {
     ExchangeWatch watch(exchange_, observer);

@@ -1,34 +1,33 @@
 #pragma once
-/// The gradient of a step whose examples are cut into shards: each shard's is computed alone, and
-/// all are added up by the tree of the shards.
+/// Gradient of a step whose examples are divided into shards: each shard's is computed alone, and
+/// all are added by the tree of the shards.
 
 #include <bochner/train/distributed/gradient_exchange.hpp>
 #include <functional>
 
 namespace bochner {
 
-/// A pass through one shard, with its random numbers and observer; it leaves a gradient with the
-/// parameters and returns its part of the loss.
+/// Pass through one shard with its random numbers and observer; it adds gradients to the parameters
+/// and returns its part of the loss.
 using ShardPass = std::function<double(std::size_t shard, const PassOptions& options)>;
 
 class ShardedGradients {
  public:
-  /// `crosses_examples` says that passes reduce over all shards. The parameters must outlive this.
+  /// `crosses_examples`: passes reduce over all shards. The parameters must outlive this.
   ShardedGradients(std::vector<NamedParameter> parameters, std::size_t shards,
                    bool crosses_examples, Processes& processes);
 
-  /// Makes the passes of this process's shards, then asks for its stop requests. Returns the loss
-  /// of all shards and the stop requests of all processes; the parameters then have the gradients
-  /// of all shards.
+  /// Makes the passes of this process's shards, then asks for its stop requests. Gives all
+  /// processes the loss, the stop requests and, in the parameters, the gradients of all shards.
   ShardResult of(const ShardPass& pass, TapeObserver* observer,
                  const std::function<StopRequests()>& stop_requests = {});
-  /// What `pass` says of a shard that it goes through alone: the first text that is not empty.
+  /// Returns the first nonempty problem that `pass` reports for a shard on its own.
   std::string first_problem(
       const std::function<std::string(std::size_t shard, const PassOptions&)>& pass);
   const GradientExchange& exchange() const { return exchange_; }
 
  private:
-  /// The gradients of a shard while other shards run.
+  /// Gradients of a shard while other shards run.
   struct Set {
     std::vector<Tensor> gradients;
     std::vector<char> filled;
@@ -43,7 +42,7 @@ class ShardedGradients {
   std::size_t shards_;
   bool crosses_shards_;
   Processes& processes_;
-  std::size_t first_, last_;  ///< of the shards of this process, and behind them
+  std::size_t first_, last_;  ///< shards of this process; last is exclusive
   GradientExchange exchange_;
   std::function<StopRequests()> stop_requests_;
 };

@@ -10,7 +10,7 @@
 namespace bochner {
 namespace {
 
-/// A key that names forms: `when` another key has a value, or always.
+/// Key that names forms: `when` another key has a value, or always.
 struct TorchKey {
   std::string name, role, when = "", value = "";
 };
@@ -37,8 +37,8 @@ const std::vector<TorchKey>& torch_keys() {
   return keys;
 }
 
-/// What stands in quotes behind each `mark` up to the next closing bracket.
-std::vector<std::vector<std::string>> quoted_behind(std::string_view text, std::string_view mark) {
+/// Returns the quoted texts between each `mark` and the next closing bracket.
+std::vector<std::vector<std::string>> quoted_after(std::string_view text, std::string_view mark) {
   std::vector<std::vector<std::string>> found;
   for (std::size_t at = text.find(mark); at != text.npos; at = text.find(mark, at + 1)) {
     const std::string_view words = text.substr(at, text.find(')', at) - at);
@@ -54,12 +54,12 @@ std::vector<std::vector<std::string>> quoted_behind(std::string_view text, std::
 }
 
 bool has_form(const TorchSource& source, const std::string& role, const std::string& name) {
-  return std::ranges::any_of(quoted_behind(source.text, "\n@form("), [&](const auto& words) {
+  return std::ranges::any_of(quoted_after(source.text, "\n@form("), [&](const auto& words) {
     return words[0] == role && std::find(words.begin() + 1, words.end(), name) != words.end();
   });
 }
 
-/// Whether times are encoded by draws of it: what no encoding of its own is called.
+/// Whether times are encoded by draws of a density: a name that is not an encoding's.
 bool is_density_of_time(const std::string& name) {
   return std::ranges::none_of(
       torch_sources(), [&](const TorchSource& source) { return has_form(source, "time", name); });
@@ -73,7 +73,7 @@ std::vector<std::string> names_in(const Config& config, const TorchKey& key) {
   return {std::get<std::string>(value)};
 }
 
-/// What stands for nothing, or for another key.
+/// Whether a value names no form: it means nothing, or refers to another key.
 bool names_no_form(const std::string& name, const TorchKey& key) {
   return name == "none" || (key.role == "filter" && name == "auto") ||
          (key.role == "projection" && name == "density");
@@ -91,7 +91,7 @@ const TorchSource& source_named(std::string_view name) {
   return *std::ranges::find(torch_sources(), name, &TorchSource::name);
 }
 
-/// The names in `from .NAME import`.
+/// Returns the names in `from .NAME import`.
 std::vector<std::string> imports_of(const TorchSource& source) {
   constexpr std::string_view mark = "\nfrom .";
   std::vector<std::string> names;
@@ -132,7 +132,7 @@ std::vector<TorchSource> torch_sources_of(const Config& config) {
 std::vector<std::pair<std::string, std::string>> torch_forms() {
   std::vector<std::pair<std::string, std::string>> forms;
   for (const TorchSource& source : torch_sources())
-    for (const auto& words : quoted_behind(source.text, "\n@form("))
+    for (const auto& words : quoted_after(source.text, "\n@form("))
       for (std::size_t i = 1; i < words.size(); ++i) forms.emplace_back(words[0], words[i]);
   return forms;
 }

@@ -9,8 +9,7 @@ namespace bochner {
 
 class ByteCorpus;
 
-/// The fingerprint of large files, read on a thread of its own, which gives up when this is
-/// destroyed. The files must outlive it.
+/// Fingerprint of large files, which must outlive it. The destructor cancels its thread.
 class BackgroundDigest {
  public:
   explicit BackgroundDigest(const ByteCorpus& corpus);
@@ -18,11 +17,11 @@ class BackgroundDigest {
   BackgroundDigest(const BackgroundDigest&) = delete;
   BackgroundDigest& operator=(const BackgroundDigest&) = delete;
 
-  /// Whether all is read, or reading failed.
+  /// Whether all files are read, or reading failed.
   bool is_ready() const;
-  /// Returns when it is ready; false when `stopped`, asked again and again, says so before.
+  /// Waits until is_ready(); returns false if `stopped`, polled meanwhile, returns true first.
   bool wait(const std::function<bool()>& stopped) const;
-  /// When it is ready. Throws what went wrong while the files were read.
+  /// Waits for the fingerprint and returns it. Throws the error with which reading failed.
   std::uint64_t value() const { return digest_.get().value(); }
 
  private:

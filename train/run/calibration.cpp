@@ -35,7 +35,7 @@ std::vector<CalibratedLayer> calibrated_layers(
   return layers;
 }
 
-/// The tokens of (B, T) that are not padding, as b T + t.
+/// Returns the indices b T + t of the tokens of (B, T) that are not padding.
 std::vector<std::size_t> real_tokens(const Shape& shape, const std::vector<std::size_t>& lengths) {
   std::vector<std::size_t> tokens;
   for (std::size_t b = 0; b < shape[0]; ++b)
@@ -44,7 +44,7 @@ std::vector<std::size_t> real_tokens(const Shape& shape, const std::vector<std::
   return tokens;
 }
 
-/// Tokens of (B, T, H, d), the same of every tensor and layer. -> (n, H, d)
+/// Samples tokens of (B, T, H, d); the choice is the same for every tensor and layer. -> (n, H, d)
 Tensor sampled_tokens(const Tensor& x, const std::vector<std::size_t>& tokens, std::uint64_t seed) {
   const RandomFunction random{seed, Purpose::sampling, stream_of("calibration")};
   const std::size_t H = x.shape()[2], d = x.shape()[3];
@@ -55,8 +55,8 @@ Tensor sampled_tokens(const Tensor& x, const std::vector<std::size_t>& tokens, s
   return sample;
 }
 
-/// The median heuristic for queries and keys of each head together, which the kernel sees divided
-/// by d^(1/4). (n, H, d) each -> (H d)
+/// Applies the median heuristic to the queries and keys of each head together, divided by d^(1/4)
+/// as the kernel sees them. (n, H, d) each -> (H d)
 std::vector<double> data_log_scale(const Tensor& q, const Tensor& k, std::uint64_t seed) {
   const std::size_t n = q.shape()[0], H = q.shape()[1], d = q.shape()[2];
   const real scale = real(std::pow(double(d), -0.25));
@@ -74,15 +74,15 @@ std::vector<double> data_log_scale(const Tensor& q, const Tensor& k, std::uint64
 }
 
 struct Calibrator : AttentionObserver {
-  Calibrator(const CalibrationSpec& what, std::vector<CalibratedLayer> all)
-      : spec(what), layers(std::move(all)) {}
+  Calibrator(const CalibrationSpec& wanted, std::vector<CalibratedLayer> all)
+      : spec(wanted), layers(std::move(all)) {}
 
-  void attended(const Mixer& mixer, const AttentionInputs& what) override {
+  void attended(const Mixer& mixer, const AttentionInputs& inputs) override {
     const auto layer = std::ranges::find(layers, &mixer, &CalibratedLayer::mixer);
     if (layer == layers.end()) return;
-    const auto tokens = real_tokens(what.q.shape(), what.lengths);
-    const Tensor q = sampled_tokens(what.q.value(), tokens, spec.seed);
-    const Tensor k = sampled_tokens(what.k.value(), tokens, spec.seed);
+    const auto tokens = real_tokens(inputs.q.shape(), inputs.lengths);
+    const Tensor q = sampled_tokens(inputs.q.value(), tokens, spec.seed);
+    const Tensor k = sampled_tokens(inputs.k.value(), tokens, spec.seed);
     if (spec.densities) {
       const std::vector<double> log_scale = data_log_scale(q, k, spec.seed);
       for (SpectralDensity* density : layer->densities) density->init_log_scale(log_scale);

@@ -1,5 +1,5 @@
 #pragma once
-/// What a new run takes from its first training batches before its first step.
+/// Calibration of a new run on its first training batches, before its first step.
 
 #include <bochner/train/config/config.hpp>
 #include <bochner/train/tasks/task.hpp>
@@ -7,19 +7,19 @@
 namespace bochner {
 
 struct CalibrationSpec {
-  std::int64_t batches = -1;  ///< -1: as many as are needed, see MixerSpec::calibrate
-  std::size_t examples = 16;  ///< of a batch
+  std::int64_t batches = -1;  ///< -1: as many as needed, see MixerSpec::calibrate
+  std::size_t examples = 16;  ///< per batch
   std::uint64_t seed = 1;
   bool densities = false;  ///< whether densities start at the data
-  bool overfit = false;    ///< there is one batch only
+  bool overfit = false;    ///< there is only one batch
 };
 CalibrationSpec calibration_spec(const Config& config);
 
-/// Sets the feature maps of attention layers, and their densities if they start at the data, to
-/// queries and keys of the first training batches, which are not used up by that. All batches go
-/// through the model at once and each layer is set when its queries and keys are there, before it
-/// uses them: later layers see what the earlier ones have become. Of each layer 1024 tokens are
-/// taken, a function of the seed; padding is not. Only layers that are `wanted`, all without it.
+/// Calibrates the feature maps of attention layers, and their densities if these start at the data,
+/// on queries and keys of the first training batches, which are not consumed. All batches pass
+/// through the model at once; each layer is calibrated before it uses its queries and keys, so
+/// later layers see calibrated ones. Takes 1024 tokens per layer, chosen by the seed, without
+/// padding. Only `wanted` layers are calibrated; all if it is empty.
 void calibrate_model(Task& task, const CalibrationSpec& spec,
                      const std::function<bool(const std::string& layer)>& wanted = {});
 

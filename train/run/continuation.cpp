@@ -19,26 +19,26 @@ void TextStreams::restart() {
 
 namespace {
 
-/// A text that is continued.
+/// Text that is being continued.
 struct OpenText {
   std::vector<std::int32_t> prompt;
   TextDecoder decoder;
-  std::uint64_t said = 0;  ///< bytes
+  std::uint64_t written = 0;  ///< bytes
 
   OpenText(const Tokenizer& tokenizer, const std::string& text)
       : prompt(tokenizer.encode(text)), decoder(tokenizer) {
-    require(!prompt.empty(), "sample", "a prompt has no token of this model");
+    require(!prompt.empty(), "sample", "a prompt has no token of the model's vocabulary");
     for (const std::int32_t token : prompt) decoder.next(token);
   }
-  /// How many tokens were added behind `seen` of them all, once the prompt is read.
+  /// Returns the number of tokens drawn after the prompt when `seen` tokens are read.
   std::uint64_t added(std::uint64_t seen) const { return seen - prompt.size(); }
-  /// Whether `seen` tokens are followed by one of its own, up to `bytes` of them or of text.
-  bool goes_on(std::uint64_t seen, std::uint64_t bytes) const {
-    return seen >= prompt.size() && added(seen) < bytes && said < bytes;
+  /// Whether another token is drawn after `seen` ones; at most `bytes` tokens and bytes are.
+  bool continues(std::uint64_t seen, std::uint64_t bytes) const {
+    return seen >= prompt.size() && added(seen) < bytes && written < bytes;
   }
 };
 
-/// Texts whose next tokens are drawn by one thread.
+/// Number of texts whose next tokens one thread draws.
 constexpr std::size_t texts_of_task = 8;
 
 }  // namespace
@@ -46,7 +46,7 @@ constexpr std::size_t texts_of_task = 8;
 void continue_texts(LanguageModel& model, const Tokenizer& tokenizer,
                     std::span<const std::string> prompts, std::uint64_t first,
                     const ContinuationOptions& options,
-                    const std::function<void(std::size_t, std::string_view)>& said) {
+                    const std::function<void(std::size_t, std::string_view)>& on_text) {
   check_sampling(options.sampling);
   std::vector<OpenText> texts;
   for (const std::string& prompt : prompts) texts.emplace_back(tokenizer, prompt);
@@ -59,7 +59,7 @@ void continue_texts(LanguageModel& model, const Tokenizer& tokenizer,
     streams.feed(tokens);
     const std::size_t V = streams.logits().shape()[1];
     parallel_each(texts.size(), texts_of_task, [&](std::size_t b) {
-      if (!texts[b].goes_on(t + 1, options.bytes)) return;
+      if (!texts[b].continues(t + 1, options.bytes)) return;
       Tensor logits = uninitialized({V});
       std::copy_n(streams.logits().data() + b * V, V, logits.data());
       const RandomFunction random{options.seed, Purpose::sampling, first + b};
@@ -67,11 +67,11 @@ void continue_texts(LanguageModel& model, const Tokenizer& tokenizer,
     });
     for (std::size_t b = 0; b < texts.size(); ++b) {
       OpenText& text = texts[b];
-      if (!text.goes_on(t + 1, options.bytes)) continue;
+      if (!text.continues(t + 1, options.bytes)) continue;
       const std::string_view bytes = text.decoder.next(tokens[b]);
-      said(b, bytes);
-      text.said += bytes.size();
-      open -= text.said >= options.bytes || text.added(t + 1) + 1 == options.bytes;
+      on_text(b, bytes);
+      text.written += bytes.size();
+      open -= text.written >= options.bytes || text.added(t + 1) + 1 == options.bytes;
     }
   }
 }

@@ -9,16 +9,16 @@
 
 namespace bochner {
 
-/// Feeds texts to a model side by side, token by token. Behind `limit` positions, those that it was
-/// trained on or can tell apart, it starts again on the last half of them.
+/// Feeds texts to a model in parallel, token by token. After `limit` positions, the most that it
+/// was trained on or can distinguish, it restarts on the last half of them.
 class TextStreams {
  public:
   TextStreams(LanguageModel& model, std::size_t limit)
       : model_(model), limit_(limit), state_(model.start()) {}
 
-  /// The next token of each text.
+  /// Feeds the next token of each text.
   void feed(const std::vector<std::int32_t>& tokens);
-  /// Of the tokens to come. (B, V)
+  /// Returns the logits of the next tokens. (B, V)
   const Tensor& logits() const { return logits_; }
 
  private:
@@ -34,18 +34,17 @@ class TextStreams {
 struct ContinuationOptions {
   SamplingOptions sampling;
   std::uint64_t bytes = 300, seed = 1;
-  std::size_t positions =
-      std::numeric_limits<std::size_t>::max();  ///< that the model can tell apart
+  /// Positions that the model can distinguish.
+  std::size_t positions = std::numeric_limits<std::size_t>::max();
 };
 
-/// Bytes after each prompt, none of which may be without tokens, all in step: while a long prompt
-/// is read, others are continued already. A text ends with the token that reaches options.bytes, or
-/// behind as many tokens. Random numbers are functions of the seed, the number of a text, counted
-/// from `first`, and that of a token; `said` is called with a text's index here and the bytes of
-/// each of its tokens in order.
+/// Continues all prompts in step, each of at least one token; while a long prompt is read, others
+/// are already continued. A text ends with the token that reaches options.bytes, or after as many
+/// tokens. Random numbers are functions of the seed, the text's number, counted from `first`, and
+/// the token's. Calls on_text(index of the text here, bytes of the token) for each token in order.
 void continue_texts(LanguageModel& model, const Tokenizer& tokenizer,
                     std::span<const std::string> prompts, std::uint64_t first,
                     const ContinuationOptions& options,
-                    const std::function<void(std::size_t, std::string_view)>& said);
+                    const std::function<void(std::size_t, std::string_view)>& on_text);
 
 }  // namespace bochner

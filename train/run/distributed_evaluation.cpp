@@ -3,7 +3,7 @@
 namespace bochner {
 namespace {
 
-/// Sum and number of terms of the loss, then of each measure.
+/// Returns sum and number of terms of the loss, then of each measure.
 std::vector<double> sums_in(const Evaluation& part) {
   std::vector<double> sums = {part.loss_sum, double(part.terms)};
   for (const Measure& measure : part.measures)
@@ -11,7 +11,7 @@ std::vector<double> sums_in(const Evaluation& part) {
   return sums;
 }
 
-/// The names and units of `part` with these sums.
+/// Returns the names and units of `part` with these sums.
 Evaluation with_sums(Evaluation part, const double* sums) {
   part.loss_sum = *sums++;
   part.terms = std::uint64_t(*sums++);
@@ -60,7 +60,7 @@ std::optional<Evaluation> evaluate_shards(Task& task, Split split, std::size_t b
     if (stopped) return std::vector<double>{1};
     if (seen.terms == 0) seen = *part;
     std::vector<double> own = sums_in(*part);
-    own.insert(own.begin(), 0);  // of shards that were stopped
+    own.insert(own.begin(), 0);  // number of stopped shards
     return own;
   });
   if (sums[0] > 0) return std::nullopt;

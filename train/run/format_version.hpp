@@ -1,6 +1,6 @@
 #pragma once
-/// The version of what a run keeps on the disk: its directory (`format` in meta.json), its
-/// checkpoints and the trainer states in them. Whatever changes their bytes or meaning raises it.
+/// Version of a run's files: its directory (`format` in meta.json), checkpoints and trainer states.
+/// Every change of their bytes or meaning increments it.
 
 #include <cstdint>
 
@@ -8,7 +8,7 @@ namespace bochner {
 
 inline constexpr std::uint32_t format_version = 1;
 
-/// Ends the error for files without this version. Only builds before the first release wrote such.
+/// Remedy for files without this version, which only builds before the first release wrote.
 inline constexpr const char* pre_release_error =
     "written by a pre-release build; train anew, or export its weights with the build that wrote "
     "it";

@@ -1,5 +1,5 @@
 #pragma once
-/// Runs that begin with weights from elsewhere.
+/// Runs that start from imported weights.
 
 #include <bochner/train/config/config.hpp>
 #include <bochner/train/run/session.hpp>
@@ -7,13 +7,13 @@
 
 namespace bochner {
 
-/// Steps, tokens and examples that the weights have seen.
+/// Steps, tokens and examples that the weights were trained on.
 struct ImportedProgress {
   std::uint64_t step = 0, tokens = 0, examples = 0;
 };
 
-/// Writes a run with the weights of a learner, whose data are not opened: the first resume records
-/// them, and begins all that training adds to a model. `source` is where the weights come from.
+/// Writes a run with the weights of a learner without opening its data: the first resume records
+/// them and initializes the state of training. `source` names the origin of the weights.
 void write_imported_run(const SessionContext& context, const Config& config,
                         const std::string& source, Learner& learner,
                         const ImportedProgress& progress);

@@ -58,7 +58,7 @@ class TrainingLoop {
     return {signals_.asked_by(), time_is_over(), save || time_to_save()};
   }
 
-  /// What has come to one of the processes has come to all.
+  /// Adopts the requests that reached any process.
   void adopt(const StopRequests& of_all) {
     signals_.adopt_stop(of_all.signal);
     stops_ = of_all.signal != 0;
@@ -75,7 +75,7 @@ class TrainingLoop {
     adopt({int(all[0]), all[1] > 0, all[2] > 0});
   }
 
-  /// Of a validation.
+  /// Returns why a validation was interrupted.
   StopReason interruption() {
     agree();
     return time_is_up_ ? StopReason::time_limit : StopReason::signal;
@@ -103,7 +103,8 @@ class TrainingLoop {
     return !spec_.checkpoint_every.is_time() && is_step_of(spec_.checkpoint_every);
   }
 
-  /// A run that stopped before its validation finds a new best at the step that is saved already.
+  /// Whether a save would add anything; a run that stopped before its validation finds a new best
+  /// at the step that is already saved.
   bool has_news() const { return state_.step > saved_step_ || new_best_; }
 
   void train_one_step() {
@@ -135,19 +136,19 @@ class TrainingLoop {
     state_.loss_count = 0;
   }
 
-  /// What the disk does not take is in the next checkpoint: training goes on.
+  /// Writes a line of metrics. Lines that cannot be written are in the next checkpoint.
   void append(const Json& line) {
     const std::string problem = session_.append(line.line());
     progress_.metrics(line, state_.wall_seconds);
     warn_once(metrics_warning_, problem,
-              "lines of metrics wait in memory and in the next checkpoint, training goes on");
+              "lines of metrics wait in memory and in the next checkpoint, training continues");
   }
 
-  /// A problem that stays is told once.
-  void warn_once(std::string& told, const std::string& problem, const char* consequence) {
-    if (!problem.empty() && problem != told)
+  /// Warns once about a problem that persists.
+  void warn_once(std::string& warned, const std::string& problem, const char* consequence) {
+    if (!problem.empty() && problem != warned)
       progress_.warning(fmt::format("{}; {}", problem, consequence));
-    told = problem;
+    warned = problem;
   }
 
   bool validate() {
@@ -183,33 +184,32 @@ class TrainingLoop {
     } catch (const InUseError&) {
       throw;
     } catch (const IoError& error) {
-      progress_.warning(
-          fmt::format("could not save step {}: {}; training goes on, older checkpoints are intact",
-                      state_.step, error.what()));
+      progress_.warning(fmt::format(
+          "could not save step {}: {}; training continues, older checkpoints are intact",
+          state_.step, error.what()));
     }
   }
 
-  /// Older checkpoints go when it is told that the new one is there; that one cannot be removed is
-  /// no failure to save.
+  /// Saves, reports it, and only then removes older checkpoints, which may fail.
   void save() {
     session_.recheck_data();
     const Path path = session_.save();
     saved_step_ = state_.step;
     progress_.line("saved    " + path.string());
-    warn_once(removal_warning_, session_.retain(), "the old checkpoint stays, training goes on");
+    warn_once(removal_warning_, session_.retain(), "the old checkpoint stays, training continues");
   }
 
   static bool is_done(StopReason reason) {
     return reason == StopReason::finished || reason == StopReason::no_improvement;
   }
 
-  /// A run is done when all of its data are known to be those that it began with.
+  /// Stops, at the end of training only when all data are known to be unchanged.
   StopReason stop(StopReason reason) {
     if (is_done(reason) && session_.compares_data())
       progress_.line("waiting  until all bytes of data.files are compared");
     if (is_done(reason) && !session_.await_same_data([this] { return should_stop(); }))
       reason = time_is_over() ? StopReason::time_limit : StopReason::signal;
-    // A disk that was full has told one process only.
+    // Only one process knows that the disk was full.
     if (session_.processes().any(has_news() || reason != StopReason::signal)) save();
     if (const std::string problem = session_.unwritten(); !problem.empty() && is_done(reason))
       throw IoError(problem, "; the last lines of metrics are in the last checkpoint");
@@ -226,7 +226,7 @@ class TrainingLoop {
   Clock::time_point start_ = Clock::now(), last_save_ = Clock::now();
   std::uint64_t saved_step_ = state_.step;
   bool new_best_ = false, save_requested_ = false;
-  bool stops_ = false, time_is_up_ = false;  ///< of all processes
+  bool stops_ = false, time_is_up_ = false;  ///< in any process
   bool is_agreed_ = false;
   std::string metrics_warning_, removal_warning_;
 };

@@ -1,5 +1,5 @@
 #pragma once
-/// The program that runs, as what it starts.
+/// Paths of the running program, to start it again.
 
 #include <filesystem>
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace bochner {
 
-/// The path of a job that is this program itself, also where another has taken its name since.
+/// Path that starts this program itself, even if another file has taken its name.
 inline constexpr const char* this_program = "/proc/self/exe";
 
-/// Where it was started, without what the system adds where the file is gone.
+/// Returns where it was started, without the system's suffix for removed files.
 inline std::string own_path() {
   std::string path = std::filesystem::read_symlink(this_program).string();
   constexpr std::string_view gone = " (deleted)";

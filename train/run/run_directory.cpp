@@ -17,7 +17,7 @@ constexpr std::uint64_t probe_bytes = 64 * 1024;
 
 std::string checkpoint_name(std::uint64_t step) { return fmt::format("step-{:012}.ckpt", step); }
 
-/// The step of "step-000000001000.ckpt"; nothing for any other name.
+/// Returns the step of "step-000000001000.ckpt"; nothing for any other name.
 std::optional<std::uint64_t> step_of(const std::string& name) {
   constexpr std::string_view prefix = "step-";
   if (!name.starts_with(prefix)) return std::nullopt;
@@ -27,20 +27,20 @@ std::optional<std::uint64_t> step_of(const std::string& name) {
 }
 
 std::string steps_in_words(const std::vector<std::uint64_t>& steps) {
-  if (steps.empty()) return "there is none yet";
+  if (steps.empty()) return "there are no checkpoints yet";
   return fmt::format("there are steps {}", fmt::join(steps, " "));
 }
 
-/// What a run without a checkpoint, or its creation that was interrupted, may leave.
+/// Whether a run without a checkpoint, or an interrupted creation, may leave such a file.
 bool may_be_in_a_fresh_directory(const std::string& name) {
   return name == lock_name || name == meta_name || name == metrics_name || name == config_name ||
-         name == tokenizer_name || name == "checkpoints" || is_followers(name) ||
+         name == tokenizer_name || name == "checkpoints" || is_live_log(name) ||
          is_temporary_name(name);
 }
 
 void require_run(FileStorage& storage, const Path& path) {
   if (!storage.exists(path / config_name))
-    throw std::invalid_argument(in_words(path.string(), ": no run (", config_name,
+    throw std::invalid_argument(in_words(path.string(), ": not a run (", config_name,
                                          " is missing); give the directory of a run"));
   if (storage.exists(path / meta_name))
     require_format(read_file(storage, path / meta_name), path.string());
@@ -48,7 +48,7 @@ void require_run(FileStorage& storage, const Path& path) {
 
 }  // namespace
 
-// "runs/new/" is the same directory as "runs/new", but has another parent and no name.
+// Normalizes: "runs/new/" is the same directory as "runs/new", but has another parent and no name.
 RunDirectory::RunDirectory(FileStorage& storage, const Path& path)
     : storage_(&storage), path_(path.has_filename() ? path : path.parent_path()) {}
 
@@ -69,7 +69,7 @@ RunDirectory RunDirectory::create(FileStorage& storage, const Path& directory,
   run.refuse_unless_fresh();
   run.lock_ = storage.lock(run.path_ / lock_name);
   run.refuse_unless_fresh();
-  // First, because its name is what makes the directory a run: never the old config with new files.
+  // First, because this file makes the directory a run: never the old config with new files.
   if (storage.exists(path / config_name)) {
     storage.unlink(path / config_name);
     storage.sync_directory(path);
@@ -77,13 +77,13 @@ RunDirectory RunDirectory::create(FileStorage& storage, const Path& directory,
   make_directories(storage, run.checkpoints());
   run.remove_temporaries();
   for (const std::string& name : storage.list(path))
-    if (is_followers(name) || name == tokenizer_name) storage.unlink(path / name);
+    if (is_live_log(name) || name == tokenizer_name) storage.unlink(path / name);
   run.preflight(probe_bytes);
   run.metrics_ = std::make_unique<MetricsFile>(storage, path / metrics_name);
   run.metrics_->rewind(0);
   commit_file(storage, path / meta_name, meta);
   if (!tokenizer.empty()) commit_file(storage, path / tokenizer_name, tokenizer);
-  // An interrupted creation may have left directories whose names are not on the disk.
+  // An interrupted creation may have left directories without durable names.
   storage.sync_directory(path.parent_path());
   // Last, for the same reason.
   commit_file(storage, path / config_name, config);
@@ -114,7 +114,7 @@ RunDirectory RunDirectory::read(FileStorage& storage, const Path& path) {
   return RunDirectory(storage, path);
 }
 
-/// Whether there is more than a config that trained nothing yet. A lone config.toml is not ours.
+/// Whether there is more than a config without training; a lone config.toml is not a run's.
 bool RunDirectory::has_progress() const {
   if (!storage_->exists(path_ / meta_name) || !storage_->exists(checkpoints())) return true;
   const std::vector<std::string> names = storage_->list(checkpoints());
@@ -124,7 +124,7 @@ bool RunDirectory::has_progress() const {
 void RunDirectory::refuse_unless_fresh() const {
   if (storage_->exists(path_ / config_name) && has_progress())
     throw std::invalid_argument(path_.string() +
-                                ": holds a run already; continue it with: bochner resume " +
+                                ": already holds a run; continue it with: bochner resume " +
                                 shell_word(path_.string()) + ", or choose another directory");
   std::vector<std::string> names = storage_->list(path_);
   if (storage_->exists(checkpoints())) {
@@ -201,7 +201,7 @@ std::optional<CheckpointReader> RunDirectory::newest_valid(std::vector<std::stri
   }
   if (steps.empty()) return std::nullopt;
   throw DataError(path_.string(), ": none of ", steps.size(),
-                  " checkpoints is whole; the newest: ", problems.front());
+                  " checkpoints is intact; the newest: ", problems.front());
 }
 
 CheckpointReader RunDirectory::load_step(std::uint64_t step) const {
@@ -212,7 +212,7 @@ CheckpointReader RunDirectory::load_step(std::uint64_t step) const {
   CheckpointReader reader(*storage_, file);
   if (reader.state().step != step)
     throw DataError(file.string(), ": holds step ", reader.state().step,
-                    ", not the one of its name; was it renamed?");
+                    ", not the step of its name; was it renamed?");
   return reader;
 }
 
@@ -220,7 +220,7 @@ CheckpointReader RunDirectory::load_best() {
   std::vector<std::string> skipped;
   const auto newest = newest_valid(skipped);
   if (!newest || newest->state().best.empty())
-    throw DataError(path_.string(), ": no best checkpoint, nothing was validated before a save; ",
+    throw DataError(path_.string(), ": no best checkpoint: nothing was validated before a save; ",
                     steps_in_words(list_checkpoints()));
   // A full disk may have prevented the save of a best step.
   for (const BestCheckpoint& best : newest->state().best) {

@@ -8,8 +8,7 @@
 namespace bochner {
 namespace {
 
-/// Tokens in descending order of their logits, equal ones in their own: few of many are asked for,
-/// which leave a heap.
+/// Tokens by descending logit, ties in token order; a heap, because few of many are needed.
 class RankedTokens {
  public:
   explicit RankedTokens(const Tensor& logits)
@@ -35,7 +34,7 @@ class RankedTokens {
   std::vector<std::int32_t> tokens_;  // the others are a heap
 };
 
-/// Probabilities up to a common factor. (V)
+/// Returns probabilities up to a common factor. (V)
 std::vector<double> weights_of(const Tensor& logits, double top, double temperature) {
   std::vector<double> weights(logits.size());
   for (std::size_t i = 0; i < weights.size(); ++i)
@@ -43,7 +42,7 @@ std::vector<double> weights_of(const Tensor& logits, double top, double temperat
   return weights;
 }
 
-/// The most probable tokens, and the sum of their weights.
+/// Most probable tokens and the sum of their weights.
 struct Candidates {
   std::size_t count;
   double total;
@@ -78,7 +77,7 @@ std::int32_t sample_token(const Tensor& logits, const SamplingOptions& options, 
     return logit < std::numeric_limits<real>::infinity();
   });
   require(are_numbers, "sample",
-          "a logit is NaN or infinite: so are weights of the model, or its "
+          "a logit is NaN or infinite because weights of the model are, or its "
           "activations");
   RankedTokens ranked(logits);
   if (options.temperature == 0) return ranked[0];

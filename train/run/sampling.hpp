@@ -1,5 +1,5 @@
 #pragma once
-/// From logits to one token.
+/// Sampling of a token from logits.
 
 #include <bochner/autodiff/tensor.hpp>
 #include <cstdint>
@@ -13,11 +13,11 @@ struct SamplingOptions {
   bool operator==(const SamplingOptions&) const = default;
 };
 
-/// Throws std::invalid_argument when an option is out of its range.
+/// Throws std::invalid_argument if an option is out of range.
 void check_sampling(const SamplingOptions& options);
 
-/// The token at quantile u in (0, 1) of softmax(logits / temperature) after both cuts, most
-/// probable first; equal logits in the order of the tokens. logits (V)
+/// Returns the token at quantile u in (0, 1) of softmax(logits / temperature) after both cuts, most
+/// probable first; ties in token order. logits (V)
 std::int32_t sample_token(const Tensor& logits, const SamplingOptions& options, double u);
 
 }  // namespace bochner

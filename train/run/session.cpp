@@ -19,15 +19,15 @@
 namespace bochner {
 namespace {
 
-/// The config alone does not say where the weights of a fork, or of an import, come from.
+/// Throws DataError for a fork or import without checkpoint, whose weights its config lacks.
 void require_not_forked(const RunDirectory& run) {
   const std::string parent = parent_in(run.meta());
   if (parent.empty()) return;
-  throw DataError(run.path().string(), ": was to begin with the weights of ", parent,
-                  " and ended before its first checkpoint; fork or import them again");
+  throw DataError(run.path().string(), ": was to start from the weights of ", parent,
+                  " but ended before its first checkpoint; fork or import them again");
 }
 
-/// What config.toml says and no resume has changed must be what the weights were trained with.
+/// Throws ConfigError if config.toml was edited in keys that resume may not change.
 void require_own_config(const CheckpointReader& checkpoint, const Config& file) {
   const Config saved = stored_config(checkpoint.config(), checkpoint.path().string());
   const std::string run = checkpoint.path().parent_path().parent_path().string();
@@ -39,30 +39,28 @@ void require_own_config(const CheckpointReader& checkpoint, const Config& file) 
                                    format_value(saved.value(row.name))));
   if (edited.empty()) return;
   throw ConfigError(fmt::format(
-      "{0}/config.toml: says {1}; a run goes on as it was: write the old values back, or start a "
+      "{0}/config.toml: has {1}; a run keeps its config: restore the old values, or start a "
       "new run from its weights: bochner fork {2} {3} --run DIR",
       run, fmt::join(edited, ", "), shell_word(run), shell_word(run + "/config.toml")));
 }
 
-/// Another build or machine is an error with `strict`, else a note.
+/// Reports another build or machine: an error with `strict`, else a note.
 void compare_numerics(const Path& run, const TrainerState& saved, bool strict,
                       std::vector<std::string>& notes) {
   const std::string difference = numerics_difference(saved.numerics);
   if (difference.empty()) return;
-  if (strict)
-    throw DataError(run.string(), ": ", difference, "; leave out --strict to go on all the same");
+  if (strict) throw DataError(run.string(), ": ", difference, "; omit --strict to continue anyway");
   notes.push_back(difference + "; bits may differ from the uninterrupted run");
 }
 
-/// Loads all tensors of a trainer. Those that training adds to a model (moments, averages, starts
-/// of spectra) begin anew where the checkpoint has no moments, as that of a compressed or imported
-/// model.
+/// Loads all tensors of a trainer. Training state (moments, averages, starts of spectra) is
+/// initialized if the checkpoint has no moments, as that of a compressed or imported model.
 void load_all(Trainer& trainer, const CheckpointReader& checkpoint,
               std::vector<std::string>& notes) {
   std::vector<NamedTensor> wanted = trainer.tensors();
   if (std::ranges::none_of(checkpoint.tensors(), is_moment)) {
     if (std::erase_if(wanted, is_moment) > 0)
-      notes.push_back("the checkpoint holds no moments: the optimizer starts anew");
+      notes.push_back("the checkpoint has no moments: the optimizer starts from scratch");
     std::vector<NamedTensor> of_model;
     std::ranges::copy_if(wanted, std::back_inserter(of_model), is_of_model);
     require_complete(checkpoint, load_tensors(checkpoint, of_model));
@@ -74,7 +72,7 @@ void load_all(Trainer& trainer, const CheckpointReader& checkpoint,
   require_complete(checkpoint, load_tensors(checkpoint, wanted));
 }
 
-/// Moments that are cut among processes, brought together while a checkpoint is written.
+/// Partitioned moments, gathered while a checkpoint is written.
 class WholeMoments {
  public:
   explicit WholeMoments(Trainer& trainer)
@@ -89,13 +87,13 @@ class WholeMoments {
   bool gathered_;
 };
 
-/// Signals are heeded while a large text is encoded.
+/// Makes the task; handles signals while a large text is encoded.
 std::unique_ptr<Task> task_of(const Config& config, const DataReading& reading,
                               const KnownFacts& known) {
   const auto look = [&] {
     if (reading.stopped && reading.stopped())
       throw StoppedError(
-          "stopped while the text was encoded; nothing was trained, give the same command again");
+          "stopped while the text was encoded, before training; run the same command again");
   };
   prepare_encoded_text(config, {reading.tell, look});
   return make_task(config, known);
@@ -121,7 +119,7 @@ Session::Session(const Config& config, Processes& processes, const DataReading& 
 void Session::require_shards(const Config& config, const Processes& processes) {
   if (processes.size() > config.count("train.shards"))
     fail(config, "train.shards",
-         fmt::format("has no shard for each of {} processes; a new run may have {}",
+         fmt::format("has fewer shards than the {} processes; a new run may have {}",
                      processes.size(), std::bit_ceil(processes.size())));
 }
 

@@ -1,7 +1,6 @@
 #pragma once
-/// Session: a run in memory, bound to its directory: started, resumed or forked by the first of the
-/// processes that share it, and joined by the others. All throw StoppedError when `reading` is
-/// stopped.
+/// Session: a run in memory, bound to its directory: started, resumed or forked by the first of its
+/// processes, joined by the others. All throw StoppedError if `reading` is stopped.
 
 #include <bochner/train/run/run_directory.hpp>
 #include <bochner/train/run/trainer.hpp>
@@ -11,20 +10,20 @@ namespace bochner {
 
 class BackgroundDigest;
 
-/// What a fork leaves behind of its parent.
+/// Parts of the parent's state that a fork resets.
 struct ForkResets {
   bool optimizer = false, schedule = false, data = false, ema = false;
 };
-/// "optimizer,data"; throws std::invalid_argument with the choices.
+/// Parses "optimizer,data"; throws std::invalid_argument with the choices.
 ForkResets parse_resets(const std::string& list);
 
-/// What goes on while large texts are read, before there is a run whose loop heeds signals.
+/// Callbacks while large texts are read, before a training loop handles signals.
 struct DataReading {
   std::function<void(const std::string&)> tell;  ///< a line for the user
-  std::function<bool()> stopped;                 ///< asked again and again: whether to give up
+  std::function<bool()> stopped;                 ///< polled: whether to cancel
 };
 
-/// Where the files of a session are, and who takes part in it.
+/// Storage, directory and processes of a session.
 struct SessionContext {
   FileStorage& storage;
   Path directory;            ///< of the run
@@ -38,20 +37,20 @@ class Session {
   Session(Session&&) noexcept;
   ~Session();
 
-  /// Begins a run; its directory is made when all else has succeeded. Nothing is trained yet.
+  /// Begins a run; creates its directory after all else has succeeded. Nothing is trained yet.
   static Session start(const SessionContext& context, const Config& config);
-  /// Resumes a run. `changes` may only set keys that resume may change; they are kept in its
-  /// config.toml. Notes for the user are added to `notes`. With `strict`, another build or machine
-  /// than the checkpoint's is an error and not a note.
+  /// Resumes a run. `changes` may only set keys that resume may change; they are stored in its
+  /// config.toml. Adds notes for the user to `notes`. With `strict`, another build or machine than
+  /// the checkpoint's is an error instead of a note.
   static Session resume(const SessionContext& context, const std::vector<std::string>& changes,
                         bool strict, std::vector<std::string>& notes);
-  /// Begins a run with what fits of a checkpoint, except for what is reset; writes its first
-  /// checkpoint. Throws ConfigError when no steps are left.
+  /// Begins a run with all matching tensors of a checkpoint, except for what is reset; writes its
+  /// first checkpoint. Throws ConfigError if no steps remain.
   static Session fork(const SessionContext& context, const RunReference& parent,
                       const Config& config, const ForkResets& resets,
                       std::vector<std::string>& notes);
-  /// Receives what the first process made by one of these, and reads the data itself; writes no
-  /// files. Throws AgreedError where the data are not the same.
+  /// Joins a session that the first process made by one of these, and reads the data itself; writes
+  /// no files. Throws AgreedError if the data differ.
   static Session join(Processes& processes, const DataReading& reading = {});
 
   const Config& config() const { return config_; }
@@ -59,49 +58,45 @@ class Session {
   Trainer& trainer() { return *trainer_; }
   Processes& processes() { return processes_; }
   const Path& path() const { return path_; }
-  /// Only of the first process.
+  /// Returns the directory; first process only.
   RunDirectory& run() { return *run_; }
   TrainerState& state() { return trainer_->state(); }
   std::uint64_t total_steps() const { return total_steps_; }
-  /// Whether train.stop.patience is at its end.
+  /// Whether train.stop.patience is exhausted.
   bool has_stopped_improving() const {
     return spec_.patience > 0 && trainer_->state().validations_since_improvement >= spec_.patience;
   }
   std::uint64_t tokens_per_step() const { return tokens_per_step_; }
-  /// The keys of train.*.
   const TrainSpec& spec() const { return spec_; }
-  /// A period of them in steps; 0 when off.
+  /// Converts a period to steps; 0 if off.
   std::uint64_t steps(const Period& period) const;
-  /// A line of metrics. Returns why the disk does not take it, "" where it does.
+  /// Appends a line of metrics. Returns why it could not be written, or "".
   std::string append(const std::string& line);
-  /// Why lines of metrics are only in the last checkpoint; "" where none is.
+  /// Returns why lines of metrics are only in the last checkpoint, or "".
   std::string unwritten();
-  /// Throws DataError where texts that are read while training goes on are no more those that the
-  /// run began with, in one of the processes; the others than the first throw AgreedError.
+  /// Throws DataError if a process finds that texts read during training have changed since the run
+  /// began; the other processes throw AgreedError.
   void recheck_data();
-  /// Writes a checkpoint of the present state and returns its path. Other processes than the first
-  /// write nothing, here as above and below.
+  /// Writes a checkpoint and returns its path. Only the first process writes, in all functions.
   Path save();
-  /// Deletes the checkpoints that retention does not keep, after save(). Returns why one could not
-  /// be deleted, "" when all were.
+  /// Deletes checkpoints by the retention, after save(). Returns why one could not be, or "".
   std::string retain();
-  /// Throws AgreedError where a process has learned other numbers than the first one.
+  /// Throws AgreedError if a process has other weights than the first one.
   void require_equal_weights();
-  /// Whether large files of data are still compared with those of the checkpoint.
+  /// Whether large data files are still being compared with those of the checkpoint.
   bool compares_data() const;
-  /// Throws DataError when they turned out to be others, IoError when they cannot be read.
+  /// Throws DataError if they have turned out to differ, IoError if they cannot be read.
   void require_same_data() const;
-  /// The same when all bytes are compared; false when `stopped` says to wait no longer.
+  /// Waits for the comparison, then like require_same_data(); false if `stopped` ends the wait.
   bool await_same_data(const std::function<bool()>& stopped = {}) const;
 
  private:
-  /// Not bound to a directory yet. Large texts of words are encoded; `words` is the config that
-  /// says where their model is.
+  /// Makes a session without a directory; encodes large texts. `words` has the tokenizer's path.
   Session(const Config& config, Processes& processes, const DataReading& reading,
           const Config& words, const KnownFacts& known = {});
-  /// Throws ConfigError unless there is a shard for each process.
+  /// Throws ConfigError unless each process has a shard.
   static void require_shards(const Config& config, const Processes& processes);
-  /// Tells the other processes what the first one has, which they join.
+  /// Sends the state of the first process to the others, which join.
   void share(const DataReading& reading);
   void share_all();
   void require_shared_data(const DataReading& reading);
@@ -110,19 +105,17 @@ class Session {
   /// `parent` is the config of the checkpoint.
   void fork_from(const CheckpointReader& checkpoint, const Config& parent, const ForkResets& resets,
                  std::vector<std::string>& notes);
-  /// All of a checkpoint of the same run.
   void restore(const CheckpointReader& checkpoint, bool strict, std::vector<std::string>& notes,
                const DataReading& reading);
-  /// Compares the data with those of a checkpoint, large ones in the background where the system
-  /// says that the files have not changed.
+  /// Compares the data with those of a checkpoint; large files in the background if their
+  /// modification marks are unchanged.
   void recognise_data(const TrainerState& saved, const DataReading& reading);
-  /// Enters the data into the state.
   void note_data(const DataReading& reading);
-  /// The same of this process alone.
+  /// Checks the data of this process, see recheck_data().
   void recheck_own_data();
-  /// Throws what `problem` says of the data of some process; "" for none.
+  /// Throws the first process's `problem` in all processes; "" for none.
   void agree_on_data(const std::string& problem);
-  /// Refuses a disk without room for a checkpoint before the first step.
+  /// Throws IoError if the disk has no room for a checkpoint.
   void require_space();
 
   Config config_;
@@ -136,7 +129,7 @@ class Session {
   Path path_;
   std::optional<RunDirectory> run_;
   std::unique_ptr<BackgroundDigest> verification_;
-  std::uint64_t seen_marks_ = 0;  ///< of the files of a text, when it was compared last
+  std::uint64_t seen_marks_ = 0;  ///< modification marks of the text's files at the last comparison
 };
 
 }  // namespace bochner

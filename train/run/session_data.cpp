@@ -17,15 +17,15 @@ namespace {
                   shell_word(run.string()), " ... --reset data");
 }
 
-/// Signals are heeded at once, however slow the files are.
+/// Computes the digest of large files; handles signals at once, however slow the files are.
 std::uint64_t digest_of_large(const ByteCorpus& corpus, const DataReading& reading) {
   if (reading.tell)
-    reading.tell(fmt::format("reading  {} of text, whose digest tells whether it changes",
+    reading.tell(fmt::format("reading  {} of text to detect later changes",
                              format_bytes(double(corpus.size()))));
   const BackgroundDigest digest(corpus);
   if (digest.wait(reading.stopped)) return digest.value();
   throw StoppedError(
-      "stopped while the text was read; nothing was trained, give the same command again");
+      "stopped while the text was read, before training; run the same command again");
 }
 
 }  // namespace

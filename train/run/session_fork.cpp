@@ -14,7 +14,7 @@
 namespace bochner {
 namespace {
 
-/// Whether something of the feature map of an attention layer was not in the checkpoint.
+/// Whether a part of an attention layer's feature map was not in the checkpoint.
 bool is_new(const std::string& layer, const std::vector<std::string>& left_out) {
   return std::ranges::any_of(left_out, [&](const std::string& name) {
     return name.starts_with(model_prefix + layer + ".features.") ||
@@ -22,16 +22,17 @@ bool is_new(const std::string& layer, const std::vector<std::string>& left_out) 
   });
 }
 
-/// Another optimizer has none of the parent's moments, a few for each tensor: one line for all.
+/// Notes what starts from scratch; one line for all moments, which another optimizer lacks.
 void note_fresh(std::vector<std::string> left_out, std::size_t moments,
                 std::vector<std::string>& notes) {
   const std::size_t fresh = std::erase_if(left_out, is_of_optimizer);
-  for (const std::string& name : left_out) notes.push_back("starts anew: " + name);
+  for (const std::string& name : left_out) notes.push_back("starts from scratch: " + name);
   if (fresh > 0)
-    notes.push_back(fmt::format("starts anew: {} of {} tensors of the optimizer", fresh, moments));
+    notes.push_back(
+        fmt::format("starts from scratch: {} of {} tensors of the optimizer", fresh, moments));
 }
 
-/// Natural steps keep moments of other gradients, under the same names.
+/// Throws DataError for moments in other units: natural steps store theirs under the same names.
 void require_same_moments(const CheckpointReader& checkpoint, const Config& parent,
                           const Config& config) {
   const std::string key = "optim.density_natural";
@@ -42,18 +43,18 @@ void require_same_moments(const CheckpointReader& checkpoint, const Config& pare
     return tensor.name.starts_with(moments) && is_density(tensor.name);
   });
   if (then == now || !kept) return;
-  throw ConfigError(fmt::format(
-      "{}: holds moments of {} = {}, which are in other units with {}; begin them anew: "
-      "--reset optimizer",
-      file, key, then, now));
+  throw ConfigError(
+      fmt::format("{}: has moments of {} = {}, which have other units with {}; reset them: "
+                  "--reset optimizer",
+                  file, key, then, now));
 }
 
-/// Units and effects of series are kept by their numbers.
+/// Whether the series differ: scales and effects of series are stored by their numbers.
 bool has_other_series(Learner& parent, Learner& heir) {
   return !parent.series().empty() && parent.series() != heir.series();
 }
 
-/// What the parent's facts give to the names of a fork: those of the same kind of data.
+/// Returns the parent's facts that a fork inherits: those of the same kind of data.
 KnownFacts inherited_facts(const CheckpointReader& checkpoint, const Config& parent,
                            const Config& heir) {
   const bool alike = parent.text("data.kind") == heir.text("data.kind") &&
@@ -61,7 +62,7 @@ KnownFacts inherited_facts(const CheckpointReader& checkpoint, const Config& par
   return {alike ? checkpoint.facts() : "", true};
 }
 
-/// Tensors with a row for each series, and what belongs to them.
+/// Whether a tensor has a row per series.
 bool is_of_series(const NamedTensor& named) {
   const std::string name = named.name.substr(named.name.rfind('/') + 1);
   return std::ranges::count(std::array{"standardize.mean", "standardize.deviation", "unit.mean",
@@ -69,15 +70,15 @@ bool is_of_series(const NamedTensor& named) {
                             name) > 0;
 }
 
-/// Those of other series are no start for these.
+/// Removes tensors of other series, which do not fit these.
 void leave_out_series(std::vector<NamedTensor>& tensors, std::vector<std::string>& left_out) {
   std::erase_if(tensors, [&](const NamedTensor& named) {
-    if (is_of_series(named)) left_out.push_back(named.name + " is of other series");
+    if (is_of_series(named)) left_out.push_back(named.name + " belongs to other series");
     return is_of_series(named);
   });
 }
 
-/// A fork is computed by this program, whatever trained its parent.
+/// Notes a difference in numerics: a fork is computed by this program, whatever trained its parent.
 void note_numerics(const TrainerState& parent, std::vector<std::string>& notes) {
   const std::string difference = numerics_difference(parent.numerics);
   if (!difference.empty()) notes.push_back(difference + "; results may differ in the last bits");
@@ -85,13 +86,13 @@ void note_numerics(const TrainerState& parent, std::vector<std::string>& notes) 
 
 void note_other_data(Learner& parent, Task& task, std::vector<std::string>& notes) {
   if (parent.tokenizer_digest() != task.learner().tokenizer_digest())
-    notes.push_back("tokens are other pieces of text than the parent's: data.tokenizer");
+    notes.push_back("tokens differ from the parent's: data.tokenizer");
   if (has_other_series(parent, task.learner()))
-    notes.push_back("series are others than the parent's, and have other numbers");
+    notes.push_back("series differ from the parent's and are numbered anew");
   HasUnits* has = task.abilities().units;
   if (const auto units = has ? has->shifted_columns() : std::vector<std::string>(); !units.empty())
     notes.push_back(
-        "units stay the parent's, far from those of the data (a new run takes these): " +
+        "units stay the parent's, far from those of the data, which a new run would use: " +
         some_of(units));
 }
 
@@ -146,12 +147,12 @@ void Session::fork_from(const CheckpointReader& checkpoint, const Config& parent
                         const ForkResets& resets, std::vector<std::string>& notes) {
   const TrainerState& saved = checkpoint.state();
   if (!resets.schedule && saved.step >= total_steps_)
-    throw ConfigError(fmt::format(
-        "{}: is at step {} and train.steps ends at {}, nothing is left to train; set a larger "
-        "train.steps, or count from 0 again: --reset schedule",
-        checkpoint.path().string(), saved.step, total_steps_));
+    throw ConfigError(
+        fmt::format("{}: is at step {} and train.steps is {}, so no steps remain; set a larger "
+                    "train.steps, or count from 0 again: --reset schedule",
+                    checkpoint.path().string(), saved.step, total_steps_));
   if (!resets.optimizer) require_same_moments(checkpoint, parent, config_);
-  task_->start();  // for what the parent has not
+  task_->start();  // for tensors that the parent lacks
   const auto of_parent = make_learner(parent, {checkpoint.facts()});
   const bool other_series = has_other_series(*of_parent, task_->learner());
   std::vector<std::string> left_out;
@@ -160,7 +161,7 @@ void Session::fork_from(const CheckpointReader& checkpoint, const Config& parent
   if (other_series) leave_out_series(weights, left_out);
   std::ranges::move(load_tensors(checkpoint, weights), std::back_inserter(left_out));
   trainer_->calibrate([&](const std::string& layer) { return is_new(layer, left_out); });
-  // Behind the calibration, which begins averages and drift anew: the parent's go on.
+  // After the calibration, which resets averages and drift: the parent's continue.
   std::vector<NamedTensor> rest = trainer_->tensors();
   std::erase_if(rest, [&](const NamedTensor& named) {
     return is_of_model(named) || (resets.optimizer && is_moment(named)) ||

@@ -9,8 +9,7 @@
 namespace bochner {
 namespace {
 
-/// The model of words that a run keeps; that of its config where this machine has not its
-/// directory.
+/// Returns the config with the run's own tokenizer model, if this machine has its directory.
 Config with_nearest_tokenizer(const Config& config, const Path& run) {
   std::error_code away;
   const bool is_here = std::filesystem::exists(run / tokenizer_name, away);
@@ -21,7 +20,7 @@ Config with_nearest_tokenizer(const Config& config, const Path& run) {
 
 Session Session::join(Processes& processes, const DataReading& reading) {
   std::string text, path;
-  KnownFacts known{.extends = true};  // other data are refused below, by all processes
+  KnownFacts known{.extends = true};  // all processes refuse other data below
   for (std::string* word : {&text, &path, &known.bytes}) processes.share(*word);
   const Config config = stored_config(text, "the config of the run");
   Session session(config, processes, reading, with_nearest_tokenizer(config, path), known);
@@ -39,7 +38,7 @@ void Session::share(const DataReading& reading) {
   require_shared_data(reading);
 }
 
-/// State and tensors, all that a checkpoint holds besides the config.
+/// Shares state and tensors, all of a checkpoint except for the config.
 void Session::share_all() {
   std::string bytes = encode_state(state());
   processes_.share(bytes);
@@ -50,7 +49,7 @@ void Session::share_all() {
   trainer_->cut_moments();
 }
 
-/// Files that the system says to be the same need not be read again.
+/// Compares the data with process 0's; files with equal modification marks are not read again.
 void Session::require_shared_data(const DataReading& reading) {
   const ByteCorpus* corpus = task_->data().corpus();
   const bool seen = corpus && corpus->marks() != 0 && corpus->marks() == state().data_marks;
@@ -72,7 +71,7 @@ void Session::agree_on_data(const std::string& problem) {
   throw AgreedError(first);
 }
 
-/// Who cannot read them any more must not leave the others waiting for an answer.
+/// Rechecks the data; a process that cannot read them must not leave the others waiting.
 void Session::recheck_data() {
   if (processes_.size() == 1) return recheck_own_data();
   std::string problem;

@@ -20,7 +20,7 @@ std::atomic<std::int64_t> stop_asked_at = 0;  ///< in milliseconds, 0 for never
 static_assert(std::atomic<int>::is_always_lock_free &&
               std::atomic<std::int64_t>::is_always_lock_free);
 
-/// What tells a process and its whole group, as timeout and containers do, asks once.
+/// Milliseconds of one request: timeout and containers signal a process and its whole group.
 constexpr std::int64_t one_request = 1000;
 
 std::int64_t milliseconds_now() {
@@ -29,7 +29,7 @@ std::int64_t milliseconds_now() {
   return 1 + std::int64_t(now.tv_sec) * 1000 + now.tv_nsec / 1000000;
 }
 
-/// Whether a stop was asked for before, in another request.
+/// Whether another request asked for a stop before.
 bool asks_again(int signal) {
   std::int64_t first = 0;
   const std::int64_t now = milliseconds_now();
@@ -38,17 +38,18 @@ bool asks_again(int signal) {
   return false;
 }
 
-/// A sweep queues its signal: its trials may have been asked by who asked it, however long ago.
+/// Handles a stop. A sweep queues its signal, which is not a second request: its trials may already
+/// have received one from the same sender.
 extern "C" void on_stop(int signal, siginfo_t* info, void*) {
   if (asks_again(signal) && info->si_code != SI_QUEUE) _exit(128 + signal);
 }
 
-/// Beyond the limit of processor time it comes every second.
+/// Handles SIGXCPU, which comes every second beyond the limit.
 extern "C" void on_time_limit(int signal, siginfo_t*, void*) { asks_again(signal); }
 
 extern "C" void on_save(int, siginfo_t*, void*) { save_signal = 1; }
 
-/// The name of a signal in words of this project; "" for one that is not handled here.
+/// Returns the name of a handled signal; "" for any other.
 const char* signal_name(int signal) {
   switch (signal) {
     case SIGINT:
@@ -68,7 +69,7 @@ const char* signal_name(int signal) {
   }
 }
 
-/// Of a handler: nothing that allocates memory.
+/// Writes from a handler, without allocating memory.
 void write_words(std::initializer_list<const char*> words) {
   for (const char* text : words)
     if (::write(STDERR_FILENO, text, std::strlen(text)) < 0) return;
@@ -79,16 +80,15 @@ extern "C" void on_end(int signal) {
   _exit(128 + signal);
 }
 
-/// A page of a mapped file that is no more there cannot be read: DataError is too late for it.
+/// Handles an unreadable page of a mapped file, where DataError can no longer be thrown.
 extern "C" void on_missing_page(int signal, siginfo_t* info, void*) {
   if (const char* path = mapped_path(info->si_addr)) {
-    write_words(
-        {path,
-         ": cannot be read any more: it has become shorter, or the disk fails; restore it and "
-         "try again\n"});
+    write_words({path,
+                 ": can no longer be read: it was truncated, or the disk fails; restore it and "
+                 "try again\n"});
     _exit(65);
   }
-  std::signal(signal, SIG_DFL);  // the access is repeated and ends the process
+  std::signal(signal, SIG_DFL);  // the repeated access ends the process
 }
 
 struct Handler {
@@ -96,7 +96,7 @@ struct Handler {
   void (*action)(int, siginfo_t*, void*);  ///< null to ignore it
   struct sigaction before;
 };
-/// Of a guard.
+/// Handlers of a guard.
 Handler handlers[] = {{SIGINT, on_stop, {}},  {SIGTERM, on_stop, {}},       {SIGHUP, on_stop, {}},
                       {SIGUSR2, on_stop, {}}, {SIGXCPU, on_time_limit, {}}, {SIGUSR1, on_save, {}},
                       {SIGPIPE, nullptr, {}}, {SIGXFSZ, nullptr, {}}};
@@ -112,12 +112,12 @@ void install(Handler& handler) {
   }
   sigemptyset(&action.sa_mask);
   sigaction(handler.signal, &action, &handler.before);
-  // Under nohup a run goes on when the terminal ends.
+  // Under nohup a run survives the end of the terminal.
   if (handler.signal == SIGHUP && handler.before.sa_handler == SIG_IGN)
     sigaction(SIGHUP, &handler.before, nullptr);
 }
 
-/// Whether signals arrive on this thread.
+/// Blocks or unblocks signals on this thread.
 void mask_signals(int how) {
   sigset_t received;
   sigemptyset(&received);
@@ -142,7 +142,7 @@ void speak_of_signals() {
 
 void hold_signals() {
   std::signal(SIGXFSZ, SIG_IGN);
-  std::signal(SIGCHLD, SIG_DFL);  // who ignores it learns nothing of how children end
+  std::signal(SIGCHLD, SIG_DFL);  // if ignored, exit statuses of children are lost
   mask_signals(SIG_BLOCK);
 }
 
@@ -160,7 +160,7 @@ void receive_signals_apart() {
     listening.set_value();
     while (true) pause();
   }).detach();
-  listens.wait();  // a signal that was sent before is not lost on a short command
+  listens.wait();  // a short command must not miss an earlier signal
 }
 
 HeldSignals::HeldSignals() {

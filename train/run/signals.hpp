@@ -1,9 +1,8 @@
 #pragma once
-/// SIGINT, SIGTERM and the end of the terminal (SIGHUP) ask for a save at the end of the step; a
-/// second one ends the process at once. So do SIGUSR2 and SIGXCPU, by which batch systems and
-/// limits tell that the time is over. SIGUSR1 asks for a checkpoint without stopping. SIGPIPE is
-/// ignored: a run outlives the reader of its output; so is SIGXFSZ: a write says that a file is too
-/// large.
+/// Signals of a run. SIGINT, SIGTERM and the end of the terminal (SIGHUP) request a save at the end
+/// of the step; a second one ends the process at once. So do SIGUSR2 and SIGXCPU, by which batch
+/// systems and limits announce the end. SIGUSR1 requests a checkpoint without stopping. SIGPIPE is
+/// ignored: a run outlives the reader of its output; so is SIGXFSZ: the write reports the error.
 
 #include <array>
 #include <csignal>
@@ -12,26 +11,24 @@
 
 namespace bochner {
 
-/// A signal came before anything was begun that could be saved.
+/// Signal before there was anything to save.
 struct StoppedError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// From here on no signal ends this process: they wait until one of the next two is called.
+/// Holds all signals until one of the next two functions is called.
 void hold_signals();
-/// Signals that would end the process without a word say one, wherever no guard heeds them; a
-/// mapped file that cannot be read any more is an error of one line.
+/// Makes signals that end the process write a message, unless a guard handles them; an unreadable
+/// mapped file becomes a one-line error.
 void speak_of_signals();
-/// From here on signals arrive on a thread of their own, in this thread and all that it starts not
-/// at all: the kernels of oneDNN use the stack pointer for arrays on the heap, and a signal that
-/// interrupts one writes its frame into whatever lies below them. Calls
-/// speak_of_signals().
+/// Receives signals on a separate thread, and not in this thread and those that it starts: oneDNN's
+/// kernels use the stack pointer for arrays on the heap, and a signal that interrupts one writes
+/// its frame below them. Calls speak_of_signals().
 void receive_signals_apart();
-/// In a process forked from such a one, which has no such thread: signals end it as usual.
+/// Restores signal delivery in a forked process, which lacks that thread.
 void receive_signals_here();
 
-/// Calls hold_signals(); the destructor undoes what that and the others have changed in this thread
-/// and of the handlers.
+/// Scope of hold_signals(); the destructor restores this thread's mask and the handlers.
 class HeldSignals {
  public:
   HeldSignals();
@@ -47,20 +44,20 @@ class HeldSignals {
 
 class SignalGuard {
  public:
-  /// Installs the handlers; the destructor restores the old ones. One at a time.
+  /// Installs the handlers; the destructor restores the old ones. At most one may exist.
   SignalGuard();
   ~SignalGuard();
   SignalGuard(const SignalGuard&) = delete;
   SignalGuard& operator=(const SignalGuard&) = delete;
 
   bool stop_requested() const;
-  /// The signal that asked for it, 0 where none has.
+  /// Returns the signal that requested the stop, 0 for none.
   int asked_by() const;
-  /// One that another process of the run was sent: the next one here is not yet a second one.
+  /// Adopts a signal of another process of the run; the next one here is not yet a second one.
   void adopt_stop(int signal);
-  /// "SIGINT", "SIGTERM", "SIGHUP", "SIGUSR2" or "SIGXCPU" after a stop was requested.
+  /// Returns "SIGINT", "SIGTERM", "SIGHUP", "SIGUSR2" or "SIGXCPU" after a stop was requested.
   std::string stop_name() const;
-  /// Whether a checkpoint was asked for since the last call.
+  /// Whether a checkpoint was requested since the last call.
   bool take_save_request();
 
  private:

@@ -18,7 +18,7 @@
 namespace bochner {
 namespace {
 
-/// A name under which the first parameter with a non-finite gradient may be found.
+/// Returns the name of the first parameter with a non-finite gradient.
 std::string first_bad_gradient(const std::vector<NamedParameter>& parameters) {
   for (const auto& [name, parameter] : parameters) {
     if (!parameter->has_gradient()) continue;
@@ -28,8 +28,7 @@ std::string first_bad_gradient(const std::vector<NamedParameter>& parameters) {
   return "";
 }
 
-/// Noise of langevin is that of the posterior, and posteriors of natural are those of all data,
-/// unless the config says which.
+/// Returns the optimizer's spec; noise and posteriors are those of all data by default.
 OptimizerSpec optimizer_spec(const Config& config, Task& task, const TrainSpec& train) {
   auto spec = read_spec<OptimizerSpec>(config, "optim");
   spec.seed = train.seed;
@@ -75,7 +74,6 @@ void Trainer::calibrate(const std::function<bool(const std::string& layer)>& wan
   if (calibration_.densities) kernels_->restart();
 }
 
-/// Of all shards.
 StepResult Trainer::sum_gradients(TapeObserver* observer, bool check_finite,
                                   const std::function<StopRequests()>& stop_requests) {
   const auto pass = [&](std::size_t shard, PassOptions options) {
@@ -95,7 +93,7 @@ StepResult Trainer::sum_gradients(TapeObserver* observer, bool check_finite,
   return result;
 }
 
-/// Of the examples of one shard; the mean over all of the step is the sum over its shards.
+/// Accumulates one shard's gradients; the sum over shards is the mean over the step.
 double Trainer::accumulate_gradients(std::size_t shard, PassOptions options) {
   const std::uint64_t parts = train_.accumulate * train_.shards,
                       size = train_.batch / train_.shards;
@@ -111,7 +109,7 @@ double Trainer::accumulate_gradients(std::size_t shard, PassOptions options) {
     const std::uint64_t first = first_example() + micro * train_.batch;
     const Var mean = task_.loss(tape, task_.data().training(first + shard * size, size));
     loss += double(mean.value().data()[0]) / double(parts);
-    double seen = loss;  // where shards wait for each other they must break off together
+    double seen = loss;  // shards that wait for each other must stop together
     if (options.reduction) options.reduction->all_reduce({&seen, 1});
     if (!std::isfinite(seen) && !options.check_finite) break;
     tape.backward(parts == 1 ? mean : scale(mean, real(1.0 / double(parts))));
@@ -170,7 +168,7 @@ void Trainer::require_finite_update(double learning_rate) {
 
 namespace {
 
-/// A NaN has none that says anything.
+/// Drops the sign of a NaN, which is arbitrary.
 double without_sign(double number) { return std::isnan(number) ? std::abs(number) : number; }
 
 }  // namespace
@@ -186,18 +184,17 @@ void Trainer::throw_diverged(double loss, double norm) {
   }
   optimizer_->zero_gradients();
   if (cause.empty())
-    cause = bad_gradient.empty()
-                ? "no single op to throw_diverged: a sum over the parameters overflowed"
-                : "the gradient of " + bad_gradient + " is not finite";
-  throw DivergedError(
-      fmt::format("step {}: {} is not finite: {}; nothing was changed. {}", state_.step + 1,
-                  std::isfinite(loss) ? fmt::format("the gradient norm {}", without_sign(norm))
-                                      : fmt::format("the loss {}", without_sign(loss)),
-                  cause,
-                  state_.optimizer_steps > 0 ? "Lower optim.lr or set optim.clip"
-                                             : "No step was made yet: look for numbers in the data "
-                                               "that are too large and for keys of the config that "
-                                               "are far out, and change them"));
+    cause = bad_gradient.empty() ? "no single op diverged: a sum over the parameters overflowed"
+                                 : "the gradient of " + bad_gradient + " is not finite";
+  throw DivergedError(fmt::format(
+      "step {}: {} is not finite: {}; nothing was changed. {}", state_.step + 1,
+      std::isfinite(loss) ? fmt::format("the gradient norm {}", without_sign(norm))
+                          : fmt::format("the loss {}", without_sign(loss)),
+      cause,
+      state_.optimizer_steps > 0 ? "Lower optim.lr or set optim.clip"
+                                 : "This is the first step: look for numbers in the data "
+                                   "that are too large and for keys of the config that "
+                                   "are extreme, and change them"));
 }
 
 std::optional<Evaluation> Trainer::validate(const std::function<bool()>& should_stop) {

@@ -1,5 +1,5 @@
 #pragma once
-/// Trainer: one training step after the other, without files, clocks or words.
+/// Trainer: training steps without files, clocks or messages.
 
 #include <bochner/optim/ema.hpp>
 #include <bochner/optim/optimizer.hpp>
@@ -17,76 +17,73 @@ namespace bochner {
 
 struct StepResult {
   double loss = 0;                   ///< mean over the step's examples, before the update
-  std::optional<double> divergence;  ///< of posteriors and priors, for each term of the loss
+  std::optional<double> divergence;  ///< of posteriors from priors, per term of the loss
   double gradient_norm = 0;          ///< before clipping
   double learning_rate = 0;
   StopRequests stop_requests = {};  ///< of all processes
 };
 
-/// What ends all processes of a run alike, so that one of them is to tell it.
+/// Error that ends all processes of a run alike, so that only one needs to report it.
 struct AgreedError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A loss or gradient that is not finite: nothing has changed, the text names the op. Or updated
-/// weights that are not: the trainer is of no use any more, and must not be saved.
+/// Loss or gradient that is not finite: nothing has changed, and the text names the op. Or updated
+/// weights that are not finite: then the trainer must be neither used nor saved.
 struct DivergedError : AgreedError {
   using AgreedError::AgreedError;
 };
 
-/// Whether what a pass makes of an example depends on the others of its batch.
+/// Whether the result for an example depends on the others of its batch.
 bool crosses_examples(Module& model);
 
 class Trainer {
  public:
-  /// `total_steps` is where the schedule ends. All `processes` are at the same call of step(),
-  /// validate() or kernels().
+  /// Makes a trainer whose schedule ends at `total_steps`. All `processes` must make the same calls
+  /// of step(), validate() and kernels().
   Trainer(const Config& config, Task& task, std::uint64_t total_steps,
           Processes& processes = Processes::alone());
   ~Trainer();
 
-  /// What a new run does before its first step, see calibrate_model(); `wanted` as there.
+  /// Calibrates a new run before its first step, see calibrate_model(), also for `wanted`.
   void calibrate(const std::function<bool(const std::string& layer)>& wanted = {});
-  /// Loss, gradients over all accumulated micro-batches, clipping, update, moving average.
-  /// Each process is asked for its stop requests, which are sent with its gradients. Throws
-  /// DivergedError.
+  /// Makes a step: loss, gradients over all micro-batches, clipping, update, moving average. Sends
+  /// each process's stop requests with its gradients. Throws DivergedError.
   StepResult step(TapeObserver* observer = nullptr,
                   const std::function<StopRequests()>& stop_requests = {});
-  /// Those of the step that would be next, before clipping, in the gradients of the parameters; its
-  /// loss. Nothing is updated.
+  /// Computes the gradients of the next step, before clipping, without an update. Returns its loss.
   double differentiate();
-  /// Over the validation data, with the averaged weights if there are any.
-  /// `should_stop` is asked between batches; nothing is returned when it says yes to a process.
+  /// Evaluates the validation data, with the averaged weights if there are any. Returns nothing if
+  /// `should_stop`, called between batches, returns true in a process.
   std::optional<Evaluation> validate(const std::function<bool()>& should_stop = {});
-  /// The learned kernels on the first validation example, with the same weights; nothing when
-  /// train.validate.kernels is off, and in other processes than the first. The model must be new
-  /// when the trainer is made. `should_stop` as of validate().
+  /// Measures the learned kernels on the first validation example, with the same weights; empty if
+  /// train.validate.kernels is off and in all processes but the first. The model must be new when
+  /// the trainer is made. `should_stop` as in validate().
   std::optional<std::vector<KernelMetrics>> kernels(const std::function<bool()>& should_stop = {});
 
-  /// Where it is. Whoever sets it anew sets the tensors too: then it goes on from there.
+  /// Returns the state. To continue from another one, set the tensors too.
   TrainerState& state() { return state_; }
-  /// Parameters, buffers, moments and averages, and where densities started that start at the data:
-  /// all tensors of a checkpoint under unique names.
+  /// Returns all tensors of a checkpoint under unique names: parameters, buffers, moments,
+  /// averages, and the starts of densities that start at the data.
   std::vector<NamedTensor> tensors();
-  /// Of the bytes of all of them, but for moments that are cut.
+  /// Returns a digest of all tensors except for partitioned moments.
   std::uint64_t digest();
 
   /// Whether this process is the first one.
   bool leads() const { return processes_.leads(); }
-  /// With train.partition, from here on each process keeps its part of the moments; they must be
-  /// whole, and equal in all processes.
+  /// Partitions moments with train.partition; they must be whole and equal in all processes.
   void cut_moments();
-  /// Brings them together in the first process, which cuts them again. False where they are whole.
+  /// Gathers partitioned moments in the first process until cut_moments(); false if they are whole.
   bool gather_moments();
-  /// What the optimizer keeps in this process, and what it would keep without train.partition.
+  /// Returns the bytes of the optimizer in this process, and without train.partition.
   std::pair<std::size_t, std::size_t> optimizer_bytes();
   const GradientExchange& exchange() const { return gradients_.exchange(); }
 
  private:
-  /// Of the loss, and of the divergence of posteriors.
+  /// Sums the gradients of the loss and of the divergence of posteriors.
   StepResult sum_gradients(TapeObserver* observer, bool check_finite,
                            const std::function<StopRequests()>& stop_requests = {});
-  /// Of the step that is next.
+  /// Returns the first example of the next step.
   std::uint64_t first_example() const { return train_.overfit ? 0 : state_.examples; }
   double accumulate_gradients(std::size_t shard, PassOptions options);
   std::string non_finite_op(std::size_t shard, PassOptions options);
@@ -103,7 +100,7 @@ class Trainer {
   Processes& processes_;
   ShardedGradients gradients_;
   DrawnPosteriors posteriors_;
-  std::optional<double> terms_;  ///< of the loss of all training examples, once they are needed
+  std::optional<double> terms_;  ///< in the loss of all training examples, computed on demand
   std::unique_ptr<Optimizer> optimizer_;
   std::optional<OptimizerPartition> partition_;
   std::optional<WeightAverage> average_;

@@ -1,5 +1,5 @@
 #pragma once
-/// An input archive for bytes that may be anything: nothing is sized beyond what is there.
+/// Input archive for untrusted bytes: allocates no more than the input can fill.
 
 #include <bochner/base/errors.hpp>
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace bochner {
 
-/// Reads what cereal::BinaryOutputArchive wrote: numbers, texts, vectors, and structs of them that
-/// serialize(), as members or as free functions. Throws DataError for a container that claims more
-/// elements than bytes are left, for containers that claim more than the input in sum, for structs
-/// nested deeper than `max_depth`, and for input that ends early.
+/// Archive that reads the output of cereal::BinaryOutputArchive: numbers, texts, vectors, and
+/// structs of them with serialize(), as members or as free functions. Throws DataError for a
+/// container that claims more elements than bytes are left, for containers that claim more than the
+/// input in sum, for structs nested deeper than `max_depth`, and for truncated input.
 class BoundedInputArchive {
  public:
   static constexpr int max_depth = 16;
@@ -24,7 +24,7 @@ class BoundedInputArchive {
     (read(values), ...);
   }
 
-  /// The number of elements of a container; each takes at least one byte of the input.
+  /// Reads the number of elements of a container; each takes at least one byte of the input.
   std::uint64_t read_count() {
     std::uint64_t count = 0;
     read(count);
@@ -44,9 +44,9 @@ class BoundedInputArchive {
   void read(Value& value) {
     if constexpr (std::is_arithmetic_v<Value>) {
       static_assert(!std::is_same_v<Value, bool>,
-                    "a byte that is not 0 or 1 is no bool: store an integer");
+                    "a byte that is not 0 or 1 is not a bool: store an integer");
       if (sizeof value > rest_.size())
-        throw DataError("ends early: ", sizeof value, " bytes wanted, ", rest_.size(), " left");
+        throw DataError("ends early: ", sizeof value, " bytes expected, ", rest_.size(), " left");
       std::memcpy(&value, rest_.data(), sizeof value);
       rest_.remove_prefix(sizeof value);
     } else if constexpr (requires { value.serialize(*this); }) {

@@ -1,5 +1,5 @@
 #pragma once
-/// Values as the bytes that BoundedInputArchive reads.
+/// Encoding of values for BoundedInputArchive.
 
 #include <cereal/archives/binary.hpp>
 #include <cereal/types/string.hpp>
@@ -9,7 +9,7 @@
 
 namespace bochner {
 
-/// The bytes of a number, text, vector, or struct with serialize().
+/// Encodes a number, text, vector, or struct with serialize().
 template <class Value>
 std::string encoded(Value& value) {
   std::ostringstream out;

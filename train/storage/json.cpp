@@ -12,7 +12,7 @@ using Parsed = nlohmann::ordered_json;
 
 constexpr int deepest = 100;
 
-/// Bytes that are no UTF-8 become the replacement character.
+/// Quotes a text; bytes that are not UTF-8 become the replacement character.
 std::string quoted(const std::string& text) {
   return Parsed(text).dump(-1, ' ', false, Parsed::error_handler_t::replace);
 }
@@ -41,7 +41,7 @@ Json converted(const Parsed& value, int depth) {
   return json;
 }
 
-/// `line_start` is empty for a text of one line.
+/// Writes a container; `line_start` is empty for a text of one line.
 template <class Parts, class Write>
 void write_parts(std::string& out, const Parts& parts, const char* brackets,
                  const std::string& line_start, const Write& write) {

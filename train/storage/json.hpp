@@ -1,5 +1,5 @@
 #pragma once
-/// JSON, as a tree that is built and written, or read and asked: the one door to the format.
+/// JSON as a tree to build and write, or to parse and query; only this file includes its library.
 
 #include <concepts>
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace bochner {
 
-/// Members stand in the order in which they were set. Numbers are written in their shortest form;
-/// null stands for one that is not finite, and for what is missing.
+/// JSON value. Members keep the order in which they were set. Numbers are written in their shortest
+/// form; numbers that are not finite, and missing values, become null.
 class Json {
  public:
   using Member = std::pair<std::string, Json>;
@@ -38,37 +38,36 @@ class Json {
   static Json array(const Range& items) {
     return Items(items.begin(), items.end());
   }
-  /// A number with six significant digits.
+  /// Makes a number with six significant digits.
   static Json rounded(double number);
-  /// Null for what is no JSON, and for parts of it that are nested more than 100 deep.
+  /// Parses a text; returns null for invalid JSON and for parts that are nested more than 100 deep.
   static Json parse(std::string_view text);
 
-  /// The object with this member, which replaces one of the same name; null becomes an object.
+  /// Sets a member, replacing one of the same name; null becomes an object.
   Json& set(std::string_view key, Json value);
-  /// The object with the members of another.
+  /// Sets the members of another object.
   Json& set(const Json& object);
-  /// The array with this item at its end; null becomes an array.
+  /// Appends an item; null becomes an array.
   Json& push(Json item);
 
-  /// In one line without its end, or in lines that end, two spaces a level.
+  /// Writes one line without its end, or lines with two spaces per level.
   std::string line() const;
   std::string lines() const;
 
-  /// The member of an object; null where there is none.
+  /// Returns the member of an object; null if there is none.
   const Json& operator[](std::string_view key) const;
-  /// Of an array or an object, none of anything else.
+  /// Returns the items of an array or an object; none for other kinds.
   const Items& items() const;
   const Members& members() const;
   bool is_object() const { return std::holds_alternative<Members>(value_); }
-  /// Nothing, or nullptr, for a value of another kind.
+  /// Returns the value; nothing, or nullptr, for another kind.
   std::optional<double> number() const;
-  /// A number that is written in digits alone; nothing as well for one that needs more than 64
-  /// bits.
+  /// Returns a number written in digits alone; nothing if it exceeds 64 bits.
   std::optional<std::uint64_t> count() const;
   const std::string* text() const { return std::get_if<std::string>(&value_); }
 
  private:
-  /// null, true, false or a number, as it is written.
+  /// Literal: null, true, false or a number, as written.
   struct Literal {
     std::string text;
   };

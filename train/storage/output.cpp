@@ -23,7 +23,7 @@ Sink sink_of(std::FILE* stream, const Path& name) {
   };
 }
 
-/// Neither a regular file nor a name that is free.
+/// Whether the path exists and is not a regular file.
 bool is_special(const Path& path) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
@@ -38,8 +38,8 @@ void write_special(const Path& path, const std::function<void(const Sink&)>& wri
   if (std::fflush(file.get()) != 0) throw_io_error("write", path, errno);
 }
 
-/// Where links at the end of the path lead, whether or not a file is there.
-Path behind_links(Path path) {
+/// Resolves links at the end of the path, whether or not their target exists.
+Path resolve_links(Path path) {
   std::error_code error;
   for (int links = 0; std::filesystem::is_symlink(path, error); ++links) {
     if (links == most_links) throw_io_error("open", path, ELOOP);
@@ -52,10 +52,10 @@ void require_numbers(const std::string& path, const NamedArray& array) {
   if (array.texts.empty()) return;
   const std::size_t column = array.texts.begin()->first;
   throw DataError(path, ": column ", column_name(array, column),
-                  " holds texts, and NPY and NPZ hold numbers; write a .csv file");
+                  " holds texts, but NPY and NPZ hold only numbers; write a .csv file");
 }
 
-/// One array for each named column, or one for all.
+/// Splits an array into one per named column, or returns it whole.
 NamedArrays parts_of(const NamedArray& array, const std::string& name) {
   if (array.columns.empty() || array.values.dimension() != 2) return {{name, array.values}};
   NamedArrays parts;
@@ -78,7 +78,7 @@ void require_folder(const std::string& path) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) throw_io_error("open", path, EISDIR);
   if (is_special(path)) return;
-  const Path folder = behind_links(path).parent_path() / ".";
+  const Path folder = resolve_links(path).parent_path() / ".";
   if (::access(folder.c_str(), W_OK) != 0) throw_io_error("open", path, errno);
 }
 
@@ -90,7 +90,7 @@ void write_output(const std::string& path, const std::function<void(const Sink&)
   if (is_special(path)) return write_special(path, write);
   require_folder(path);
   PosixStorage storage;
-  commit_file(storage, behind_links(path), [&](StoredFile& file) {
+  commit_file(storage, resolve_links(path), [&](StoredFile& file) {
     write([&](std::string_view piece) { file.append(piece.data(), piece.size()); });
   });
 }

@@ -29,7 +29,7 @@ const char* advice(int error_number) {
       {{ENOENT, ENOTDIR, EISDIR}, "check the path"},
       {{ENAMETOOLONG}, "choose a shorter name"},
       {{EEXIST}, "remove it or choose another name"},
-      {{ELOOP}, "links are not followed here: give the file itself"},
+      {{ELOOP}, "links are not allowed here: give the file itself"},
       {{ENOMEM}, "free some memory or raise its limit (ulimit -v)"},
       {{EMFILE, ENFILE}, "close files or raise the limit (ulimit -n)"},
       {{EFBIG}, "raise the file-size limit (ulimit -f)"}};
@@ -38,7 +38,7 @@ const char* advice(int error_number) {
   return "check the disk";
 }
 
-/// Calls again while a signal interrupts; throws when the call fails.
+/// Repeats the call while a signal interrupts it; throws if it fails.
 template <class Call>
 auto retry(const std::string& operation, const Path& path, Call call) {
   for (;;) {
@@ -54,8 +54,8 @@ int open_descriptor(const Path& path, int flags) {
 
 Path directory_or_here(const Path& path) { return path.empty() ? Path(".") : path; }
 
-/// Whether the name is that of the open file. It is looked up in the directory: one that is renamed
-/// or away for a moment takes its files along.
+/// Whether the name refers to the open file. Looks it up in the open directory, which may be
+/// renamed or missing for a moment.
 bool leads_to(const Path& path, int descriptor) {
   const Descriptor directory(
       ::open(directory_or_here(path.parent_path()).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -109,7 +109,7 @@ class PosixFile : public StoredFile {
   bool is_replaced() override { return !leads_to(path_, descriptor_.value()); }
 
   void close() override {
-    // The descriptor is gone even when close fails, so it is never closed again.
+    // The descriptor is closed even if close fails, so it is never closed again.
     if (::close(descriptor_.release()) != 0 && errno != EINTR)
       throw_io_error("close", path_, errno);
   }
@@ -142,7 +142,7 @@ class PosixLock : public FileLock {
  public:
   explicit PosixLock(const Path& path)
       : path_(path), descriptor_(open_descriptor(path, O_RDWR | O_CREAT)) {
-    // Who looks whether it is held has it for a moment.
+    // A process that checks the lock holds it for a moment.
     for (int tries = 1; ::flock(descriptor_.value(), LOCK_EX | LOCK_NB) != 0; ++tries) {
       if (errno != EWOULDBLOCK) throw_io_error("lock", path_, errno);
       if (tries == 5) throw InUseError(words_of_holder(path_, descriptor_));
@@ -157,8 +157,8 @@ class PosixLock : public FileLock {
   void require_held() override {
     if (leads_to(path_, descriptor_.value())) return;
     throw InUseError(path_.parent_path().string(), ": ", path_.filename().string(),
-                     " was removed, and another process may be using this run; nothing more is "
-                     "written here, stop the other one");
+                     " was removed, so another process may be using this run; nothing more is "
+                     "written here; stop the other process");
   }
 
  private:
@@ -166,15 +166,15 @@ class PosixLock : public FileLock {
   Descriptor descriptor_;
 };
 
-/// A process of another machine may write into a folder that they share, under any number.
+/// Age of abandoned temporaries: a process of another machine may be writing to a shared folder.
 constexpr std::chrono::hours longest_silence{1};
 
-/// Whether it is NAME.PID.ATTEMPT of this file.
+/// Whether this is NAME.PID.ATTEMPT of the file.
 bool is_temporary_of(const Path& path, const std::string& name) {
   return is_temporary_name(name) && Path(name).stem().stem().stem() == path.filename();
 }
 
-/// What writers of this file that were killed have left.
+/// Removes temporaries that killed writers of this file left.
 void remove_abandoned(FileStorage& storage, const Path& path) try {
   const Path directory = directory_or_here(path.parent_path());
   for (const std::string& name : storage.list(directory)) {
@@ -184,7 +184,7 @@ void remove_abandoned(FileStorage& storage, const Path& path) try {
     if (!gone && std::filesystem::file_time_type::clock::now() - written > longest_silence)
       storage.unlink(directory / name);
   }
-} catch (const IoError&) {  // they are in nobody's way
+} catch (const IoError&) {  // harmless if they stay
 }
 
 Path unused_temporary(FileStorage& storage, const Path& path) {
@@ -219,7 +219,7 @@ void commit_file(FileStorage& storage, const Path& path,
     file->close();
     storage.rename(temporary, path);
   } catch (...) {
-    // The first error is the one to report; a temporary that stays is removed by later writers.
+    // Reports the first error; later writers remove a temporary that stays.
     try {
       storage.unlink(temporary);
     } catch (...) {
@@ -266,7 +266,7 @@ std::unique_ptr<StoredFile> PosixStorage::open_append(const Path& path) {
 }
 
 std::unique_ptr<StoredFile> PosixStorage::open_read(const Path& path) {
-  // Not blocking, so that a named pipe is refused instead of waited for.
+  // Non-blocking, so that a named pipe is refused instead of waited for.
   auto file = std::make_unique<PosixFile>(path, O_RDONLY | O_NONBLOCK);
   file->require_regular();
   return file;

@@ -1,5 +1,5 @@
 #pragma once
-/// The one door for persistent files, so that tests can fail or lose any write.
+/// Storage of persistent files, the only access to them, so that tests can fail or lose any write.
 
 #include <bochner/base/errors.hpp>
 #include <cstddef>
@@ -14,84 +14,79 @@ namespace bochner {
 
 using Path = std::filesystem::path;
 
-/// Another process uses what was to be locked, or may do so since the lock was removed.
+/// Another process uses the locked resource, or may since its lock was removed.
 struct InUseError : IoError {
   using IoError::IoError;
 };
 
-/// An open file; closed when destroyed. Every method throws IoError.
+/// Open file; closed when destroyed. Every method throws IoError.
 class StoredFile {
  public:
   virtual ~StoredFile() = default;
-  /// Adds all the bytes at the end.
   virtual void append(const void* data, std::size_t bytes) = 0;
-  /// Fills all of `data`; a file that ends earlier is an error.
+  /// Fills all of `data`; throws if the file ends earlier.
   virtual void read_at(std::uint64_t offset, void* data, std::size_t bytes) = 0;
   virtual std::uint64_t size() = 0;
   virtual void truncate(std::uint64_t size) = 0;
-  /// Whether its name leads to another file by now, or to none. A directory that is missing as a
-  /// whole is no such sign.
+  /// Whether its name refers to another file or none; a missing directory does not count.
   virtual bool is_replaced() = 0;
-  /// Returns when the bytes are on the disk (fsync).
+  /// Syncs the bytes to the disk (fsync).
   virtual void sync() = 0;
   virtual void close() = 0;
 };
 
-/// A lock that is held until it is destroyed or the process ends.
+/// Lock that is held until it is destroyed or the process ends.
 class FileLock {
  public:
   virtual ~FileLock() = default;
-  /// Throws InUseError when the locked file is no more the one of its name: somebody removed it,
-  /// and others can lock another one. A directory that is missing as a whole is no such sign.
+  /// Throws InUseError if the locked file is no longer the one of its name: it was removed, and
+  /// others can lock a new one. A directory that is missing as a whole does not count.
   virtual void require_held() = 0;
 };
 
-/// The file-system calls this project makes. Every method throws IoError: operation, path, reason,
-/// what to do.
+/// File-system calls of this project. Every method throws IoError: operation, path, reason, remedy.
 class FileStorage {
  public:
   virtual ~FileStorage() = default;
-  /// A new file, open for appending; an existing one, or a link, is an error.
+  /// Creates a file for appending; throws for an existing one, or a link.
   virtual std::unique_ptr<StoredFile> create_exclusive(const Path& path) = 0;
-  /// Created when missing.
+  /// Opens a file for appending; creates it if missing.
   virtual std::unique_ptr<StoredFile> open_append(const Path& path) = 0;
   virtual std::unique_ptr<StoredFile> open_read(const Path& path) = 0;
   virtual void rename(const Path& from, const Path& to) = 0;
-  /// Removes a file; one that is gone already is no error.
+  /// Removes a file; a missing one is not an error.
   virtual void unlink(const Path& path) = 0;
-  /// One level; fails when it exists.
+  /// Makes one level; throws if it exists.
   virtual void make_directory(const Path& path) = 0;
-  /// Returns when the names in the directory are on the disk (fsync).
+  /// Syncs the names in the directory to the disk (fsync).
   virtual void sync_directory(const Path& path) = 0;
   virtual bool exists(const Path& path) = 0;
-  /// The names in a directory, sorted.
+  /// Returns the names in a directory, sorted.
   virtual std::vector<std::string> list(const Path& directory) = 0;
-  /// Locks a file, created when missing. Throws an InUseError that names the other process when
-  /// that holds it. Not for network file systems.
+  /// Locks a file, created if missing; not on network file systems. Throws InUseError naming the
+  /// owner.
   virtual std::unique_ptr<FileLock> lock(const Path& path) = 0;
-  /// What that error would say, "" where nobody holds it; nothing is written.
+  /// Returns the message of that error, "" if nobody holds the lock; writes nothing.
   virtual std::string in_use(const Path& path) = 0;
 };
 
-/// The whole file as bytes.
 std::string read_file(FileStorage& storage, const Path& path);
 
 /// Writes a temporary file next to `path`, syncs it, renames it to `path` and syncs the directory.
-/// When it returns, the file survives a power loss. When it throws, an older file of that name is
-/// as it was, unless only the last sync failed: then the new one may or may not survive. Temporary
-/// files of this one that killed processes left are removed when they are an hour old.
+/// The file survives a power loss when this returns. If it throws, an older file of that name is
+/// unchanged, unless only the last sync failed: then the new one may or may not survive. Removes
+/// temporaries of this file that killed processes left, if they are an hour old.
 void commit_file(FileStorage& storage, const Path& path,
                  const std::function<void(StoredFile&)>& write_body);
 void commit_file(FileStorage& storage, const Path& path, const std::string& text);
 
-/// Makes the missing directories of the path; their names are on the disk when it returns.
+/// Makes the missing directories of the path; durable when it returns.
 void make_directories(FileStorage& storage, const Path& path);
 
-/// What the names of files that may be removed after a crash end with.
+/// Suffix of files that may be removed after a crash.
 inline constexpr const char* temporary_suffix = ".bochner-tmp";
 bool is_temporary_name(const std::string& name);
-/// Whether nobody writes that one any more: its process, whose number is in its name, is no other
-/// one of this machine.
+/// Whether no other process of this machine has the process number in a temporary's name.
 bool is_abandoned(const std::string& temporary_name);
 
 class PosixStorage : public FileStorage {
@@ -109,7 +104,7 @@ class PosixStorage : public FileStorage {
   std::string in_use(const Path& path) override;
 };
 
-/// "PATH: cannot WRITE: No space left on device; free some space and try again"
+/// Throws "PATH: cannot WRITE: No space left on device; free some space and try again".
 [[noreturn]] void throw_io_error(const std::string& operation, const Path& path, int error_number);
 
 }  // namespace bochner

@@ -18,7 +18,7 @@ std::size_t region_of(std::size_t lag) {
   return lag == 0 ? 0 : lag < 4 ? 1 : lag < 16 ? 2 : lag < 64 ? 3 : 4;
 }
 
-/// "0.31", or "0.31 / 0.27" with the map's beside softmax's.
+/// Formats "0.31", or "0.31 / 0.27" with the map's weight after softmax's.
 std::string cell_of(const Tensor& exact, const Tensor& estimated, std::size_t at) {
   const std::string first = fmt::format("{:.2f}", double(exact.data()[at]));
   if (estimated.dimension() == 0) return first;
@@ -42,9 +42,9 @@ Table table_of(const std::vector<AttentionMaps>& heads) {
   return table;
 }
 
-/// Shares of a head's frequencies over their lengths.
+/// Draws the shares of each head's frequencies over their lengths.
 Chart shares_chart(const AttentionLayer& layer, const AttentionSample& sample) {
-  Chart chart{.title = layer.name + ": what each frequency contributes",
+  Chart chart{.title = layer.name + ": contribution of each frequency",
               .x = {"|ω|"},
               .y = {"share of the weights, times m"}};
   const Tensor w =
@@ -113,7 +113,7 @@ void add_attention_parts(Page& page, const std::vector<AttentionLayer>& layers,
                          const std::vector<AttentionSample>& samples) {
   page.section(
       "Attention by stage and region",
-      "Where the queries of each quarter of the first validation example look: the part of "
+      "Attention of the queries in each quarter of the first validation example: the part of "
       "their weight at each distance, exact / by the map.");
   std::vector<std::string> charts;
   for (std::size_t i = 0; i < layers.size(); ++i) {
@@ -124,9 +124,9 @@ void add_attention_parts(Page& page, const std::vector<AttentionLayer>& layers,
       charts.push_back(draw(shares_chart(layers[i], samples[i])));
   }
   if (charts.empty()) return;
-  page.section("What each frequency contributes",
-               "Its part of the sum of a query's kernels, mean over the queries; 1 where all "
-               "contribute alike, negative where it takes away.");
+  page.section("Contribution of each frequency",
+               "Its share of the sum of a query's kernels, mean over the queries; 1 if all "
+               "contribute equally, negative if it reduces the sum.");
   page.charts(charts);
 }
 

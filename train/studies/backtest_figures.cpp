@@ -9,7 +9,7 @@
 namespace bochner {
 namespace {
 
-/// A measure: its sums, and how many terms they have.
+/// Measure: its sums, and how many terms they have.
 struct BacktestMeasure {
   const char* name;
   std::vector<double> OriginErrors::*sums;
@@ -25,7 +25,7 @@ std::vector<BacktestMeasure> measures_of(const Backtest& backtest) {
   return all;
 }
 
-/// Of rows first, ..., last - 1 of the horizon.
+/// Computes a figure of rows first, ..., last - 1 of the horizon.
 Resampled figure_of(const Backtest& backtest, const Backtest::Forecast& forecast,
                     const BacktestMeasure& measure, std::size_t first, std::size_t last) {
   std::vector<double> sums;
@@ -70,7 +70,7 @@ std::string chart_of_measure(const std::vector<BacktestFigure>& figures, const c
     for (std::size_t h = 0; h < figure.rows.size(); ++h) {
       series.x.push_back(double(h + 1));
       series.y.push_back(figure.rows[h].value);
-      if (!chart.series.empty()) continue;  // the model's alone has a band
+      if (!chart.series.empty()) continue;  // only the model has a band
       series.low.push_back(figure.rows[h].low);
       series.high.push_back(figure.rows[h].high);
     }

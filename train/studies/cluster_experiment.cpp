@@ -19,7 +19,7 @@ struct Published {
   ErrorRange ranges[3][2];  // of `maps` at m = 20 and 200
 };
 
-/// What the authors' notebook stored.
+/// Results in the authors' notebook.
 constexpr Published published[] = {{{1, 12},
                                     {{{.0016, .0183}, {.0002, .0010}},
                                      {{.0071, .1455}, {.0013, .0205}},
@@ -49,7 +49,7 @@ Centre uniform_centre(const RandomFunction& random, double low, double high) {
   return centre;
 }
 
-/// centre^T O of a random rotation O.
+/// Returns centre^T O for a random rotation O.
 Centre rotated(const Centre& centre, std::uint64_t which) {
   Tensor gaussian = uninitialized({dim, dim});
   const RandomFunction random = random_of("rotation");
@@ -62,7 +62,7 @@ Centre rotated(const Centre& centre, std::uint64_t which) {
   return y;
 }
 
-/// Centres of the clusters of queries and of keys: queries in one orthant, keys opposite to them in
+/// Centres of the clusters of queries and keys: queries in one orthant, keys opposite to them in
 /// all but the first `mixed` coordinates.
 struct Centres {
   Centre queries[2], keys[2];
@@ -86,7 +86,7 @@ Centres centres_of(const ClusterSetting& setting) {
   return centres;
 }
 
-/// `points` normal points around each of two centres, scaled to the norm. -> (n, d)
+/// Draws `points` normal points around each of two centres, scaled to the norm. -> (n, d)
 Tensor rows_around(const Centre* centres, std::size_t points, double variance, double norm,
                    const char* what) {
   Tensor rows = uninitialized({clusters * points, dim});
@@ -130,7 +130,7 @@ Points points_of(const ClusterSetting& setting, std::size_t count) {
   return points;
 }
 
-/// (m, d)
+/// Draws m frequencies. -> (m, d)
 Tensor frequencies(const std::string& draws, std::size_t m, std::uint64_t seed) {
   Tensor w =
       base_draws(draws, 1, m, dim, 0, {seed, Purpose::spectral, stream_of("cluster experiment")});
@@ -138,8 +138,8 @@ Tensor frequencies(const std::string& draws, std::size_t m, std::uint64_t seed) 
   return w;
 }
 
-/// m frequencies (m, d), in pairs w, -w: evenly spread along the centres, where queries and keys
-/// differ most, because the first coordinates of low-discrepancy points are the most even ones.
+/// Draws m frequencies (m, d), in pairs w, -w: most even along the centres, where queries and keys
+/// differ most, which get the first coordinates of low-discrepancy points.
 Tensor turned_frequencies(const std::string& draws, std::size_t m, bool in_pairs,
                           const Tensor& basis, std::uint64_t seed) {
   const Tensor half = products({frequencies(draws, in_pairs ? m / 2 : m, seed)}, {basis});
@@ -149,7 +149,7 @@ Tensor turned_frequencies(const std::string& draws, std::size_t m, bool in_pairs
   return w;
 }
 
-/// Puts frequencies in the place of the noise of N(0, I).
+/// Replaces the noise of N(0, I) by frequencies.
 struct Noise : Visitor {
   explicit Noise(const Tensor& w) : frequencies(w) {}
   void on_parameter(const std::string&, Parameter&) override {}
@@ -159,7 +159,7 @@ struct Noise : Visitor {
   const Tensor& frequencies;
 };
 
-/// One of the library's maps, calibrated to the points. It divides queries and keys by d^(1/4).
+/// Feature map of the library, calibrated to the points. It divides queries and keys by d^(1/4).
 class Measured {
  public:
   Measured(const char* kind, std::size_t m, const Points& points) : exact_(points.exact) {
@@ -176,7 +176,7 @@ class Measured {
     map_->calibrate(q, k);
   }
 
-  /// Mean squared error over all pairs with these frequencies (m, d).
+  /// Returns the mean squared error over all pairs with these frequencies (m, d).
   double error(const Tensor& w) {
     Noise noise(w);
     map_->visit(noise);
@@ -201,7 +201,7 @@ class Measured {
 ClusterResult result_of(const Published& known, std::size_t estimator, std::size_t which,
                         const Points& points, const ClusterOptions& options) {
   const std::size_t m = feature_counts[which];
-  const bool in_pairs = estimator != 2;  // cosines are even: for them -w says nothing new
+  const bool in_pairs = estimator != 2;  // cosines are even: -w would repeat w
   Measured map(maps[estimator], m, points);
   std::vector<double> repeated, turned;
   for (std::size_t seed = 1; seed <= options.seeds; ++seed) {

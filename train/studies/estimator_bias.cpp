@@ -13,7 +13,7 @@ std::vector<double> deviations_of(const Estimates& all, const std::vector<double
     double sum = 0, weights = 0;
     for (std::size_t p = 0; p < kernel.size(); ++p) {
       const double weight = 1 / (1e-9 + known[p]);
-      if (!(weight > 0)) continue;  // infinite, or a ratio of two that are
+      if (!(weight > 0)) continue;  // infinite variance, or a ratio of infinite ones
       sum += weight * (values[p] / kernel[p] - 1);
       weights += weight;
     }
@@ -39,7 +39,7 @@ std::vector<std::vector<double>> less_others(const std::vector<std::vector<doubl
 }
 
 void summarize_bias(ErrorAtM& row, const std::vector<double>& deviations) {
-  // What numbers of this precision round off is no bias: pairs without variance prove nothing.
+  // Rounding errors are not bias: pairs without variance prove nothing.
   constexpr double rounding = 64 * double(std::numeric_limits<real>::epsilon());
   if (deviations.empty()) return;
   const double S = double(deviations.size()), bias = mean_of(deviations);

@@ -19,7 +19,7 @@
 namespace bochner {
 namespace {
 
-/// Of delta and r = |delta|.
+/// Kernel as a function of delta and r = |delta|.
 using Kernel = double (*)(const double* delta, double r);
 
 constexpr std::pair<const char*, Kernel> kernels[] = {
@@ -45,8 +45,8 @@ double length_of(const double* delta, std::size_t d) {
   return std::sqrt(square);
 }
 
-/// The loss () of each step, which Adam minimises: gradients clipped to the norm 1, a learning rate
-/// that falls to 0 as half a cosine.
+/// Minimises a loss () by Adam with gradients clipped to the norm 1 and a learning rate that falls
+/// to 0 as half a cosine. Returns the loss of each step.
 std::vector<double> descend(const std::vector<NamedParameter>& parameters, std::uint64_t steps,
                             double largest_rate, std::uint64_t warmup,
                             const std::function<Var(Tape& tape, std::uint64_t step)>& loss) {
@@ -98,7 +98,7 @@ void copy_parameters(Module& from, Module& to) {
       target[i].parameter->value() = source[i].parameter->value();
 }
 
-/// The exact kernel with rows that sum to 1, and the logarithms of the sums.
+/// Exact kernel with rows that sum to 1, and the logarithms of the sums.
 struct Target {
   Tensor q, k;      // (1, n, 1, d)
   Tensor weights;   // (n, n')
@@ -125,7 +125,7 @@ Target target_of(const LogKernel& log_kernel, const SampleBlock& block) {
   return target;
 }
 
-/// Summed squared error of the estimated rows, relative. -> ()
+/// Returns the summed squared error of the estimated rows, relative. -> ()
 Var error_of(Tape& tape, FeatureMap& map, const Target& target) {
   const Features query = map.queries(tape, tape.view(target.q));
   const Features key = map.keys(tape, tape.view(target.k));
@@ -134,7 +134,7 @@ Var error_of(Tape& tape, FeatureMap& map, const Target& target) {
   Var k = reshape(key.values(), {target.weights.shape()[1], F});
   const Var log_sums = tape.view(target.log_sums);
   if (query.scale == FeatureScale::logarithmic) {
-    // A constant that cancels: no exponent of a key exceeds 0.
+    // A constant that cancels; then no exponent of a key exceeds 0.
     const double unit = double(*std::max_element(k.data(), k.data() + k.size()));
     q = exp(q - log_sums + unit);
     k = exp(k - unit);
@@ -193,20 +193,20 @@ KernelPoints sample_kernel(const std::string& name, std::size_t n, std::size_t d
 
 KernelPoints read_kernel(const std::string& file) {
   ReadOptions how;
-  how.csv.if_missing = "fill it in, or leave the row out";
+  how.csv.if_missing = "fill it in, or remove the row";
   const xt::xarray<double> rows = read_array(file, how).values;
   if (rows.dimension() != 2 || rows.shape(1) < 2)
     throw DataError(
-        fmt::format("{}: must have columns of delta, one for each dimension, and one of k", file));
+        fmt::format("{}: must have a column of delta per dimension, and one of k", file));
   const std::size_t count = rows.shape(0), d = rows.shape(1) - 1;
-  if (count < 8) throw DataError(fmt::format("{}: holds {} points; give at least 8", file, count));
+  if (count < 8) throw DataError(fmt::format("{}: has {} points; give at least 8", file, count));
   KernelPoints points{uninitialized({count, d}), std::vector<double>(count)};
   for (std::size_t i = 0; i < count; ++i) {
     for (std::size_t j = 0; j < d; ++j) points.delta(i, j) = real(rows(i, j));
     points.values[i] = rows(i, d);
     for (std::size_t j = 0; j <= d; ++j)
       if (!std::isfinite(rows(i, j)))
-        throw DataError(fmt::format("{}: row {} holds a number that is not finite", file, i));
+        throw DataError(fmt::format("{}: row {} has a number that is not finite", file, i));
   }
   return points;
 }

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t most_lags = 4096, points_of_density = 121;
 
-/// Roots of the means of square(row, channel) over the channels of a group. -> (count)
+/// Returns the roots of the means of square(row, channel) over the channels of a group. -> (count)
 template <class Value>
 std::vector<double> root_mean_squares(std::size_t count, const ChannelGroup& group,
                                       const Value& square) {
@@ -30,7 +30,7 @@ std::vector<double> root_mean_squares(std::size_t count, const ChannelGroup& gro
   return roots;
 }
 
-/// Root mean squares over bins that grow, at their middles times `unit`, from bin `first` on.
+/// Returns root mean squares over growing bins, at their middles times `unit`, from bin `first` on.
 Curve in_bins(std::vector<double> values, std::size_t first, double unit) {
   for (double& value : values) value *= value;
   const std::vector<std::size_t> bins = lag_bins(values.size());
@@ -43,8 +43,7 @@ Curve in_bins(std::vector<double> values, std::size_t first, double unit) {
   return curve;
 }
 
-/// Half spectra of the channels, so many zeros behind the response that it ends. (lags, C) -> (C,
-/// 2, bins)
+/// Computes half spectra of zero-padded channels. (lags, C) -> (C, 2, bins)
 Tensor spectra_of(const Tensor& response) {
   const std::size_t lags = response.shape()[0], C = response.shape()[1];
   Tensor rows = zeros({C, 2 * std::bit_ceil(std::max<std::size_t>(lags, 512))});
@@ -53,7 +52,7 @@ Tensor spectra_of(const Tensor& response) {
   return fft(Var(std::move(rows))).value();
 }
 
-/// Of the logarithms of a group's draws, smoothed by a Gaussian of Silverman's width.
+/// Estimates the density of a group's log-draws, smoothed by a Gaussian of Silverman's width.
 Curve density_of(const Tensor& frequencies, const ChannelGroup& group) {
   const std::size_t m = frequencies.shape()[1];
   std::vector<double> logs;
@@ -152,11 +151,11 @@ void add_linear_parts(Page& page, const std::vector<LinearPart>& start,
   if (now.empty()) return;
   page.section(
       "Filters and state spaces",
-      "What a channel answers to a one, and its Fourier transform H; root mean squares over groups "
+      "Impulse response of a channel and its Fourier transform H; root mean squares over groups "
       "of "
       "channels, dashed at the start of the run. A spectral filter is the Fourier transform of its "
       "density p(ω) times a decay: the real part of H is p(ω) blurred by the decay, the imaginary "
-      "part what looking back alone adds, and the draws are the frequencies of a diagonal state "
+      "part follows from causality, and the draws are the frequencies of a diagonal state "
       "space. Of s5 and lru, channels are states.");
   std::vector<std::string> charts;
   for (std::size_t i = 0; i < now.size(); ++i)

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t attention_rows = 128, gram_points = 64;
 
-/// What is estimated: pairs of a sample, and softmax weights of the first rows of its blocks.
+/// Sample to estimate on: its pairs, and softmax weights of the first rows of its blocks.
 struct Question {
   const FeatureSpec& spec;
   const KernelSample& sample;
@@ -27,7 +27,7 @@ struct Question {
 
 void require_numbers(const FeatureMatrix& features) {
   require(std::ranges::all_of(features.values, [](real x) { return !std::isnan(x); }), "features",
-          "hold NaN: no kernel can be told from them");
+          "contain NaN, so their kernel is undefined");
 }
 
 std::vector<HeadFeatures> features_of(FeatureMap& map, const KernelSample& sample) {
@@ -68,7 +68,7 @@ double attention_distance(const std::vector<HeadFeatures>& blocks,
   return sum;
 }
 
-/// The estimates of all seeds at one m: (seed, pair).
+/// Estimates of all seeds at one m: (seed, pair).
 struct Measurement {
   std::size_t m, features;
   std::vector<std::vector<double>> values;
@@ -89,7 +89,7 @@ Measurement measure(const Question& question, std::size_t m, std::size_t seeds) 
 
 using PairFunction = std::optional<double> (FeatureMap::*)(Point, Point, std::size_t) const;
 
-/// A closed form at all pairs, empty if the map has none.
+/// Returns a closed form at all pairs, empty if the map has none.
 std::vector<double> closed_form(const Question& question, std::size_t m, PairFunction form) {
   const auto map = calibrated_map(question.spec, question.sample.blocks.front(), m, 1);
   std::vector<double> values;
@@ -114,7 +114,7 @@ std::vector<double> pooled_mean(const std::vector<Measurement>& all, std::size_t
   return mean;
 }
 
-/// Relative variances that pairs are weighed by where the map has none in closed form: those of the
+/// Returns relative variances to weigh pairs by if the map has none in closed form: those of the
 /// two classical estimators together, which are large wherever an estimator may be skewed.
 std::vector<double> stand_in_variances(const std::vector<SamplePair>& pairs) {
   std::vector<double> variances;
@@ -126,7 +126,7 @@ std::vector<double> stand_in_variances(const std::vector<SamplePair>& pairs) {
   return variances;
 }
 
-/// Of each pair over the seeds, relative to the kernel.
+/// Summarizes each pair over the seeds, relative to the kernel.
 ErrorAtM summarize(const Measurement& measurement, const std::vector<double>& kernel,
                    const std::vector<double>& exact) {
   const std::size_t P = kernel.size(), S = measurement.values.size();
@@ -155,10 +155,10 @@ bool is_near_softmax(double kernel, const SamplePair& pair) {
   return std::fabs(kernel / std::exp(softmax_exponent(pair.q, pair.k)) - 1) < 1e-6;
 }
 
-/// Of softmax's kernel, which is a number then, and so is its inverse.
+/// Largest exponent of softmax's kernel for which it and its inverse are finite.
 constexpr double largest_exponent = 600;
 
-/// The largest |x|^2 / (2 sqrt(d)).
+/// Returns the largest |x|^2 / (2 sqrt(d)).
 double largest_norm_exponent(const KernelSample& sample) {
   double largest = 0;
   for (const auto& [q, k] : sample.blocks) {
@@ -183,14 +183,14 @@ void describe_sample(KernelStudy& study, const KernelSample& sample) {
   const auto [least, most] = std::ranges::minmax(exponents);
   require(std::max(-least, most) < largest_exponent, "kernel", sample.name,
           ": q.k/sqrt(d) reaches from ", least, " to ", most,
-          ", and exp of it leaves the range of numbers; make queries and keys smaller");
+          ", and exp of it overflows; make queries and keys smaller");
   study.log_kernel_spread = deviation_of(exponents);
   study.largest_exponent = largest_norm_exponent(sample);
   study.exponent_bound = max_trigonometric_exponent();
   study.sum_norm = median(norms);
 }
 
-/// Asked of a small map: some kinds are expensive to make.
+/// Whether the map estimates softmax's kernel; asks a small map, as some are expensive to make.
 bool estimates_softmax(const FeatureSpec& spec, const KernelSample& sample) {
   const auto map = small_map(spec, sample.dim());
   if (!map) return false;
@@ -199,7 +199,7 @@ bool estimates_softmax(const FeatureSpec& spec, const KernelSample& sample) {
   return kernel && is_near_softmax(*kernel, pair);
 }
 
-/// All estimators of softmax's kernel on a part of the sample, by the distance of their attention.
+/// Compares estimators of softmax's kernel on a part of the sample by their attention distance.
 std::vector<MapComparison> compare_maps(FeatureSpec spec, const KernelSample& sample,
                                         StudyOptions options) {
   options.m = {std::min<std::size_t>(options.m.back(), 256)};
@@ -217,7 +217,7 @@ std::vector<MapComparison> compare_maps(FeatureSpec spec, const KernelSample& sa
   return all;
 }
 
-/// A query and keys of norm `norm` at `angles` angles from 0 to 180 degrees, all scaled by d^(1/4).
+/// Returns a query and keys of norm `norm` at `angles` angles up to 180 degrees, times d^(1/4).
 KernelSample circle(double norm, std::size_t d, std::size_t angles) {
   Tensor q = zeros({1, d}), k = zeros({angles, d});
   const double length = norm * std::pow(double(d), 0.25);
@@ -257,7 +257,7 @@ AngleCurve angle_curve(const FeatureSpec& spec, double norm, std::size_t d, std:
   return curve;
 }
 
-/// Of the estimated kernel on the first queries with themselves as keys.
+/// Measures the definiteness of the estimated kernel on the first queries with themselves as keys.
 Definiteness definiteness_on(const FeatureSpec& spec, const KernelSample& sample, std::size_t m) {
   const Tensor points = as_tokens(rows_from(sample.blocks.front().q, 0, gram_points));
   const auto map = study_map(spec, sample.dim(), m, 1);
@@ -330,7 +330,7 @@ EstimatorStudy study_estimator(const FeatureSpec& spec, bool standard, const Ker
   const std::vector<double> stand_in = stand_in_variances(question.pairs);
   std::vector<std::vector<double>> deviations;
   for (const Measurement& measurement : all) {
-    std::vector<double> variance;  // relative, in closed form where there is one
+    std::vector<double> variance;  // relative, in closed form if possible
     if (study.has_closed_kernel)
       variance = closed_form(question, measurement.m, &FeatureMap::variance);
     for (std::size_t p = 0; p < variance.size(); ++p) variance[p] /= kernel[p] * kernel[p];

@@ -6,11 +6,11 @@
 namespace bochner {
 namespace {
 
-/// The largest |found - expected|, and the largest |expected|.
+/// Largest |found - expected|, and largest |expected|.
 struct Difference {
   double apart = 0, largest = 0;
 
-  /// Of the first n rows of the last axis.
+  /// Adds the first n rows of the last axis.
   void add(const real* found, const real* expected, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) {
       const double difference = std::fabs(double(found[i]) - double(expected[i]));
@@ -21,13 +21,13 @@ struct Difference {
   double relative() const { return largest > 0 ? apart / largest : apart; }
 };
 
-/// The first tokens of one text. (B, T) -> (1, count)
+/// Returns the first tokens of one text. (B, T) -> (1, count)
 Indices text_of(const Indices& tokens, std::size_t b, std::size_t count) {
   const auto first = tokens.values.begin() + std::ptrdiff_t(b * tokens.shape[1]);
   return {{1, count}, {first, first + std::ptrdiff_t(count)}};
 }
 
-/// The first tokens of every text. (B, T) -> (B, count)
+/// Returns the first tokens of every text. (B, T) -> (B, count)
 Indices first_tokens(const Indices& tokens, std::size_t count) {
   Indices cut{{tokens.shape[0], count}, {}};
   for (std::size_t b = 0; b < tokens.shape[0]; ++b) {
@@ -37,7 +37,7 @@ Indices first_tokens(const Indices& tokens, std::size_t count) {
   return cut;
 }
 
-/// The smallest number relative to the largest in size, 0 if none is below 0.
+/// Returns the smallest number relative to the largest magnitude, 0 if none is below 0.
 double depth_below_zero(const Tensor& x) {
   double lowest = 0, largest = 0;
   for (const real number : x) {
@@ -47,8 +47,7 @@ double depth_below_zero(const Tensor& x) {
   return largest > 0 ? -lowest / largest : 0;
 }
 
-/// By which a density is checked: heads and coordinates that differ, and draws that are
-/// independent of each other.
+/// Returns a spec with different heads and coordinates and independent draws.
 DensitySpec sampled(const std::string& kind) {
   DensitySpec spec;
   spec.kind = kind;
@@ -66,7 +65,7 @@ void move_parameters(Module& module) {
   }
 }
 
-/// In standard errors of the mean over the frequencies. w (m, d)
+/// Returns the kernel's deviation in standard errors of the mean over frequencies. w (m, d)
 double kernel_deviation(const Tensor& w, const PointFunction& kernel,
                         const std::vector<double>& lag) {
   const std::size_t m = w.shape()[0], d = w.shape()[1];

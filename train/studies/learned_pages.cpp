@@ -15,14 +15,14 @@
 namespace bochner {
 namespace {
 
-constexpr std::size_t most_map_layers = 6;  // whose maps are drawn
+constexpr std::size_t most_map_layers = 6;  // with drawn maps
 constexpr std::size_t map_positions = 64, lag_positions = 256;
 
 std::string short_layer(const std::string& name) {
   return name.ends_with(".mixer") ? name.substr(0, name.size() - 6) : name;
 }
 
-/// Start and now of each head in one colour, the start dashed.
+/// Adds start and now of a head in one colour, the start dashed.
 void add_pair(Chart& chart, std::size_t head, const Curve& start, const Curve& now) {
   chart.add(head == 0 ? "at the start" : "", start, Mark::dashed, int(head));
   chart.add(fmt::format("head {}", head), now, Mark::line, int(head));
@@ -89,7 +89,7 @@ std::string lag_chart(const std::string& layer, const std::vector<AttentionMaps>
   return draw(chart);
 }
 
-/// The root brings out small weights; what a query cannot see is left blank.
+/// Draws roots of weights, to show small ones; keys that a query cannot see are blank.
 HeatMap picture_of(const Tensor& weights, const std::string& title, bool causal) {
   const std::size_t T = weights.shape()[0];
   HeatMap map{.title = title,
@@ -122,7 +122,7 @@ void add_maps(Page& page, const AttentionLayer& layer, const AttentionSample& sa
   page.charts(pictures, card_width(heat_map_width));
 }
 
-/// Of the features themselves, which estimate the kernel and are what the model sees, over K(0).
+/// Returns the kernel of the features themselves, which the model uses, over K(0).
 Curve scaled_kernel(TimeEncoding& encoding, double reach) {
   Curve curve{places(0, reach, 321), {}};
   curve.y = estimated_time_kernel(encoding, curve.x);
@@ -131,7 +131,7 @@ Curve scaled_kernel(TimeEncoding& encoding, double reach) {
   return curve;
 }
 
-/// To the eye.
+/// Whether curves look the same.
 bool is_same(const std::vector<double>& a, const std::vector<double>& b) {
   return std::ranges::equal(a, b, [](double x, double y) { return std::abs(x - y) < 1e-3; });
 }
@@ -150,7 +150,7 @@ std::string kernel_chart(const std::string& name, TimeEncoding& start, TimeEncod
   return draw(chart);
 }
 
-/// ln lambda of one head as one row: (B, T, H, m) -> (1, B T, m)
+/// Returns ln lambda of one head as one row: (B, T, H, m) -> (1, B T, m)
 Tensor of_head(const Tensor& logs, std::size_t head) {
   const std::size_t H = logs.shape()[2], m = logs.shape()[3], tokens = logs.size() / (H * m);
   Tensor y = uninitialized({1, tokens, m});
@@ -159,7 +159,7 @@ Tensor of_head(const Tensor& logs, std::size_t head) {
   return y;
 }
 
-/// Mean over features of the standard deviation over inputs. (1, n, m)
+/// Returns the mean over features of the standard deviation over inputs. (1, n, m)
 double spread_over_inputs(const Tensor& logs) {
   const std::size_t n = logs.shape()[1], m = logs.shape()[2];
   double total = 0;
@@ -227,7 +227,7 @@ void add_attention(Page& page, const std::vector<AttentionLayer>& layers,
       "First positions of the first validation example, colour by the root of the weight. "
       "Exact is softmax of the same queries and keys; apart is half the mean absolute "
       "difference of a row: 0 equal, 1 elsewhere. A learned kernel may differ from softmax "
-      "because that is better.");
+      "because that fits better.");
   for (std::size_t i = 0; i < std::min(most_map_layers, layers.size()); ++i)
     if (now[i].q.dimension() == 4) add_maps(page, layers[i], now[i]);
 }
@@ -241,10 +241,9 @@ void add_time_kernels(Page& page, Module& start, Module& now) {
         charts.push_back(kernel_chart(last[i].name, dynamic_cast<TimeEncoding&>(*first[i].part),
                                       *encoding, reach));
   if (charts.empty()) return;
-  page.section(
-      "Kernels of time",
-      "What encodings of time compare: K(lag) = Φ(t + lag) · Φ(t), at t = 0 where it is no "
-      "function of the lag. The closed form is the expectation over drawn frequencies.");
+  page.section("Kernels of time",
+               "Kernels of time encodings: K(lag) = Φ(t + lag) · Φ(t), at t = 0 if it is not a "
+               "function of the lag. The closed form is the expectation over drawn frequencies.");
   page.charts(charts);
 }
 
@@ -258,7 +257,7 @@ void add_lambda(Page& page, const std::vector<AttentionLayer>& layers,
   if (charts.empty()) return;
   page.section("Learned weights of features",
                "λ(x) of the keys of the first validation example: features with a weight below 1 "
-               "were found superfluous there.");
+               "contribute less there.");
   page.charts(charts);
 }
 

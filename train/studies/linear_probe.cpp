@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t probed_a_task = 512;
 
-/// scores (classes) = x W + b. x (width), weights (width + 1, classes)
+/// Adds scores (classes) = x W + b. x (width), weights (width + 1, classes)
 void add_scores(const double* x, std::size_t width, std::size_t classes,
                 const std::vector<double>& weights, double* scores) {
   std::copy_n(weights.data() + width * classes, classes, scores);
@@ -22,14 +22,14 @@ void add_scores(const double* x, std::size_t width, std::size_t classes,
   }
 }
 
-/// Scores become probabilities less 1 at the label. -> -ln of the label's
+/// Replaces scores by probabilities less 1 at the label. -> -ln of the label's
 double to_errors(double* scores, std::size_t classes, std::int32_t label) {
   const double at_label = scores[label], log_sum = to_softmax({scores, classes});
   scores[label] -= 1;
   return log_sum - at_label;
 }
 
-/// The mean loss over rows, and its gradient: what parallel_sums() joins, the loss last.
+/// Mean loss over rows and its gradient; parallel_sums() joins them with the loss last.
 struct ProbeLoss {
   const std::vector<double>& x;
   const std::vector<std::int32_t>& labels;
@@ -84,7 +84,8 @@ LinearProbe::LinearProbe(const Embeddings& training, double penalty)
   std::vector<double> low = high;
   for (double& bound : low) bound = -bound;
   const ProbeLoss loss{x, training.labels, width_, classes_, penalty};
-  // Its search ends early where the loss falls by its rounding; a new one forgets what misled it.
+  // The search ends early when the loss falls by no more than rounding; a restart discards the
+  // history.
   for (int round = 0; round < rounds; ++round)
     weights_ = minimise_in_box(loss, weights_, low, high, steepness, evaluations).x;
 }

@@ -10,7 +10,7 @@
 namespace bochner {
 namespace {
 
-/// By lag + 1 on a logarithmic axis, means over the bins, in units of the sum of all.
+/// Returns bin means by lag + 1, logarithmic, in units of the sum of all.
 Curve curve_by_lag(const std::vector<double>& values, double unit) {
   const std::vector<std::size_t> bins = lag_bins(values.size());
   Curve curve{{}, binned(values, bins)};
@@ -36,7 +36,7 @@ Chart chart_by_lag(const std::string& title, const Axis& y) {
   return {.title = title, .x = {"lag + 1, tokens", Scale::logarithmic}, .y = y};
 }
 
-/// Ends the axis where the curves do, or where nothing more matters.
+/// Ends the axis where the curves end, or at the lowest relevant value.
 std::string draw_down_to(double lowest, Chart chart) {
   double least = std::numeric_limits<double>::max();
   for (const Series& series : chart.series)
@@ -46,7 +46,7 @@ std::string draw_down_to(double lowest, Chart chart) {
   return draw(chart);
 }
 
-/// Two charts of the parts of some kind: influence, and its cumulated share.
+/// Adds two charts of the parts of some kind: influence, and its cumulated share.
 void add_influence(std::vector<std::string>& charts, const MemoryStudy& study,
                    const std::string& what, const std::vector<std::string>& kinds) {
   Chart each = chart_by_lag(what + ": influence", {"share of the sum", Scale::logarithmic});

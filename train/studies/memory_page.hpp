@@ -4,7 +4,7 @@
 
 namespace bochner {
 
-/// Influence by lag, its cumulated share, impulse responses, and attention by lag.
+/// Adds influence by lag, its cumulated share, impulse responses, and attention by lag.
 void add_memory(Page& page, const MemoryStudy& study);
 
 }  // namespace bochner

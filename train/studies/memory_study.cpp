@@ -7,9 +7,9 @@
 namespace bochner {
 namespace {
 
-constexpr std::size_t most_attended = 1024;  // positions of attention maps, which are squares
+constexpr std::size_t most_attended = 1024;  // positions; attention maps are quadratic
 
-/// Sequence b, its first `T` tokens. (B, n, ..) -> (1, min(n, T), ..)
+/// Returns the first `T` tokens of sequence b. (B, n, ..) -> (1, min(n, T), ..)
 template <class Array>
 Array sequence_of(const Array& all, std::size_t b, std::size_t T) {
   if (all.dimension() < 2) return all;
@@ -23,7 +23,7 @@ Array sequence_of(const Array& all, std::size_t b, std::size_t T) {
   return one;
 }
 
-/// (T, D) or (B, T, D), or none -> (1, T, D)
+/// Returns the common input of sequence b. (T, D) or (B, T, D), or none -> (1, T, D)
 Tensor each_of(const Var& each, std::size_t b, std::size_t T) {
   if (!each.exists()) return {};
   Tensor all = each.value();
@@ -31,14 +31,14 @@ Tensor each_of(const Var& each, std::size_t b, std::size_t T) {
   return sequence_of(all, b, T);
 }
 
-/// Every part of the stack with what on_input it, one sequence of each example.
+/// Gatherer of every part of the stack with its input, one sequence per example.
 struct Gatherer : StackObserver {
   struct Seen {
     Module* part;
     std::vector<ProbeWindow> windows;
   };
   std::vector<Seen> parts;
-  std::set<Module*> now;  // parts that have their sequence of this example
+  std::set<Module*> now;  // parts that have gathered this example
   std::size_t example = 0, length = 0;
 
   void on_input(Module& part, const StackInput& what) override {
@@ -73,7 +73,7 @@ std::string name_of(Module& model, const Module* part) {
   return "model";
 }
 
-/// How a part maps its sequences; names it too.
+/// Returns the function of a part on sequences; names it too.
 SequenceMap map_of(Module& module, PartMemory& memory) {
   if (auto* mixer = dynamic_cast<Mixer*>(&module)) {
     memory.part = "mixer";
@@ -124,7 +124,7 @@ MemoryStudy study_memory(Module& model, const Specimens& specimens, const StackS
   Gatherer gatherer;
   gatherer.length = options.length;
   look_at(specimens, options.windows, gatherer);
-  require(!gatherer.parts.empty(), "probe", "this model has no blocks to look into");
+  require(!gatherer.parts.empty(), "probe", "this model has no blocks to probe");
   std::ranges::rotate(gatherer.parts, gatherer.parts.begin() + 1);  // the stack is entered first
   MemoryStudy study{options, gatherer.parts.front().windows.size(),
                     longest_of(gatherer.parts.front().windows)};

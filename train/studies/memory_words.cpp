@@ -14,8 +14,7 @@ double total_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
-/// Standard error of the influence by distance: that of a root is half the relative one of its
-/// square.
+/// Returns the standard error by distance: a root has half the relative error of its square.
 std::vector<double> errors_of(const Influence& influence) {
   std::vector<double> squares(influence.by_distance().size());
   for (const LagCurve* curve : {&influence.past, &influence.ahead})
@@ -25,13 +24,13 @@ std::vector<double> errors_of(const Influence& influence) {
   return squares;
 }
 
-/// Of all lags together, relative to their sum.
+/// Returns the error of all lags together, relative to their sum.
 double mean_error(const Influence& influence) {
   const double total = total_of(influence.by_distance());
   return total > 0 ? total_of(errors_of(influence)) / total : 0;
 }
 
-/// Powers of two below the number of lags.
+/// Returns powers of two below the number of lags.
 std::vector<std::size_t> powers_below(std::size_t lags) {
   std::vector<std::size_t> powers;
   for (std::size_t n = 1; n < lags; n *= 2) powers.push_back(n);

@@ -12,7 +12,7 @@ namespace bochner {
 namespace {
 
 constexpr std::uint64_t noise_batches = 64;
-/// Deviations of a normal distribution between which 90 % of it lie.
+/// Number of standard deviations around the mean that contain 90 % of a normal distribution.
 constexpr double central_deviations = 1.6448536269514722;
 
 using Array = xt::xarray<double>;
@@ -20,18 +20,17 @@ using Array = xt::xarray<double>;
 const Array& array_called(const NamedArrays& arrays, const std::string& name) {
   const auto found = std::ranges::find(arrays, name, [](const auto& each) { return each.first; });
   require(found != arrays.end(), "calibration",
-          "is measured of models that predict tokens, labels or values; this kind has no \"", name,
-          "\"");
+          "needs a model that predicts tokens, labels or values; this kind has no \"", name, "\"");
   return found->second;
 }
 
-/// What a batch has, and the mean and the variance of what draws predict for it.
+/// Targets of a batch, and the mean and variance of its predictions over draws.
 struct Averaged {
   Array targets, mean, variance;
   bool of_answers = false;     ///< means are probabilities
-  std::optional<Array> asked;  ///< 1 for targets that count; none for all
+  std::optional<Array> asked;  ///< 1 for targets that count; empty: all count
 
-  /// Outputs of draw n; scores of answers become probabilities in place.
+  /// Adds the outputs of draw n; turns scores of answers into probabilities in place.
   void add(Array& outputs, std::size_t n) {
     const std::size_t columns = std::max<std::size_t>(1, outputs.shape().back());
     parallel_rows(outputs.size() / columns, columns, [&](std::size_t row) {
@@ -69,7 +68,7 @@ Averaged averaged(Task& task, DrawnPosteriors& posteriors, const Examples& examp
   return result;
 }
 
-/// With limit 0 all of a split, what is left over behind its last example too.
+/// Visits batches of a split; with limit 0 all, with the rest after the last full example.
 template <class Body>
 void each_batch(Task& task, DrawnPosteriors& posteriors, Split split, std::size_t batch,
                 std::size_t draws, std::uint64_t limit, const Body& body) {
@@ -80,7 +79,6 @@ void each_batch(Task& task, DrawnPosteriors& posteriors, Split split, std::size_
   if (limit == 0 && rest.size() > 0) body(averaged(task, posteriors, rest, draws));
 }
 
-/// Sums over answers.
 class AnswerSums {
  public:
   void add(const Averaged& batch) {
@@ -123,19 +121,19 @@ class AnswerSums {
   std::uint64_t terms_ = 0;
 };
 
-/// Where a target of the batch counts: body(i).
+/// Calls body(i) for targets of the batch that count.
 template <class Body>
 void each_value(const Averaged& batch, const Body& body) {
   require(
       batch.mean.shape() == batch.targets.shape(), "calibration",
-      "is measured of models that predict the targets themselves; quantiles, and what processes "
-      "say of rows, are in `bochner eval` alone");
+      "needs a model that predicts the targets themselves; for quantiles and Gaussian processes "
+      "use `bochner eval` alone");
   for (std::size_t i = 0; i < batch.targets.size(); ++i)
     if (!std::isnan(batch.targets.data()[i]) && (!batch.asked || batch.asked->data()[i] > 0))
       body(i);
 }
 
-/// The variance of residuals at each place of an example.
+/// Variance of residuals at each place of an example.
 class Noise {
  public:
   void add(const Averaged& batch) {
@@ -159,7 +157,6 @@ class Noise {
   std::vector<std::uint64_t> counts_;
 };
 
-/// Sums over values.
 struct ValueSums {
   double squares = 0, covered = 0;
   std::uint64_t terms = 0;

@@ -13,7 +13,7 @@ namespace {
 constexpr const char* against_draws =
     "against the mean over all draws, bias against those of other m";
 
-/// "3.2e+09", or "256" below a million.
+/// Formats "3.2e+09", or "256" below a million.
 std::string count_of_features(double m) {
   return m < 1e6 ? fmt::format("{:.0f}", m) : fmt::format("{:.1e}", m);
 }
@@ -168,10 +168,11 @@ std::vector<std::string> advice(const KernelStudy& study, double wanted) {
                     best.features, best.result.attention, best.result.m));
   }
   if (study.largest_exponent > study.exponent_bound)
-    lines.push_back(fmt::format(
-        "|x|^2 / (2 sqrt(d)) reaches {:.3g}, and trigonometric features, hybrids among them, count "
-        "no more than {:.3g} of it: make queries and keys smaller",
-        study.largest_exponent, study.exponent_bound));
+    lines.push_back(
+        fmt::format("|x|^2 / (2 sqrt(d)) reaches {:.3g}, but trigonometric features, also in "
+                    "hybrids, clip it to "
+                    "{:.3g}: make queries and keys smaller",
+                    study.largest_exponent, study.exponent_bound));
   if (expected > 0.5)
     lines.push_back(fmt::format(
         "queries and keys are large (median |x + y|^2 = {:.3g}): divide them by {:.2g}, or learn "
@@ -179,7 +180,7 @@ std::vector<std::string> advice(const KernelStudy& study, double wanted) {
         study.sum_norm, std::sqrt(study.sum_norm / std::log1p(double(last.m) * wanted * wanted))));
   if (last.is_skewed())
     lines.push_back(fmt::format(
-        "so skewed that {} seeds do not show the tails: believe the closed forms", study.seeds));
+        "so skewed that {} seeds do not show the tails: trust the closed forms", study.seeds));
   if (last.error < 0.8 * expected && !last.is_skewed())
     lines.push_back(fmt::format("draws = \"{}\" already save {:.0f} % of the error of iid draws",
                                 study.draws, 100 * (1 - last.error / expected)));

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t lags_of_curve = 161, frequencies_of_curve = 320;
 
-/// exp(-rate lag) (1 + sum of amplitude cos(frequency lag)).
+/// Time factor exp(-rate lag) (1 + sum of amplitude cos(frequency lag)).
 struct TimeFactor {
   struct Term {
     double frequency, amplitude;
@@ -30,7 +30,7 @@ TimeFactor factor_of(const AttentionSample& sample, std::size_t head) {
   return factor;
 }
 
-/// `centre` plus the sum of amplitude wave(frequency), relative to 1 plus that of the amplitudes.
+/// Returns `centre` plus sum of amplitude wave(frequency), over 1 plus the sum of amplitudes.
 template <class Wave>
 double with_frequencies(const TimeFactor& factor, double centre, const Wave& wave) {
   double sum = centre, total = 1;
@@ -45,7 +45,7 @@ double cauchy_density(double x, double width) {
   return width / (std::numbers::pi * (width * width + x * x));
 }
 
-/// Evenly spaced logarithms, and the peaks, which may be narrow.
+/// Returns evenly spaced logarithms, and the peaks, which may be narrow.
 std::vector<double> places_of_spectrum(const TimeFactor& factor, double longest) {
   double highest = std::max(std::numbers::pi, 4 * factor.rate);
   std::vector<double> peaks;

@@ -12,13 +12,13 @@
 namespace bochner {
 namespace {
 
-/// Runs that differ in nothing but the seed.
+/// Runs that differ only in the seed.
 struct Row {
   std::vector<std::string> values;
   std::vector<const SweepResult*> runs;
 };
 
-/// One word for each variation, without that for the seed.
+/// Removes the word of train.seed.
 std::vector<std::string> without_seed(std::vector<std::string> words,
                                       const std::vector<Variation>& variations) {
   const auto seed = std::ranges::find(variations, "train.seed", &Variation::key);
@@ -38,7 +38,7 @@ std::vector<Row> rows_of(const std::vector<Variation>& variations,
   return rows;
 }
 
-/// "1.61" of one run, "1.61 (1.60 to 1.62)" of several, "" of none that has it.
+/// Returns "1.61" for one run, "1.61 (1.60 to 1.62)" for several, "" if none has it.
 std::string cell(const Row& row, const std::string& measure) {
   std::vector<double> numbers;
   for (const SweepResult* run : row.runs)
@@ -67,7 +67,7 @@ GridPoint with_value(GridPoint point, const std::string& key, const std::string&
   return point;
 }
 
-/// As a file system takes it, with ".log" behind it.
+/// Shortens a name so that it fits in a file system with ".log" appended.
 std::string short_name(std::string name) {
   constexpr std::size_t longest = 251;
   if (name.size() <= longest) return name;
@@ -94,7 +94,7 @@ std::vector<GridPoint> grid(const std::vector<Variation>& variations, std::size_
         longer.push_back(point);
         longer.back().values.emplace_back();
       }
-      demand(longer.size() <= most, "--vary: more than {} combinations; vary less at a time", most);
+      demand(longer.size() <= most, "--vary: more than {} combinations; vary fewer values", most);
     }
     points = std::move(longer);
   }

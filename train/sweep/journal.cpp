@@ -21,7 +21,7 @@ std::vector<std::string> texts_of(const Json& array) {
   return texts;
 }
 
-/// As a trial of a grid that never measured the goal.
+/// Whether a score is missing, as in a grid whose trial never measured the goal.
 bool lacks_a_score(const Scores& scores) {
   return std::ranges::any_of(scores, [](double one) { return std::isnan(one); });
 }
@@ -32,7 +32,7 @@ std::vector<double> numbers_of(const Json& array) {
   return numbers;
 }
 
-/// A whole number below the bound.
+/// Returns a whole number below the bound.
 std::uint64_t count_of(const Json& json, std::uint64_t bound = 1'000'000'000'000'000) {
   const auto count = json.count();
   require(count && *count < bound, "sweep", "no count");
@@ -73,7 +73,7 @@ SweepHeader header_of(const Json& json) {
   return header;
 }
 
-/// Throws std::invalid_argument, which names the option that was another one.
+/// Throws std::invalid_argument that names a changed option.
 void require_same(const Path& directory, const SweepHeader& before, const SweepHeader& after) {
   const Json was = json_of(before), is = json_of(after);
   const std::pair<const char*, const char*> options[] = {
@@ -101,7 +101,7 @@ bool is_sweep(FileStorage& storage, const Path& directory) {
 SweepJournal SweepJournal::read(FileStorage& storage, const Path& directory) {
   const Path file = directory / journal_name;
   demand(is_sweep(storage, directory),
-         "{}: no sweep ({} is missing); give the directory of a sweep", directory.string(),
+         "{}: not a sweep ({} is missing); give the directory of a sweep", directory.string(),
          journal_name);
   SweepJournal journal(storage, directory);
   journal.read_lines(read_file(storage, file));
@@ -129,9 +129,8 @@ std::uint64_t SweepJournal::read_lines(std::string_view text) {
     try {
       apply(Json::parse(line));
     } catch (const std::exception&) {
-      throw DataError(
-          (directory_ / journal_name).string(), ":", number,
-          ": is not what a sweep wrote; restore the file, or choose another --runs DIR");
+      throw DataError((directory_ / journal_name).string(), ":", number,
+                      ": not written by a sweep; restore the file, or choose another --runs DIR");
     }
   };
   return text.size() - for_each_line(text, read).size();
@@ -148,7 +147,7 @@ void SweepJournal::apply(const Json& event) {
     require(event["name"].text() && event["name"].text()->find('/') == std::string::npos &&
                 event["trial"].number() == double(trials_.size()) &&
                 event["values"].items().size() == header_.vary.size(),
-            "sweep", "a trial has no name or other values");
+            "sweep", "a trial has no name or a wrong number of values");
     trials_.push_back({*event["name"].text(), texts_of(event["values"])});
   } else if (kind != "stopped") {
     apply_to(trials_[count_of(event["trial"], trials_.size())], event, kind);
@@ -160,7 +159,8 @@ void SweepJournal::apply_to(SweepTrial& trial, const Json& event, const std::str
     trial.steps.push_back(count_of(event["step"]));
     trial.measured.push_back(numbers_of(event["measured"]));
     trial.done = kind == "done";
-    require(trial.measured.back().size() == header_.goals.size(), "sweep", "not all is measured");
+    require(trial.measured.back().size() == header_.goals.size(), "sweep",
+            "a goal has no measurement");
   } else if (kind == "promoted") {
     trial.rung = trial.measured.size();
   } else if (kind == "failed") {
@@ -219,7 +219,7 @@ std::vector<Tried> SweepJournal::tried() const {
     for (const auto& measured : trial.measured)
       one.reached.push_back(scores_of(header_.goals, measured));
     one.failed = !trial.failed.empty() || std::ranges::any_of(one.reached, lacks_a_score);
-    // What ended early, without hope to improve, is at the end.
+    // A trial that ended early, without hope to improve, is complete.
     if (trial.done)
       one.reached.resize(std::max<std::size_t>(1, header_.rungs.size()), one.reached.back());
     all.push_back(std::move(one));
@@ -227,15 +227,15 @@ std::vector<Tried> SweepJournal::tried() const {
   return all;
 }
 
-std::vector<TrialProgress> SweepJournal::climbs() const {
+std::vector<TrialProgress> SweepJournal::progress() const {
   std::vector<TrialProgress> all;
   for (const Tried& trial : tried()) {
     const SweepTrial& own = trials_[all.size()];
-    TrialProgress climb;
-    for (const Scores& scores : trial.reached) climb.scores.push_back(scores.front());
-    if (trial.failed) climb.scores.push_back(std::nan(""));
-    climb.waits = !own.done && !trial.failed && !own.is_open();
-    all.push_back(std::move(climb));
+    TrialProgress progress;
+    for (const Scores& scores : trial.reached) progress.scores.push_back(scores.front());
+    if (trial.failed) progress.scores.push_back(std::nan(""));
+    progress.waits = !own.done && !trial.failed && !own.is_open();
+    all.push_back(std::move(progress));
   }
   return all;
 }

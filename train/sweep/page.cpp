@@ -21,8 +21,7 @@ namespace {
 constexpr std::size_t most_rows = 200;
 constexpr int done_colour = 0, best_colour = 1, failed_colour = 4, waiting_colour = 7;
 
-/// The trials from best to worst by the first goal: those that are done, then those that came
-/// farther; those without a number last.
+/// Ranks trials by the first goal: done ones, then those that came farther, then those without it.
 std::vector<std::size_t> ranked(const SweepJournal& journal) {
   std::vector<std::size_t> order(journal.trials().size());
   std::iota(order.begin(), order.end(), 0);
@@ -32,7 +31,7 @@ std::vector<std::size_t> ranked(const SweepJournal& journal) {
     const SweepTrial& trial = journal.trials()[index];
     const double score = goal.score(last_measured(trial));
     if (std::isnan(score)) return std::pair(none, 0.0);
-    // What ended early, without hope to improve, is at the end however few rungs it passed.
+    // A trial that ended early, without hope to improve, is complete, however few rungs it passed.
     return std::pair(trial.done ? 0 : none - trial.measured.size(), score);
   };
   std::ranges::stable_sort(order, {}, key);
@@ -43,7 +42,7 @@ int colour_of(const SweepTrial& trial) {
   return trial.done ? done_colour : trial.failed.empty() ? waiting_colour : failed_colour;
 }
 
-/// Where an axis ends so that a few bad scores do not press the others together.
+/// Returns an end of the axis that keeps a few bad scores from compressing the others.
 std::optional<double> bound_of(std::vector<double> numbers, bool largest) {
   std::erase_if(numbers, [](double number) { return !std::isfinite(number); });
   if (numbers.size() < 3) return std::nullopt;
@@ -62,7 +61,7 @@ Axis value_axis_of(const Goal& goal, const std::vector<double>& numbers) {
   return axis;
 }
 
-/// The scores as they came, and the best so far.
+/// Draws the scores in order, and the best so far.
 std::string draw_progress(const SweepJournal& journal) {
   const Goal& goal = journal.header().goals.front();
   Curve stopped, done, best;
@@ -79,16 +78,16 @@ std::string draw_progress(const SweepJournal& journal) {
     if (!trial.done) continue;
     lowest = std::min(lowest, goal.score(number));
     best.x.push_back(double(i));
-    best.y.push_back(goal.score(lowest));  // twice the sign is the number again
+    best.y.push_back(goal.score(lowest));  // the sign changes twice
   }
-  Chart chart{.title = "Trials in their order", .x = {"trial"}, .y = value_axis_of(goal, all)};
+  Chart chart{.title = "Trials in order", .x = {"trial"}, .y = value_axis_of(goal, all)};
   chart.add(stopped.x.empty() ? "" : "stopped early", stopped, Mark::points, waiting_colour);
   chart.add("to the end", done, Mark::points, done_colour);
   chart.add("best so far", best, Mark::line, best_colour);
   return draw(chart);
 }
 
-/// Where its variation puts a value: numbers of ranges, and the place in a list.
+/// Returns the axis position of a value: numbers of ranges, and the index in a list.
 double axis_value(const Variation& variation, const std::string& value) {
   if (value.empty()) return std::nan("");
   if (variation.range) return parse_number(value).value_or(std::nan(""));
@@ -98,8 +97,8 @@ double axis_value(const Variation& variation, const std::string& value) {
 
 std::string draw_parallel(const SweepJournal& journal, const Space& space) {
   const std::vector<std::string> names = short_names(space.variations());
-  ParallelAxes chart{.title = "Which values go with which score",
-                     .note = "the better tenth in front; in blue what was trained to its end"};
+  ParallelAxes chart{.title = "Values and scores",
+                     .note = "the best tenth in front; in blue those trained to the end"};
   for (std::size_t i = 0; i < space.size(); ++i) {
     const Variation& variation = space.variations()[i];
     const bool logarithmic = variation.range && variation.range->logarithmic;
@@ -122,7 +121,7 @@ std::string draw_parallel(const SweepJournal& journal, const Space& space) {
   return draw(chart);
 }
 
-/// The metric of the goal along each run, the best in front.
+/// Draws the metric of the goal over each run, the best in front.
 std::string draw_curves(const SweepJournal& journal, FileStorage& storage) {
   const Goal& goal = journal.header().goals.front();
   Chart chart{.title = goal.metric + " of all trials", .x = {"step"}};
@@ -160,7 +159,8 @@ std::string draw_stops(const SweepJournal& journal) {
     curve.x.push_back(double(i));
     curve.y.push_back(double(trial.steps.back()));
   }
-  Chart chart{.title = "What was stopped when", .x = {"trial"}, .y = {"steps", Scale::logarithmic}};
+  Chart chart{
+      .title = "When trials were stopped", .x = {"trial"}, .y = {"steps", Scale::logarithmic}};
   for (auto& [name, curve] : points)
     chart.add(name, curve, Mark::points,
               name == "stopped"  ? waiting_colour
@@ -183,24 +183,23 @@ std::string draw_front(const SweepJournal& journal) {
     front.x.push_back(group.means[0]);
     front.y.push_back(group.means[1]);
   }
-  Chart chart{
-      .title = "Which trials no other one beats", .x = {goals[0].metric}, .y = {goals[1].metric}};
+  Chart chart{.title = "Pareto front", .x = {goals[0].metric}, .y = {goals[1].metric}};
   chart.add("trials", all, Mark::points, waiting_colour);
   chart.add("front", front, Mark::line_and_points, best_colour);
   return draw(chart);
 }
 
-/// Empty where a surrogate has too few scores to go by.
+/// Draws the importance of the keys; empty if a surrogate has too few scores.
 std::string draw_importance(const SweepJournal& journal, const Space& space) {
   const SearchSpec spec{SearchKind::bayes, journal.header().seed,
                         std::max<std::size_t>(1, journal.header().rungs.size())};
   std::vector<Tried> tried = journal.tried();
   for (Tried& trial : tried)
     for (Scores& scores : trial.reached) scores.resize(1);  // the first goal
-  if (tried.size() < first_proposals) return "";
+  if (tried.size() < initial_trials) return "";
   const auto surrogate = surrogate_of(spec, space, tried);
   if (!surrogate) return "";
-  return draw(BarChart{.title = "How much each key matters",
+  return draw(BarChart{.title = "Importance of the keys",
                        .label = "total effect on the score",
                        .groups = short_names(space.variations()),
                        .series = {{"", importance(space, *surrogate)}}});
@@ -274,14 +273,14 @@ void write_sweep_page(FileStorage& storage, const SweepJournal& journal) {
   Page page(journal.directory().string(),
             fmt::format("{} search, {}", name_of(journal.header().search), fmt::join(goals, ", ")));
   add_figures(page, journal);
-  page.section("Scores", "Scores that are far worse than the middle one stand at the border.");
+  page.section("Scores", "Scores that are far worse than the median are drawn at the border.");
   page.charts({draw_progress(journal), draw_curves(journal, storage)});
   if (goals.size() > 1) page.charts({draw_front(journal)});
   page.section("Keys");
   page.charts({draw_parallel(journal, space)}, card_width(2 * chart_width));
   if (const std::string bars = draw_importance(journal, space); !bars.empty()) {
     page.paragraph(
-        "The part of the variance of the first goal that would be left if all other keys were "
+        "The part of the variance of the first goal that would remain if all other keys were "
         "fixed, "
         "by "
         "the Gaussian process through the scores; the parts may sum to more than 1.");
@@ -289,14 +288,14 @@ void write_sweep_page(FileStorage& storage, const SweepJournal& journal) {
   }
   if (!journal.header().rungs.empty()) {
     page.section("Early stopping",
-                 fmt::format("One of {:g} goes on from a rung, at steps {}.",
+                 fmt::format("One of {:g} continues from each rung; rungs are at steps {}.",
                              journal.header().factor, fmt::join(journal.header().rungs, ", ")));
     page.charts({draw_stops(journal)});
   }
   page.section("Trials", "");
   page.table(table_of_trials(journal, space));
   if (const std::size_t count = journal.trials().size(); count > most_rows)
-    page.paragraph(fmt::format("The best {} of {}; all are told by: bochner sweep status {}",
+    page.paragraph(fmt::format("The best {} of {}; for all, run: bochner sweep status {}",
                                most_rows, count, journal.directory().string()));
   commit_file(storage, sweep_page(journal.directory()), page.html());
 }

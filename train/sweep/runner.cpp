@@ -19,14 +19,14 @@
 namespace bochner {
 namespace {
 
-/// A step, a validation that is given up and a save.
+/// Longest wait for a running step, a cancelled validation and a save.
 constexpr std::chrono::seconds longest_save{60};
 
 bool is_stop_signal(int code) {
   return code == 128 + SIGTERM || code == 128 + SIGINT || code == 128 + SIGHUP;
 }
 
-/// What a program said before it ended.
+/// Returns the last line of a program's output.
 std::string last_line(std::string text) {
   while (text.ends_with('\n')) text.pop_back();
   return printable(text.substr(text.rfind('\n') + 1));
@@ -62,7 +62,7 @@ SweepRunner::SweepRunner(FileStorage& storage, const SweepPlan& plan, SweepJourn
       signals_(signals),
       seconds_before_(journal.seconds()) {
   for (std::size_t i = 0; i < plan_.points.size(); ++i) points_[plan_.points[i].name] = i;
-  take_up();
+  restore();
   await_open();
 }
 
@@ -77,14 +77,13 @@ std::vector<std::string> SweepRunner::sets_of_trial(std::size_t index) const {
   return sets;
 }
 
-void SweepRunner::take_up() {
+void SweepRunner::restore() {
   for (std::size_t i = 0; i < journal_.trials().size(); ++i)
-    if (!is_grid() || points_.contains(trial(i).name)) take_up(i);
+    if (!is_grid() || points_.contains(trial(i).name)) restore(i);
   std::ranges::reverse(open_);
 }
 
-/// What a former call has left of a trial.
-void SweepRunner::take_up(std::size_t index) {
+void SweepRunner::restore(std::size_t index) {
   const bool wrong = !is_grid() && !trial(index).failed.empty();
   const bool exists =
       !wrong && has_run(storage_, path_of(index),
@@ -96,8 +95,8 @@ void SweepRunner::take_up(std::size_t index) {
     print_done(index, read_file(storage_, path_of(index) / metrics_name));
 }
 
-/// Waits while other processes train the runs, those of a sweep that was killed, which save and end
-/// soon. Runs that somebody uses for longer come last, and say themselves that they are in use.
+/// Waits while other processes train the runs: those of a killed sweep save and end soon. Runs that
+/// stay in use longer are moved to the end, where their own error reports it.
 void SweepRunner::await_open() {
   const auto use_of = [&](std::size_t index) {
     return RunDirectory::in_use(storage_, path_of(index));
@@ -108,11 +107,11 @@ void SweepRunner::await_open() {
     return std::string();
   };
   const auto until = Clock::now() + longest_save;
-  bool told = false;
+  bool reported = false;
   while (Clock::now() < until && !signals_.stop_requested()) {
     const std::string use = first_use();
     if (use.empty()) break;
-    if (!std::exchange(told, true)) fmt::print(stderr, "waiting  {}\n", printable(use));
+    if (!std::exchange(reported, true)) fmt::print(stderr, "waiting  {}\n", printable(use));
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
   std::ranges::stable_partition(open_, [&](std::size_t index) { return !use_of(index).empty(); });
@@ -120,7 +119,7 @@ void SweepRunner::await_open() {
 
 std::optional<Job> SweepRunner::next() {
   while (io_problem_.empty()) {
-    const std::optional<std::size_t> index = next_trial();
+    const std::optional<std::size_t> index = next_index();
     if (!index) return std::nullopt;
     std::optional<Job> job = job_of(*index);
     if (!job) continue;
@@ -131,15 +130,15 @@ std::optional<Job> SweepRunner::next() {
   return std::nullopt;
 }
 
-std::optional<std::size_t> SweepRunner::next_trial() {
+std::optional<std::size_t> SweepRunner::next_index() {
   if (!open_.empty()) {
     const std::size_t index = open_.back();
     open_.pop_back();
     return index;
   }
   if (const auto promoted = promote(false)) return promoted;
-  if (const auto proposed = propose_trial()) return proposed;
-  // What still runs may change who is best.
+  if (const auto started = start_trial()) return started;
+  // Running trials may change the ranking.
   return under_way_ == 0 ? promote(true) : std::nullopt;
 }
 
@@ -151,12 +150,13 @@ SearchSpec SweepRunner::search_spec() const {
 std::optional<std::size_t> SweepRunner::promote(bool finish) {
   if (!halves() || interrupted_) return std::nullopt;
   const SweepHeader& header = journal_.header();
-  const auto climbs = extrapolated(search_spec(), plan_.space, journal_.tried(), journal_.climbs());
-  const auto index = next_promotion(climbs, header.rungs.size(), header.factor, finish);
+  const auto progress =
+      extrapolated(search_spec(), plan_.space, journal_.tried(), journal_.progress());
+  const auto index = next_promotion(progress, header.rungs.size(), header.factor, finish);
   if (!index) return std::nullopt;
   journal_.promoted(*index);
   if (!plan_.json)
-    fmt::print("goes on  {}   to step {}\n", trial(*index).name, header.rungs[trial(*index).rung]);
+    fmt::print("promoted {}   to step {}\n", trial(*index).name, header.rungs[trial(*index).rung]);
   return index;
 }
 
@@ -165,19 +165,19 @@ const SweepTrial* SweepRunner::trial_of(const GridPoint& point) const {
   return found == journal_.trials().end() ? nullptr : &*found;
 }
 
-std::optional<std::size_t> SweepRunner::propose_trial() {
+std::optional<std::size_t> SweepRunner::start_trial() {
   const std::vector<SweepTrial>& trials = journal_.trials();
   if (exhausted_ || (interrupted_ && !is_grid())) return std::nullopt;
   if (is_grid()) {
-    while (proposed_points_ < plan_.points.size() && trial_of(plan_.points[proposed_points_]))
-      ++proposed_points_;
-    if (proposed_points_ == plan_.points.size()) return std::nullopt;
-    const GridPoint& point = plan_.points[proposed_points_];
+    while (started_points_ < plan_.points.size() && trial_of(plan_.points[started_points_]))
+      ++started_points_;
+    if (started_points_ == plan_.points.size()) return std::nullopt;
+    const GridPoint& point = plan_.points[started_points_];
     journal_.start(point.name, point.values);
     return trials.size() - 1;
   }
   if (trials.size() >= plan_.most_trials) return std::nullopt;
-  const std::optional<Values> values = propose(search_spec(), plan_.space, journal_.tried());
+  const std::optional<Values> values = next_trial(search_spec(), plan_.space, journal_.tried());
   exhausted_ = !values;
   if (!values) return std::nullopt;
   journal_.start(fmt::format("trial-{:04}", trials.size()), *values);
@@ -225,8 +225,8 @@ void SweepRunner::ended(std::size_t job, int code) {
     try_again(index);
   } else if (!is_grid() && (code == exit_io || (code == exit_data && has_begun(index)))) {
     io_problem_ = fmt::format(
-        "{}: {}, see {}; then the same command goes on", trial(index).name,
-        code == exit_io ? "could not read or write" : "its files are not those that it began with",
+        "{}: {}, see {}; then run the same command to continue", trial(index).name,
+        code == exit_io ? "could not read or write" : "its data files have changed since it began",
         log_of(index));
   } else {
     const std::string words = last_line(read_file(storage_, log_of(index)));
@@ -239,7 +239,7 @@ void SweepRunner::try_again(std::size_t index) {
   killed_.insert(index);
   open_.push_back(index);
   interrupted_ = interrupted_ || stopped();
-  fmt::print(stderr, "killed   {}; it goes on once more\n", trial(index).name);
+  fmt::print(stderr, "killed   {}; retrying once\n", trial(index).name);
 }
 
 bool SweepRunner::has_begun(std::size_t index) const {
@@ -249,7 +249,7 @@ bool SweepRunner::has_begun(std::size_t index) const {
 
 bool SweepRunner::is_at_rung(std::size_t index) const {
   const std::vector<std::uint64_t>& rungs = journal_.header().rungs;
-  // A stop that was asked for may have come before the validation there.
+  // A requested stop may have come before the validation there.
   if (stopped() || trial(index).rung + 1 >= rungs.size()) return false;
   const std::vector<std::uint64_t> steps =
       RunDirectory::read(storage_, path_of(index)).list_checkpoints();
@@ -333,8 +333,8 @@ int SweepRunner::run(Processes& processes) {
 bool SweepRunner::writes_page() const try {
   write_sweep_page(storage_, journal_);
   return true;
-} catch (const std::runtime_error& error) {  // of the disk, or of the metrics of a trial
-  fmt::print(stderr, "{}; there is no new page\n", printable(error.what()));
+} catch (const std::runtime_error& error) {  // of the disk, or of a trial's metrics
+  fmt::print(stderr, "{}; the page was not updated\n", printable(error.what()));
   return false;
 }
 
@@ -346,9 +346,9 @@ int SweepRunner::finish_grid() const {
     const SweepTrial* trial = trial_of(point);
     return !trial || trial->is_open();
   });
-  if (must_go_on(is_left,
-                 fmt::format("{} of {} runs are done", results.size(), plan_.points.size()),
-                 !results.empty()))
+  if (report_unfinished(is_left,
+                        fmt::format("{} of {} runs are done", results.size(), plan_.points.size()),
+                        !results.empty()))
     return exit_stopped;
   return failed_ > 0 ? exit_failed : exit_done;
 }
@@ -368,18 +368,21 @@ int SweepRunner::finish_search() const {
     fmt::print("page     {}\n", sweep_page(journal_.directory()).string());
   const std::size_t begun = journal_.trials().size();
   if (exhausted_ && begun < plan_.most_trials)
-    fmt::print(stderr, "ended    after {} trials: no other combination is left\n", begun);
-  if (must_go_on(!exhausted_ && begun < plan_.most_trials,
-                 fmt::format("{} of {} trials are begun", begun, plan_.most_trials), !best.empty()))
+    fmt::print(stderr, "ended    after {} trials: no combinations remain\n", begun);
+  if (report_unfinished(!exhausted_ && begun < plan_.most_trials,
+                        fmt::format("{} of {} trials have begun", begun, plan_.most_trials),
+                        !best.empty()))
     return exit_stopped;
   return best.empty() ? exit_failed : exit_done;
 }
 
-bool SweepRunner::must_go_on(bool is_left, const std::string& so_far, bool has_results) const {
+bool SweepRunner::report_unfinished(bool is_left, const std::string& so_far,
+                                    bool has_results) const {
   if (!interrupted_ && !(stopped() && is_left)) return false;
   const bool out_of_time = !signals_.stop_requested() && seconds() >= plan_.budget;
-  fmt::print(stderr, "{}  {}; the same command goes on{}\n", out_of_time ? "budget " : "stopped",
-             so_far, out_of_time ? " with a larger --budget" : "");
+  fmt::print(stderr, "{}  {}; run the same command{} to continue\n",
+             out_of_time ? "budget " : "stopped", so_far,
+             out_of_time ? " with a larger --budget" : "");
   return !out_of_time || !has_results;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Trains what a sweep proposes, each trial in a process of its own.
+/// Runner of a sweep: trains each trial in a separate process.
 
 #include <bochner/autodiff/real.hpp>
 #include <bochner/train/config/config.hpp>
@@ -14,60 +14,59 @@ namespace bochner {
 
 struct SweepPlan {
   std::string config;             ///< file
-  std::vector<std::string> sets;  ///< of all trials
+  std::vector<std::string> sets;  ///< for all trials
   Space space;
-  std::vector<GridPoint> points = {};  ///< of a grid: what is tried, in this order
+  std::vector<GridPoint> points = {};  ///< of a grid, in this order
   std::size_t most_trials = 0;
   JobShare share;                                           ///< of this process
-  double budget = std::numeric_limits<double>::infinity();  ///< seconds, of all calls together
+  double budget = std::numeric_limits<double>::infinity();  ///< seconds, over all calls
   bool json = false;
 };
 
-/// The config of a trial, checked. Throws ConfigError.
+/// Returns the config of a trial, checked. Throws ConfigError.
 Config trial_config(const SweepPlan& plan, const std::string& name,
                     const std::vector<std::string>& sets);
-/// Whether there is the run already; throws ConfigError where it is one of other settings.
+/// Whether the run exists; throws ConfigError if it has other settings.
 bool has_run(FileStorage& storage, const Path& path, const Config& config);
 
 class SweepRunner {
  public:
-  /// The trials that the journal has are checked; those that are done are told.
+  /// Checks the trials of the journal and reports those that are done.
   SweepRunner(FileStorage& storage, const SweepPlan& plan, SweepJournal& journal,
               SignalGuard& signals);
-  /// Runs until all is tried or it has to stop, and tells how each trial ended; the other processes
-  /// help with them. Returns the exit code. Throws IoError where the disk refused what a trial of a
-  /// search was to write.
+  /// Runs until all is tried or it must stop, and reports each trial's end; other processes help.
+  /// Returns the exit code. Throws IoError if a trial of a search could not write.
   int run(Processes& processes);
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  /// Whether a trial has a checkpoint: data that do not fit its config are no reason to end then.
+  /// Whether a trial has a checkpoint; then data that do not fit its config are not its result.
   bool has_begun(std::size_t index) const;
   bool is_grid() const { return journal_.header().search == SearchKind::grid; }
   bool halves() const { return !journal_.header().rungs.empty(); }
   double seconds() const;
   bool stopped() const { return signals_.stop_requested() || seconds() >= plan_.budget; }
   const SweepTrial& trial(std::size_t index) const { return journal_.trials()[index]; }
-  /// Null where the point of a grid was not begun.
+  /// Returns the trial of a grid's point; null if it was not begun.
   const SweepTrial* trial_of(const GridPoint& point) const;
   Path path_of(std::size_t index) const { return journal_.directory() / trial(index).name; }
   std::vector<std::string> sets_of_trial(std::size_t index) const;
 
-  void take_up();
-  void take_up(std::size_t index);
+  void restore();
+  void restore(std::size_t index);
   void await_open();
   std::optional<Job> next();
-  std::optional<std::size_t> next_trial();
+  std::optional<std::size_t> next_index();
   SearchSpec search_spec() const;
   std::optional<std::size_t> promote(bool finish);
-  std::optional<std::size_t> propose_trial();
-  /// Nothing where the config of a trial of a search is wrong, which is a result.
+  std::optional<std::size_t> start_trial();
+  /// Returns a trial's config; nothing if it is wrong, which is a result of a search.
   std::optional<Config> config_of(std::size_t index, const std::vector<std::string>& sets);
   std::optional<Job> job_of(std::size_t index);
 
   void ended(std::size_t job, int code);
-  /// A trial that was killed, by the system for want of memory or by somebody, is no result yet.
+  /// Retries a trial that was killed, by a user or for lack of memory, which is not a result yet.
   void try_again(std::size_t index);
   void came_to_rung(std::size_t index, const std::string& metrics);
   void came_to_end(std::size_t index, const std::string& metrics);
@@ -75,13 +74,12 @@ class SweepRunner {
   bool is_at_rung(std::size_t index) const;
   std::vector<double> measured(std::size_t index, const std::string& metrics,
                                std::uint64_t last_step) const;
-  /// The results are told whether or not it can be written.
+  /// Writes the page; returns whether it could. Results are reported in either case.
   bool writes_page() const;
   int finish_grid() const;
   int finish_search() const;
-  /// Whether the sweep was stopped in its midst, and says so; one whose time is over has come to
-  /// its end if it has results.
-  bool must_go_on(bool is_left, const std::string& so_far, bool has_results) const;
+  /// Whether the sweep was stopped early, which it reports; when the time is over, results suffice.
+  bool report_unfinished(bool is_left, const std::string& so_far, bool has_results) const;
 
   void print_done(std::size_t index, const std::string& metrics);
   std::string words_of(std::size_t index) const;
@@ -98,10 +96,10 @@ class SweepRunner {
   std::vector<std::size_t> running_;            // the trial of each job
   std::set<std::size_t> killed_;                // trials whose last job was
   std::map<std::size_t, SweepResult> results_;  // by trial, of a grid by point
-  std::size_t under_way_ = 0, failed_ = 0, proposed_points_ = 0;
+  std::size_t under_way_ = 0, failed_ = 0, started_points_ = 0;
   bool exhausted_ = false;
   bool has_page_ = false;
-  bool interrupted_ = false;  // a trial waits for another call, and what depends on it
+  bool interrupted_ = false;  // a trial, and what depends on it, waits for another call
   std::string io_problem_;
 };
 

@@ -10,24 +10,23 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// With `bytes` of words behind it.
+/// Message header, followed by `bytes` of words.
 struct Message {
   enum Kind : std::uint64_t {
     start,  ///< to a helper: job `number`
-    stop,   ///< to a helper: all of its jobs
+    stop,   ///< to a helper: stop all of its jobs
     ended,  ///< from a helper: job `number`, with `code`
     asked,  ///< from a helper: signal `code` asked for a stop
-    over    ///< the last one to a helper, and its answer
+    over    ///< last message to a helper, and its answer
   } kind = over;
   std::uint64_t number = 0, code = 0, bytes = 0;
 };
 
-/// Messages from and to another process. One that waits for none looks now and then: who only
-/// waits must not keep a processor busy.
+/// Messages from and to another process; waiting polls at intervals to leave processors to others.
 class Mail {
  public:
   Mail(Transport& transport, std::size_t other) : transport_(transport), other_(other) { expect(); }
-  // A message may be on its way into it.
+  // A message may still be written into it.
   Mail(const Mail&) = delete;
   Mail& operator=(const Mail&) = delete;
 
@@ -36,7 +35,7 @@ class Mail {
     transport_.send(other_, &message, sizeof message);
     if (!words.empty()) transport_.send(other_, words.data(), words.size());
   }
-  /// Nothing where none has come.
+  /// Takes a message; nothing if none has arrived.
   std::optional<Message> take() {
     if (is_over_ || !transport_.is_over(ticket_)) return std::nullopt;
     const Message message = next_;
@@ -46,7 +45,7 @@ class Mail {
     if (!is_over_) expect();
     return message;
   }
-  /// Of the message that was taken last.
+  /// Returns the words of the last taken message.
   const std::string& words() const { return words_; }
   bool is_over() const { return is_over_; }
 
@@ -61,7 +60,7 @@ class Mail {
   bool is_over_ = false;
 };
 
-/// The log behind the words.
+/// Packs a job: its words, then its log.
 std::string message_of(const Job& job) { return packed(job.words) + packed({job.log}); }
 
 Job job_of(const std::string& message) {
@@ -71,10 +70,9 @@ Job job_of(const std::string& message) {
   return {std::move(texts), log};
 }
 
-/// Jobs that a helper runs.
-class JobsThere : public JobPlace {
+class RemoteJobs : public JobPlace {
  public:
-  JobsThere(Transport& transport, std::size_t helper, std::size_t at_most, SignalGuard& signals)
+  RemoteJobs(Transport& transport, std::size_t helper, std::size_t at_most, SignalGuard& signals)
       : mail_(transport, helper), at_most_(at_most), signals_(signals) {}
   bool has_room() const override { return running_ < at_most_; }
   bool is_empty() const override { return running_ == 0; }
@@ -91,7 +89,7 @@ class JobsThere : public JobPlace {
       ended(message->number, int(message->code));
     }
   }
-  /// Waits until the helper knows that it is over.
+  /// Waits until the helper has confirmed the end.
   void dismiss() {
     mail_.send({.kind = Message::over});
     for (reap({}); !mail_.is_over(); reap({})) std::this_thread::sleep_for(1ms);
@@ -103,7 +101,7 @@ class JobsThere : public JobPlace {
   SignalGuard& signals_;
 };
 
-/// How many jobs each process runs.
+/// Returns the number of jobs that each process runs.
 std::vector<double> rooms(Processes& processes, const JobShare& here) {
   return processes.gather(processes.size(),
                           [&](std::size_t) { return std::vector<double>{double(here.jobs)}; });
@@ -114,20 +112,20 @@ std::vector<double> rooms(Processes& processes, const JobShare& here) {
 void run_shared_jobs(Processes& processes, const JobShare& here, const JobQueue& queue,
                      SignalGuard& signals) {
   const std::vector<double> at_most = rooms(processes, here);
-  JobsHere own(here);
-  std::deque<JobsThere> others;
+  LocalJobs own(here);
+  std::deque<RemoteJobs> others;
   std::vector<JobPlace*> places = {&own};
   for (std::size_t rank = 1; rank < processes.size(); ++rank)
     places.push_back(
         &others.emplace_back(processes.transport(), rank, std::size_t(at_most[rank]), signals));
   run_jobs(places, queue);
-  for (JobsThere& other : others) other.dismiss();
+  for (RemoteJobs& other : others) other.dismiss();
 }
 
 void help_with_jobs(Processes& processes, const JobShare& here, const SignalGuard& signals) {
   rooms(processes, here);
   Mail mail(processes.transport(), 0);
-  JobsHere jobs(here);
+  LocalJobs jobs(here);
   for (bool asked = false; !mail.is_over(); std::this_thread::sleep_for(20ms)) {
     while (const std::optional<Message> message = mail.take()) {
       if (message->kind == Message::start) jobs.add(job_of(mail.words()), message->number);

@@ -24,7 +24,6 @@ using namespace std::chrono_literals;
 
 constexpr auto longest_wait = 60000ms;
 
-/// An open file, or an IoError.
 Descriptor opened(const char* path, int flags) {
   Descriptor file(::open(path, flags | O_CLOEXEC, 0666));
   if (file.value() < 0)
@@ -32,9 +31,9 @@ Descriptor opened(const char* path, int flags) {
   return file;
 }
 
-/// Becomes the job: a process group of its own, so that ^C at a terminal reaches it once only,
-/// passed on; and SIGTERM when this program ends, however that happens. It has none of the files of
-/// this program, such as the connections of MPI. Returns if it cannot be started.
+/// Becomes the job: its own process group, so that ^C at a terminal reaches it only once, passed
+/// on; it gets SIGTERM when this program ends, in whatever way. It inherits none of this program's
+/// files, such as the connections of MPI. Returns if the job cannot be started.
 void become(const char* program, char* const* words, char* const* environment, int input,
             int output, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -46,8 +45,8 @@ void become(const char* program, char* const* words, char* const* environment, i
   ::execve(program, words, environment);
 }
 
-/// Waits for a process that has this log, of a program that was killed: it saves and ends soon. The
-/// lock is held as long as somebody has the file open, and passed on to the job.
+/// Waits for a process of a killed program that uses this log: it saves and ends soon. The lock is
+/// held while the file is open, and passed on to the job.
 void await_owner(const Descriptor& log) {
   for (auto left = longest_wait; left > 0ms; left -= 10ms) {
     if (::flock(log.value(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
@@ -68,7 +67,7 @@ pid_t start(const Job& job) {
   environment.push_back(nullptr);
   const pid_t parent = ::getpid();
   volatile int error = 0;
-  // Until it has become another program the child shares this memory, and this thread waits.
+  // Until it executes another program the child shares this memory, and this thread waits.
   const pid_t process = ::vfork();
   if (process == 0) {
     become(job.words[0].c_str(), words.data(), environment.data(), nothing.value(), log.value(),
@@ -83,14 +82,14 @@ pid_t start(const Job& job) {
   return process;
 }
 
-/// Of a process whose end somebody else has seen.
+/// Exit code of a process that was reaped elsewhere.
 constexpr int unknown_code = 127;
 
 int exit_code(int status) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/// To each place in turn, until none has room or there is none.
+/// Deals jobs to each place in turn, until none has room or no job is left.
 void start_jobs(const std::vector<JobPlace*>& places, const JobQueue& queue, std::size_t& count) {
   for (bool any = true; any;) {
     any = false;
@@ -106,24 +105,24 @@ void start_jobs(const std::vector<JobPlace*>& places, const JobQueue& queue, std
 
 }  // namespace
 
-JobsHere::~JobsHere() {
+LocalJobs::~LocalJobs() {
   stop();
   for (const auto& [process, index] : jobs_) waitpid(process, nullptr, 0);
 }
 
-void JobsHere::add(const Job& job, std::size_t index) {
+void LocalJobs::add(const Job& job, std::size_t index) {
   Job own = job;
   if (share_.threads > 0)
     own.words.insert(own.words.end(), {"--threads", std::to_string(share_.threads)});
   jobs_[start(own)] = index;
 }
 
-/// Queued, so that it is no second request where all were told at once.
-void JobsHere::stop() {
+/// Queues the signal, which is then not a second request if the whole group was signalled.
+void LocalJobs::stop() {
   for (const auto& [process, index] : jobs_) sigqueue(process, SIGTERM, {});
 }
 
-void JobsHere::reap(const JobEnded& ended) {
+void LocalJobs::reap(const JobEnded& ended) {
   for (auto job = jobs_.begin(); job != jobs_.end();) {
     int status = 0;
     const pid_t done = waitpid(job->first, &status, WNOHANG);
@@ -150,7 +149,7 @@ void run_jobs(const std::vector<JobPlace*>& places, const JobQueue& queue) {
 }
 
 void run_jobs(std::size_t at_most, const JobQueue& queue) {
-  JobsHere here({.jobs = at_most});
+  LocalJobs here({.jobs = at_most});
   run_jobs({&here}, queue);
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Programs run side by side, a few at a time.
+/// Worker processes: programs run in parallel, a few at a time.
 
 #include <sys/types.h>
 
@@ -15,52 +15,45 @@ namespace bochner {
 
 struct Job {
   std::vector<std::string> words;  ///< the program's path and what follows it
-  std::string log;                 ///< file to which its output is added
+  std::string log;                 ///< file to which its output is appended
 };
 
-/// How job number `index`, in the order in which they began, has ended: its exit code, 128 + signal
-/// for one that was killed.
+/// Callback for the end of the index-th started job: its exit code, or 128 + signal if killed.
 using JobEnded = std::function<void(std::size_t index, int code)>;
 
-/// The jobs as they are asked for.
 struct JobQueue {
-  /// The next one; nothing while none is to start, and when it says so with no job running, that is
-  /// the end.
+  /// Returns the next job; nothing while none can start. If no job runs then, the queue has ended.
   std::function<std::optional<Job>()> next;
   JobEnded ended;
-  /// Whether to pass SIGTERM to all that run, once, and to start no more.
+  /// Whether to pass SIGTERM to all running jobs, once, and to start no more.
   std::function<bool()> stopped;
 };
 
-/// How many jobs run at the same time; with how many threads each, which are told by --threads, 0
-/// to say nothing of them.
+/// Number of parallel jobs, and of threads of each, passed on as --threads; 0 passes nothing.
 struct JobShare {
   std::size_t jobs = 1, threads = 0;
 };
 
-/// Where jobs run.
 class JobPlace {
  public:
   virtual ~JobPlace() = default;
   virtual bool has_room() const = 0;
   virtual bool is_empty() const = 0;
   virtual void add(const Job& job, std::size_t index) = 0;
-  /// Passes SIGTERM to all of them.
   virtual void stop() = 0;
-  /// Tells of those that have ended.
+  /// Reports jobs that have ended.
   virtual void reap(const JobEnded& ended) = 0;
 };
 
-/// Children of this process. A job ends with this program, even where that is killed: then it gets
-/// SIGTERM, and who goes on with its log waits until it has ended. To be used on the main thread.
-class JobsHere : public JobPlace {
+/// Children of this process, for use on the main thread. A job ends with this program: if that is
+/// killed, the job gets SIGTERM, and the next user of its log waits until it has ended.
+class LocalJobs : public JobPlace {
  public:
-  explicit JobsHere(const JobShare& share) : share_(share) {}
-  /// Whatever happens, they are told to stop and waited for.
-  ~JobsHere() override;
+  explicit LocalJobs(const JobShare& share) : share_(share) {}
+  ~LocalJobs() override;
   bool has_room() const override { return jobs_.size() < share_.jobs; }
   bool is_empty() const override { return jobs_.empty(); }
-  /// Throws IoError when the program cannot be started.
+  /// Starts a job. Throws IoError if the program cannot be started.
   void add(const Job& job, std::size_t index) override;
   void stop() override;
   void reap(const JobEnded& ended) override;
@@ -72,10 +65,10 @@ class JobsHere : public JobPlace {
 
 /// Runs jobs in all places, dealt out in turn. Returns when no job runs.
 void run_jobs(const std::vector<JobPlace*>& places, const JobQueue& queue);
-/// Here, at most `at_most` at the same time.
+/// Runs jobs here, at most `at_most` at the same time.
 void run_jobs(std::size_t at_most, const JobQueue& queue);
 
-/// The same of jobs that are known, until `signals` has seen a stop.
+/// Runs a list of jobs, until `signals` has received a stop.
 void run_jobs(const std::vector<Job>& jobs, std::size_t at_most, const SignalGuard& signals,
               const JobEnded& ended);
 

@@ -86,15 +86,15 @@ TEST(Grid, RefusesWhatIsNotDifferent) {
   EXPECT_EQ(message_or_none<std::invalid_argument>([] {
               grid({{"a", {"x/y", "x:y"}}});
             }),
-            "--vary a: x:y stands there twice");
+            "--vary a: x:y is given twice");
   EXPECT_EQ(message_or_none<std::invalid_argument>([] {
               grid({{"a", {"1e-3", "0.001"}}});
             }),
-            "--vary a: 0.001 stands there twice");
+            "--vary a: 0.001 is given twice");
   EXPECT_EQ(message_or_none<std::invalid_argument>([] {
               grid({{"a", {"1", "2"}}, {"b", {"1", "2"}}}, 3);
             }),
-            "--vary: more than 3 combinations; vary less at a time");
+            "--vary: more than 3 combinations; vary fewer values");
 }
 
 TEST(LastValidation, HasTheNumbersOfTheLastLineThatIsOne) {

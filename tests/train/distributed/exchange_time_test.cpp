@@ -17,7 +17,7 @@ TEST(Network, IsReadFromWords) {
   EXPECT_DOUBLE_EQ(parse_network("0.5Mb,1.5ms").seconds(1000), 1.5e-3 + 8000 / 0.5e6);
   for (const char* wrong : {"", "10Gb", "10,20us", "10Gb,20", "-1Gb,20us", "0Gb,1us", "nanGb,1us"})
     EXPECT_THAT(message_of<std::invalid_argument>([&] { parse_network(wrong); }),
-                HasSubstr("must be bits a second and a latency"))
+                HasSubstr("must be bits per second and a latency"))
         << wrong;
 }
 

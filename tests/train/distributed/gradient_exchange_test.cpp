@@ -176,7 +176,7 @@ TEST(GradientExchange, NoticesAGradientThatComesLate) {
     Tape again;
     again.backward(sum(again(chain.d)));
     EXPECT_THAT(message_of<std::logic_error>([&] { exchange.take(processes.rank(), {}); }),
-                testing::HasSubstr("the gradient of d was sent before it was whole"));
+                testing::HasSubstr("the gradient of d was sent before it was complete"));
   });
 }
 

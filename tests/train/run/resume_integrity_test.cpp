@@ -38,7 +38,7 @@ TEST_F(WaryRun, RefusesAConfigThatWasEditedByHand) {
       message_of<ConfigError>([&] {
         Session::resume({storage, tiny_run}, {}, false, notes);
       }),
-      AllOf(StartsWith("run/config.toml: says optim.lr = 0.5, which was "),
+      AllOf(StartsWith("run/config.toml: has optim.lr = 0.5, which was "),
             HasSubstr(", train.batch = 7, which was 2; "),
             HasSubstr("bochner fork run run/config.toml --run DIR"), Not(HasSubstr("steps"))));
   commit_file(storage, tiny_run / "config.toml", print_config(config()));
@@ -144,13 +144,13 @@ TEST_F(WaryRun, RefusesMetricsThatWereChangedAndNamesTheLine) {
   EXPECT_THAT(message_of<DataError>([&] {
                 Session::resume({storage, tiny_run}, {}, true, notes);
               }),
-              StartsWith("run/metrics.jsonl:2: is not the line that was written; "));
+              StartsWith("run/metrics.jsonl:2: differs from the line that was written; "));
   const std::size_t second = before.find('\n') + 1;
   text = before.substr(0, second) + before.substr(before.find('\n', second) + 1);
   EXPECT_THAT(message_of<DataError>([&] {
                 Session::resume({storage, tiny_run}, {}, true, notes);
               }),
-              StartsWith("run/metrics.jsonl:2: is not the line that was written; "));
+              StartsWith("run/metrics.jsonl:2: differs from the line that was written; "));
   text = before.substr(0, before.size() - 3);
   EXPECT_THAT(message_of<DataError>([&] {
                 Session::resume({storage, tiny_run}, {}, true, notes);
@@ -158,7 +158,8 @@ TEST_F(WaryRun, RefusesMetricsThatWereChangedAndNamesTheLine) {
               StartsWith("run/metrics.jsonl: has "));
   storage.bytes_of(metrics) = before + "{\"step\":6}\n\1\2\3\n{\"ste";
   { Session::resume({storage, tiny_run}, {}, true, notes); }
-  EXPECT_THAT(notes, ElementsAre("run/metrics.jsonl:7: was damaged; cut, it is made anew"));
+  EXPECT_THAT(
+      notes, ElementsAre("run/metrics.jsonl:7: was damaged; it was cut and will be written again"));
   EXPECT_EQ(read_file(storage, metrics), before);
 }
 
@@ -205,8 +206,8 @@ TEST_F(WaryRun, KeepsLinesOfMetricsThatTheDiskDoesNotTake) {
     run_leg(session, 1, Ending::kill, 13);
     EXPECT_EQ(testing::internal::GetCapturedStderr(),
               "run/metrics.jsonl: cannot write: No space left on device; free some space and try "
-              "again; lines of metrics wait in memory and in the next checkpoint, training goes "
-              "on\n");
+              "again; lines of metrics wait in memory and in the next checkpoint, training "
+              "continues\n");
   }
   EXPECT_EQ(read_file(disk, tiny_run / "metrics.jsonl"), "");
   {
@@ -245,8 +246,8 @@ TEST_F(WaryRun, IsSavedWhereAnOldCheckpointCannotBeRemoved) {
   start_leg(stubborn, config({"train.steps=20", "train.checkpoint.every=5"}), 1);
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
             "run/checkpoints/step-000000000005.ckpt: cannot remove: Operation not permitted; check "
-            "the permissions or choose another directory; the old checkpoint stays, training goes "
-            "on\n");
+            "the permissions or choose another directory; the old checkpoint stays, training "
+            "continues\n");
   EXPECT_EQ(RunDirectory::read(stubborn, tiny_run).list_checkpoints().size(), 4u);
 }
 

@@ -214,8 +214,8 @@ TEST_F(ResumedRun, OfAForkWithoutStepsLeftIsNotMade) {
                          resets, notes);
   };
   EXPECT_EQ(message_of<ConfigError>([&] { fork({}); }),
-            "run/checkpoints/step-000000000020.ckpt: is at step 20 and train.steps ends at 20, "
-            "nothing is left to train; set a larger train.steps, or count from 0 again: "
+            "run/checkpoints/step-000000000020.ckpt: is at step 20 and train.steps is 20, "
+            "so no steps remain; set a larger train.steps, or count from 0 again: "
             "--reset schedule");
   EXPECT_FALSE(storage.exists("forked"));
   EXPECT_EQ(fork({.schedule = true}).state().step, 0u);
@@ -229,8 +229,8 @@ TEST_F(ResumedRun, OfAForkHasNoMomentsInOtherUnits) {
                          resets, notes);
   };
   EXPECT_EQ(message_of<ConfigError>([&] { fork("true", {}); }),
-            "run/checkpoints/step-000000000030.ckpt: holds moments of optim.density_natural = "
-            "false, which are in other units with true; begin them anew: --reset optimizer");
+            "run/checkpoints/step-000000000030.ckpt: has moments of optim.density_natural = "
+            "false, which have other units with true; reset them: --reset optimizer");
   EXPECT_FALSE(storage.exists("forked"));
   EXPECT_EQ(fork("true", {.optimizer = true}).state().step, 30u);
 }
@@ -253,7 +253,7 @@ TEST_F(ResumedRun, OfAForkThatHasNotTakenOverItsParentIsRefused) {
   EXPECT_EQ(message_of<DataError>([&] {
               Session::resume({storage, "forked"}, {}, true, notes);
             }),
-            "forked: was to begin with the weights of run/checkpoints/step-000000000030.ckpt and "
+            "forked: was to start from the weights of run/checkpoints/step-000000000030.ckpt but "
             "ended before its first checkpoint; fork or import them again");
   Session::fork({storage, "forked", "test"}, {tiny_run, ""}, config(), {}, notes);
   EXPECT_EQ(Session::resume({storage, "forked"}, {}, true, notes).state().step, 30u);
@@ -317,8 +317,8 @@ TEST_F(ResumedRun, OfAForkToAnotherOptimizerSaysSoOnce) {
   start_leg(storage, config(), 1, Ending::signal, 30);
   Session::fork({storage, "forked", "test"}, {tiny_run, ""}, config({"optim.kind=sgd"}), {}, notes);
   ASSERT_EQ(notes.size(), 1u);
-  EXPECT_TRUE(std::regex_match(notes[0],
-                               std::regex("starts anew: ([0-9]+) of \\1 tensors of the optimizer")))
+  EXPECT_TRUE(std::regex_match(
+      notes[0], std::regex("starts from scratch: ([0-9]+) of \\1 tensors of the optimizer")))
       << notes[0];
 }
 

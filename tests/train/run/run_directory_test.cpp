@@ -80,7 +80,7 @@ TEST(RunDirectory, WorksOnARealFileSystem) {
   std::filesystem::remove(directory / "a/run/run.lock");
   const RunDirectory second = RunDirectory::open(storage, directory / "a/run");
   EXPECT_THAT(error_of<InUseError>([&] { run.metrics(); }),
-              HasSubstr("a/run: run.lock was removed, and another process may be using this run"));
+              HasSubstr("a/run: run.lock was removed, so another process may be using this run"));
   EXPECT_THAT(error_of<InUseError>([&] { run.save(Sample(30).content); }), HasSubstr("run.lock"));
   std::vector<std::string> skipped;
   const auto newest = run.newest_valid(skipped);
@@ -111,7 +111,7 @@ TEST(RunDirectory, IsNotCreatedOverSomethingElse) {
     save_until(run, 10);
   }
   EXPECT_EQ(error_of<std::invalid_argument>([&] { create_sample_run(storage); }),
-            "runs/sample: holds a run already; continue it with: bochner resume runs/sample, or "
+            "runs/sample: already holds a run; continue it with: bochner resume runs/sample, or "
             "choose another directory");
   storage.make_directory("texts");
   storage.create_exclusive("texts/poem.txt");
@@ -123,11 +123,11 @@ TEST(RunDirectory, IsNotCreatedOverSomethingElse) {
   storage.create_exclusive("mine/config.toml");
   EXPECT_THAT(
       error_of<std::invalid_argument>([&] { RunDirectory::create(storage, "mine", "", ""); }),
-      StartsWith("mine: holds a run already"));
+      StartsWith("mine: already holds a run"));
   EXPECT_THAT(storage.list("mine"), ElementsAre("config.toml"));
   EXPECT_THAT(
       error_of<std::invalid_argument>([&] { RunDirectory::require_fresh(storage, "mine/"); }),
-      StartsWith("mine: holds a run already"));
+      StartsWith("mine: already holds a run"));
   EXPECT_NO_THROW(RunDirectory::require_fresh(storage, "none"));
 }
 
@@ -184,7 +184,7 @@ TEST(RunDirectory, OpensOnlyRuns) {
   CrashingStorage storage;
   for (const auto& action : {RunDirectory::open, RunDirectory::read}) {
     EXPECT_EQ(error_of<std::invalid_argument>([&] { action(storage, "nowhere"); }),
-              "nowhere: no run (config.toml is missing); give the directory of a run");
+              "nowhere: not a run (config.toml is missing); give the directory of a run");
   }
 }
 
@@ -293,7 +293,7 @@ TEST(NewestValid, FallsBackPastDamagedFilesAndSaysWhy) {
   storage.bytes_of(run.checkpoint_path(20)).clear();
   storage.bytes_of(run.checkpoint_path(10)).clear();
   EXPECT_THAT(error_of<DataError>([&] { run.newest_valid(skipped); }),
-              HasSubstr("none of 4 checkpoints is whole"));
+              HasSubstr("none of 4 checkpoints is intact"));
 }
 
 /// While the checkpoints that were listed are read, a trainer saves a newer one and removes them.
@@ -324,7 +324,7 @@ TEST(NewestValid, SkipsAFileUnderTheNameOfAnotherStep) {
   storage.rename(run.checkpoint_path(10), run.checkpoint_path(50));
   std::vector<std::string> skipped;
   EXPECT_EQ(run.newest_valid(skipped)->state().step, 20u);
-  EXPECT_THAT(skipped, ElementsAre(HasSubstr("holds step 10, not the one of its name")));
+  EXPECT_THAT(skipped, ElementsAre(HasSubstr("holds step 10, not the step of its name")));
 }
 
 TEST(NewestValid, TenThousandBitFlipsFallBackToThePreviousCheckpoint) {

@@ -70,7 +70,7 @@ TEST_F(ForkOfShops, IsRefusedInTheDirectoryOfARunBeforeAnyWork) {
         write_imported_run({storage_, run, "test"}, recipe, "file", *make_learner(recipe, {}), {});
       }};
   for (const auto& begin : begins)
-    EXPECT_THAT(message_of<std::invalid_argument>(begin), HasSubstr("run: holds a run already"));
+    EXPECT_THAT(message_of<std::invalid_argument>(begin), HasSubstr("run: already holds a run"));
 }
 
 TEST_F(ForkOfShops, KeepsTheNumbersOfItsSeries) {
@@ -83,7 +83,8 @@ TEST_F(ForkOfShops, KeepsTheNumbersOfItsSeries) {
 /// As many, so that tensors fit.
 TEST_F(ForkOfShops, TakesNothingOverOfOtherSeries) {
   write(shop("north", 10) + shop("west", 900));
-  EXPECT_THAT(forked("fork"), testing::Contains("starts anew: model/series is of other series"));
+  EXPECT_THAT(forked("fork"),
+              testing::Contains("starts from scratch: model/series belongs to other series"));
   EXPECT_NEAR(tensor("fork", means).data()[1], 903, 3);
   EXPECT_NE(tensor("fork", learned), tensor("run", learned));
   EXPECT_NE(tensor("fork", moments), tensor("run", moments));
@@ -91,9 +92,9 @@ TEST_F(ForkOfShops, TakesNothingOverOfOtherSeries) {
 
 TEST_F(ForkOfShops, NotesUnitsThatAreFarFromItsData) {
   write(shop("north", 10) + shop("south", 5));
-  EXPECT_THAT(forked("fork"), ElementsAre(HasSubstr(
-                                  "units stay the parent's, far from those of the data (a new run "
-                                  "takes these): sales of south (mean 500")));
+  EXPECT_THAT(forked("fork"),
+              ElementsAre(HasSubstr("units stay the parent's, far from those of the data, which a "
+                                    "new run would use: sales of south (mean 500")));
   EXPECT_EQ(tensor("fork", means), tensor("run", means));
 }
 

@@ -97,7 +97,7 @@ TEST(SharedSession, NeedsAShardForEachProcess) {
     EXPECT_THAT(message_of<ConfigError>([&] {
                   Session::start({storage, tiny_run, "test", {}, processes}, config);
                 }),
-                HasSubstr("train.shards = 3: has no shard for each of 4 processes"));
+                HasSubstr("train.shards = 3: has fewer shards than the 4 processes"));
   });
 }
 

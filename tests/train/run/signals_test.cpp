@@ -51,7 +51,7 @@ TEST_F(SignalsDeathTest, AFileThatIsShortenedWhileItIsReadIsAnErrorOfOneLine) {
     std::_Exit(byte);
   };
   EXPECT_EXIT(read_shortened(), ExitedWithCode(65),
-              "film: cannot be read any more: it has become shorter, or the disk fails; restore it "
+              "film: can no longer be read: it was truncated, or the disk fails; restore it "
               "and try again\n");
 }
 

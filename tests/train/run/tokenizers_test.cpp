@@ -79,8 +79,7 @@ TEST_F(WordRun, SaysThatAForkHasOtherTokens) {
   const auto fork = [&](const Config& into, const std::string& name) {
     notes.clear();
     Session::fork({storage, folder.path() / name, "test"}, {run, ""}, into, {}, notes);
-    return std::ranges::count(notes,
-                              "tokens are other pieces of text than the parent's: data.tokenizer");
+    return std::ranges::count(notes, "tokens differ from the parent's: data.tokenizer");
   };
   Config other = config();
   EXPECT_EQ(fork(config(), "same"), 0);

@@ -57,9 +57,9 @@ TEST_F(Output, TextsAreWrittenAsCsv) {
   NamedArray words = table;
   words.texts[1] = {"x", "y", "z", "u", "v", "w"};
   for (const char* name : {"t.npz", "t.npy"})
-    EXPECT_EQ(
-        message_of<DataError>([&] { write_array(path(name), words); }),
-        path(name) + ": column b holds texts, and NPY and NPZ hold numbers; write a .csv file");
+    EXPECT_EQ(message_of<DataError>([&] { write_array(path(name), words); }),
+              path(name) +
+                  ": column b holds texts, but NPY and NPZ hold only numbers; write a .csv file");
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
   EXPECT_NO_THROW(write_array(path("t.csv"), words));
 }

@@ -67,9 +67,9 @@ TEST_F(PosixStorageTest, NeverWritesOverOrThroughWhatIsThere) {
                 HasSubstr("File exists"));
   }
   EXPECT_THAT(error_of([&] { storage.open_append(directory / "link"); }),
-              HasSubstr("links are not followed"));
+              HasSubstr("links are not allowed"));
   EXPECT_THAT(error_of([&] { storage.open_read(directory / "link"); }),
-              HasSubstr("links are not followed"));
+              HasSubstr("links are not allowed"));
   EXPECT_EQ(read_file(storage, directory / "file"), "kept");
 }
 
@@ -155,8 +155,8 @@ TEST_F(PosixStorageTest, ALockIsLostWithItsName) {
   std::filesystem::remove(path);
   EXPECT_EQ(error_of([&] { held->require_held(); }),
             directory.string() +
-                ": run.lock was removed, and another process may be using this run; nothing more "
-                "is written here, stop the other one");
+                ": run.lock was removed, so another process may be using this run; nothing more "
+                "is written here; stop the other process");
   const auto second = storage.lock(path);
   EXPECT_THROW(held->require_held(), InUseError);
   EXPECT_NO_THROW(second->require_held());

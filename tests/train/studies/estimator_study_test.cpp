@@ -121,11 +121,11 @@ TEST(Study, SaysWhereTrigonometricFeaturesEnd) {
   const KernelStudy large =
       study_kernel(spec_of("trigonometric"), normal_sample(32, 64, 1, 4.5), options);
   EXPECT_THAT(study_text(large, 0.1), Not(HasSubstr("nan")));
-  EXPECT_THAT(study_text(large, 0.1), HasSubstr("trigonometric features, hybrids among them"));
+  EXPECT_THAT(study_text(large, 0.1), HasSubstr("trigonometric features, also in hybrids"));
   for (const MapComparison& map : large.maps)
     EXPECT_FALSE(std::isnan(map.result.error)) << map.features;
   const KernelStudy usual = study_kernel(spec_of("trigonometric"), small_sample(), options);
-  EXPECT_THAT(study_text(usual, 0.1), Not(HasSubstr("hybrids among them")));
+  EXPECT_THAT(study_text(usual, 0.1), Not(HasSubstr("also in hybrids")));
 }
 
 TEST(Study, OfTheSameSeedsIsTheSame) {

@@ -83,7 +83,7 @@ TEST(KernelStudy, RefusesFeaturesThatAreNoNumbers) {
     study_estimator(spec, false, normal_sample(5, 2, 1), {.m = {4}, .seeds = 1, .pairs = 2});
     ADD_FAILURE() << "no kernel is known";
   } catch (const std::invalid_argument& error) {
-    EXPECT_STREQ(error.what(), "[features] hold NaN: no kernel can be told from them");
+    EXPECT_STREQ(error.what(), "[features] contain NaN, so their kernel is undefined");
   }
   feature_maps() = others;
 }

@@ -55,12 +55,12 @@ TEST_F(Journal, TellsWhatItWasTold) {
   EXPECT_EQ(journal.trials()[1].failed, "exit code 1");
   EXPECT_EQ(journal.seconds(), 5);
   EXPECT_THAT(journal.best(), ElementsAre(2));
-  const std::vector<TrialProgress> climbs = journal.climbs();
-  EXPECT_THAT(climbs[0].scores, ElementsAre(2.5, 2.25));
-  EXPECT_TRUE(climbs[0].waits);
-  EXPECT_TRUE(std::isnan(climbs[1].scores.back()));
-  EXPECT_THAT(climbs[2].scores, ElementsAre(0.1, 0.05, 0.05));
-  EXPECT_FALSE(climbs[2].waits);
+  const std::vector<TrialProgress> progress = journal.progress();
+  EXPECT_THAT(progress[0].scores, ElementsAre(2.5, 2.25));
+  EXPECT_TRUE(progress[0].waits);
+  EXPECT_TRUE(std::isnan(progress[1].scores.back()));
+  EXPECT_THAT(progress[2].scores, ElementsAre(0.1, 0.05, 0.05));
+  EXPECT_FALSE(progress[2].waits);
 }
 
 TEST_F(Journal, CountsTheTimeOfWhatWasStopped) {
@@ -122,7 +122,7 @@ TEST_F(Journal, IsShownOnAnAxisThatReachesAllWhereHalfTie) {
   }
   write_sweep_page(storage_, journal);
   std::string chart = read_file(storage_, sweep_page(path_));
-  chart = chart.substr(chart.find("Trials in their order"));
+  chart = chart.substr(chart.find("Trials in order"));
   chart = chart.substr(0, chart.find("</svg>"));
   EXPECT_NE(chart.find(">8</text>"), chart.npos) << chart;
 }

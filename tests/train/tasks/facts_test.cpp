@@ -189,9 +189,10 @@ TEST_F(RunNames, SeriesOfAForkMayBeOthers) {
   EXPECT_THAT(decode_facts<SeriesFacts>(order.checkpoint.facts()).names(),
               ElementsAre("north", "south"));
   write("x,shop,y\n" + north + repeated("{},west", 40));
-  EXPECT_THAT(notes_of("other"),
-              AllOf(Contains("starts anew: buffer/standardize.mean is of other series"),
-                    Contains("series are others than the parent's, and have other numbers")));
+  EXPECT_THAT(
+      notes_of("other"),
+      AllOf(Contains("starts from scratch: buffer/standardize.mean belongs to other series"),
+            Contains("series differ from the parent's and are numbered anew")));
 }
 
 TEST_F(RunNames, DataThatHaveChangedAreNoted) {

@@ -1,10 +1,5 @@
 #pragma once
-/// One file per checkpoint: written from content in memory, read with every size checked first.
-/// The bytes of a checkpoint file, little endian, every part on a multiple of 64 bytes:
-///   FileHeader, section_count x SectionEntry, zeros, digest of all these bytes,
-///   then the sections "config" (text), "state" and "facts" (cereal), "table" (TensorEntry and
-///   name, repeated) and "tensors" (raw data). A section's digest includes the zeros up to the next
-///   one.
+/// Checkpoint files: one per checkpoint, written from memory, read with every size checked first.
 
 #include <bit>
 #include <bochner/autodiff/tensor.hpp>
@@ -22,16 +17,15 @@ namespace bochner {
 
 static_assert(std::endian::native == std::endian::little, "checkpoints are little endian");
 
-/// What a tensor in a file is made of; `packed` is a matrix in few bytes, see packed_matrix.hpp.
+/// Element type of a stored tensor; `packed` is a matrix in few bytes, see packed_matrix.hpp.
 enum class Dtype : std::uint16_t { f32 = 1, f64 = 2, packed = 4 };
 inline constexpr Dtype dtype_of_real = sizeof(real) == 4 ? Dtype::f32 : Dtype::f64;
 
-/// What names of tensors begin with: those of parameters, of buffers such as base draws, and of an
-/// optimizer's state. Averages have that of WeightAverage.
+/// Prefixes of parameters, buffers and optimizer state; averages have that of WeightAverage.
 inline constexpr const char *model_prefix = "model/", *buffer_prefix = "buffer/",
                             *optimizer_prefix = "optimizer/";
 inline bool is_of_optimizer(const std::string& name) { return name.starts_with(optimizer_prefix); }
-/// Parameters and buffers, in memory or in a file.
+/// Whether a tensor, in memory or in a file, is a parameter or a buffer.
 inline constexpr auto is_of_model = [](const auto& tensor) {
   return tensor.name.starts_with(model_prefix) || tensor.name.starts_with(buffer_prefix);
 };
@@ -39,7 +33,7 @@ inline constexpr auto is_moment = [](const auto& tensor) { return is_of_optimize
 
 namespace checkpoint_format {
 
-/// Builds before the first release began files with pre_release_magic, and also version 1.
+/// Builds before the first release wrote pre_release_magic, also with version 1.
 inline constexpr char magic[8] = {'b', 'o', 'c', 'h', 'n', 'e', 'r', '1'},
                       pre_release_magic[8] = {'b', 'o', 'c', 'h', 'n', 'e', 'r', '\n'};
 inline constexpr std::uint32_t version = format_version;
@@ -55,7 +49,7 @@ struct FileHeader {
 };
 
 struct SectionEntry {
-  char name[8];  ///< filled up with zeros
+  char name[8];  ///< padded with zeros
   std::uint64_t offset;
   std::uint64_t bytes;
   std::uint64_t digest;
@@ -84,8 +78,8 @@ inline constexpr std::uint64_t header_bytes =
 
 }  // namespace checkpoint_format
 
-/// Bytes of a tensor, or nothing when the dtype is unknown or the product does not fit in 63 bits.
-/// Of a packed one, those that it would have in f32.
+/// Returns the bytes of a tensor, or nothing if the dtype is unknown or the product exceeds 63
+/// bits; for packed ones, their size in f32.
 constexpr std::optional<std::uint64_t> checked_bytes(std::span<const std::uint64_t> dims,
                                                      Dtype dtype) {
   if (dtype != Dtype::f32 && dtype != Dtype::f64 && dtype != Dtype::packed) return std::nullopt;
@@ -100,7 +94,7 @@ struct TensorRecord {
   std::string name;  ///< [A-Za-z0-9._/-], at most 256 bytes, unique
   Shape shape;       ///< rank 8 at most
   const real* data;
-  std::string packed = {};  ///< in place of the data, unless empty
+  std::string packed = {};  ///< replaces the data, unless empty
 
   std::uint64_t bytes() const {
     return packed.empty() ? element_count(shape) * sizeof(real) : packed.size();
@@ -114,13 +108,11 @@ struct CheckpointContent {
   std::string facts = {};  ///< encode_facts() of the learner
 };
 
-/// The state as a checkpoint holds it.
 std::string encode_state(const TrainerState& state);
 /// Appends the content; equal content gives equal bytes. Throws std::invalid_argument for a bad
 /// name or rank and IoError from the file.
 void write_checkpoint(StoredFile& file, const CheckpointContent& content);
 
-/// Where a tensor lies in a file.
 struct StoredTensor {
   std::string name;
   Shape shape;
@@ -129,9 +121,8 @@ struct StoredTensor {
   std::uint64_t bytes;
 };
 
-/// An open checkpoint. The constructor checks the whole file in bounded memory; nothing is
-/// allocated for a tensor before. Throws DataError "PATH: what is wrong (byte OFFSET)", IoError
-/// when unreadable.
+/// Open checkpoint. The constructor checks the whole file in bounded memory and allocates no tensor
+/// before. Throws DataError "PATH: what is wrong (byte OFFSET)", IoError when unreadable.
 class CheckpointReader {
  public:
   CheckpointReader(FileStorage& storage, const Path& path);
@@ -139,17 +130,16 @@ class CheckpointReader {
   const Path& path() const { return path_; }
   const std::string& config() const { return config_; }
   const TrainerState& state() const { return state_; }
-  /// The bytes of encode_facts().
   const std::string& facts() const { return facts_; }
-  /// In the order of writing.
+  /// Returns all tensors in the order of writing.
   const std::vector<StoredTensor>& tensors() const { return tensors_; }
-  /// nullptr when there is no such tensor.
+  /// Returns nullptr if there is no such tensor.
   const StoredTensor* find(const std::string& name) const;
-  /// Throws DataError when there is none.
+  /// Throws DataError if there is no such tensor.
   const StoredTensor& tensor(const std::string& name) const;
-  /// A new tensor. Throws DataError when it was saved in another precision.
+  /// Loads a tensor. Throws DataError if it was saved in another precision.
   Tensor load(const std::string& name) const;
-  /// Fills a tensor, whose shape must be the saved one.
+  /// Fills a tensor, which must have the saved shape.
   void load_into(const std::string& name, Tensor& tensor) const;
 
  private:

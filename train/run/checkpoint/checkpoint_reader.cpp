@@ -22,7 +22,7 @@ std::string dtype_name(Dtype dtype) {
   return in_words("unknown dtype ", std::uint16_t(dtype));
 }
 
-/// Whether unpacking takes no more memory than is reasonable.
+/// Whether unpacking needs a reasonable amount of memory.
 bool may_be_packed(const Shape& shape) {
   return shape.size() == 2 && element_count(shape) <= most_packed_entries;
 }
@@ -52,7 +52,7 @@ void CheckpointReader::check_start() const {
   if (std::memcmp(start.magic, format::pre_release_magic, sizeof start.magic) == 0)
     fail(0, pre_release_error);
   if (std::memcmp(start.magic, format::magic, sizeof start.magic) != 0)
-    fail(0, "no checkpoint of bochner");
+    fail(0, "not a bochner checkpoint");
   if (start.version > format::version)
     fail(offsetof(format::FileHeader, version), "format version ", start.version,
          ", this program reads ", format::version, "; use a newer bochner");
@@ -61,7 +61,7 @@ void CheckpointReader::check_start() const {
          pre_release_error);
   if (start.file_bytes != file_bytes_)
     fail(offsetof(format::FileHeader, file_bytes),
-         start.file_bytes > file_bytes_ ? "truncated" : "damaged", ": the header wants ",
+         start.file_bytes > file_bytes_ ? "truncated" : "damaged", ": the header claims ",
          start.file_bytes, " bytes, the file has ", file_bytes_);
   if (start.section_count != format::section_count || start.header_bytes != format::header_bytes ||
       file_bytes_ < format::header_bytes)
@@ -118,7 +118,7 @@ std::string CheckpointReader::section_bytes(std::size_t index) const {
   return bytes;
 }
 
-/// Its digest is right: a state of another layout was written so, not damaged.
+/// Parses the state. Its digest has matched, so another layout was written, not damaged.
 void CheckpointReader::parse_state(const std::string& bytes) {
   BoundedInputArchive archive(bytes);
   const auto refuse = [&](const auto&... problem) {
@@ -138,7 +138,7 @@ void CheckpointReader::parse_state(const std::string& bytes) {
 void CheckpointReader::parse_table(const std::string& bytes) {
   std::uint64_t position = 0, data_position = sections_[format::tensors].offset;
   while (position < bytes.size()) tensors_.push_back(parse_entry(bytes, position, data_position));
-  if (data_position != file_bytes_) fail(data_position, "data that belong to no tensor");
+  if (data_position != file_bytes_) fail(data_position, "data without a tensor");
   std::vector<std::string_view> names;
   for (const StoredTensor& stored : tensors_) names.push_back(stored.name);
   std::sort(names.begin(), names.end());
@@ -157,9 +157,9 @@ StoredTensor CheckpointReader::parse_entry(const std::string& bytes, std::uint64
     fail(entry_offset, "the table of tensors ends within a name");
   const std::string name = bytes.substr(position, entry.name_bytes);
   position += entry.name_bytes;
-  if (!is_valid_tensor_name(name)) fail(entry_offset, "no name for a tensor: ", excerpt(name));
+  if (!is_valid_tensor_name(name)) fail(entry_offset, "invalid tensor name: ", excerpt(name));
   if (entry.rank > format::max_rank)
-    fail(entry_offset, "tensor ", name, " has rank ", entry.rank, ", at most ", format::max_rank);
+    fail(entry_offset, "tensor ", name, " has rank ", entry.rank, ", more than ", format::max_rank);
   const auto dtype = static_cast<Dtype>(entry.dtype);
   const auto expected = checked_bytes(std::span(entry.dims, entry.rank), dtype);
   const Shape shape(entry.dims, entry.dims + entry.rank);
@@ -170,7 +170,7 @@ StoredTensor CheckpointReader::parse_entry(const std::string& bytes, std::uint64
   if (sections_[format::tensors].offset + entry.offset != data_position ||
       entry.bytes > file_bytes_ - data_position ||
       format::padded(entry.bytes) > file_bytes_ - data_position)
-    fail(entry_offset, "the data of tensor ", name, " overlap, leave a gap or leave the file");
+    fail(entry_offset, "the data of tensor ", name, " overlap, leave a gap or exceed the file");
   const std::uint64_t begin = data_position;
   data_position += format::padded(entry.bytes);
   return {name, shape, dtype, begin, entry.bytes};
@@ -183,7 +183,7 @@ const StoredTensor* CheckpointReader::find(const std::string& name) const {
 
 const StoredTensor& CheckpointReader::tensor(const std::string& name) const {
   if (const StoredTensor* found = find(name)) return *found;
-  throw DataError(path_.string(), ": holds no tensor ", name,
+  throw DataError(path_.string(), ": has no tensor ", name,
                   "; it was written for another model or optimizer");
 }
 
@@ -197,13 +197,13 @@ void CheckpointReader::load_into(const std::string& name, Tensor& tensor) const 
   const StoredTensor& stored = this->tensor(name);
   if (stored.shape != tensor.shape())
     throw DataError(path_.string(), ": tensor ", name, " is ", to_string(stored.shape),
-                    " there and ", to_string(tensor.shape()),
-                    " here; resume with the config of the run");
+                    " in the file and ", to_string(tensor.shape()),
+                    " in the model; resume with the run's own config");
   if (stored.dtype == Dtype::packed) return unpack_into(stored, tensor);
   if (stored.dtype != dtype_of_real)
     throw DataError(path_.string(), ": tensor ", name, " is ", dtype_name(stored.dtype),
                     ", this program computes in ", dtype_name(dtype_of_real),
-                    "; train it anew in this one");
+                    "; use a build of that precision, or train again");
   file_->read_at(stored.offset, tensor.data(), stored.bytes);
 }
 

@@ -24,7 +24,7 @@ void append_raw(std::string& bytes, const Part& part) {
 void check_names(const std::vector<TensorRecord>& tensors) {
   std::set<std::string> seen;
   for (const TensorRecord& record : tensors) {
-    require(is_valid_tensor_name(record.name), "checkpoint", "no name for a tensor: '", record.name,
+    require(is_valid_tensor_name(record.name), "checkpoint", "invalid tensor name: '", record.name,
             "'; use letters, digits and ._/-, at most ", max_tensor_name_bytes);
     require(seen.insert(record.name).second, "checkpoint", "two tensors are named ", record.name);
     require(record.shape.size() <= format::max_rank, "checkpoint", record.name, " has rank ",
@@ -54,7 +54,7 @@ std::string encode_table(const std::vector<TensorRecord>& tensors) {
   return table;
 }
 
-/// Calls sink(data, bytes) for all of the section "tensors", in order.
+/// Calls sink(data, bytes) for the whole section "tensors", in order.
 template <class Sink>
 void for_each_piece(const std::vector<TensorRecord>& tensors, Sink sink) {
   for (const TensorRecord& record : tensors) {
@@ -66,7 +66,6 @@ void for_each_piece(const std::vector<TensorRecord>& tensors, Sink sink) {
   }
 }
 
-/// The header and the small sections, ready to be written.
 std::string encode_front(const CheckpointContent& content) {
   Digest tensor_digest;
   std::uint64_t tensor_bytes = 0;

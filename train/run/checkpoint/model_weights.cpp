@@ -15,7 +15,7 @@ std::vector<std::string> load_tensors(const CheckpointReader& checkpoint,
     if (!found)
       left_out.push_back(named.name + " is missing");
     else if (found->shape != named.tensor->shape())
-      left_out.push_back(fmt::format("{} is {} there and {} here", named.name,
+      left_out.push_back(fmt::format("{} is {} in the file and {} in the model", named.name,
                                      to_string(found->shape), to_string(named.tensor->shape())));
     else
       checkpoint.load_into(named.name, *named.tensor);
@@ -29,7 +29,7 @@ void require_complete(const CheckpointReader& checkpoint,
   constexpr std::size_t shown = 4;
   throw DataError(
       checkpoint.path().string(),
-      ": not of this model: ", joined(left_out | std::views::take(shown)),
+      ": does not match the model: ", joined(left_out | std::views::take(shown)),
       left_out.size() > shown ? fmt::format(" and {} more", left_out.size() - shown) : "",
       "; use the program and the config that wrote it");
 }

@@ -34,7 +34,7 @@ class BitWriter {
   std::size_t used_ = 0;
 };
 
-/// What is left of the bytes.
+/// Reader of packed bytes from first to last.
 class PackedReader {
  public:
   explicit PackedReader(std::string_view bytes) : rest_(bytes) {}
@@ -74,10 +74,10 @@ void append(std::string& bytes, const Number& number) {
   bytes.append(reinterpret_cast<const char*>(&number), sizeof number);
 }
 
-/// The largest multiple of a unit.
+/// Returns the largest quantized magnitude.
 int most_units(int bits) { return (1 << (bits - 1)) - 1; }
 
-/// Of each row: its largest magnitude is the largest multiple.
+/// Returns the scale of each row: its largest magnitude becomes the largest multiple.
 std::vector<float> units_of(const Tensor& w, int bits) {
   const std::size_t N = w.shape()[1];
   std::vector<float> units;
@@ -140,7 +140,7 @@ void read_matrix(PackedReader& reader, const PackedHeader& header, Tensor& w) {
 }
 
 std::string begin_packed(const Packing& packing, std::size_t rank) {
-  require(is_packing(packing.bits), "pack_matrix", "1, 2 to 16 or 32 bits are offered, not ",
+  require(is_packing(packing.bits), "pack_matrix", "bits must be 1, 2 to 16 or 32, not ",
           packing.bits);
   std::string bytes;
   append(bytes, PackedHeader{std::uint16_t(packing.bits), packing.sparse, std::uint32_t(rank)});
@@ -150,7 +150,7 @@ std::string begin_packed(const Packing& packing, std::size_t rank) {
 void require_packable(const Tensor& w) {
   require(
       w.dimension() == 2 && w.size() <= most_packed_entries && w.shape()[0] <= most_packed_entries,
-      "pack_matrix", "wants a matrix of at most ", most_packed_entries, " entries: ", w.shape());
+      "pack_matrix", "needs a matrix of at most ", most_packed_entries, " entries: ", w.shape());
 }
 
 }  // namespace
@@ -166,7 +166,7 @@ std::string pack_product(const Tensor& left, const Tensor& right, const Packing&
   require_packable(left);
   require_packable(right);
   require(left.shape()[1] == right.shape()[0] && right.shape()[0] >= 1, "pack_product",
-          "wants (M, r) and (r, N) with r >= 1: ", left.shape(), " and ", right.shape());
+          "needs (M, r) and (r, N) with r >= 1: ", left.shape(), " and ", right.shape());
   std::string bytes = begin_packed(packing, right.shape()[0]);
   append_matrix(left, packing, bytes);
   append_matrix(right, packing, bytes);
@@ -189,7 +189,7 @@ void unpack_matrix(std::string_view bytes, Tensor& w) {
     read_matrix(reader, header, right);
     w = matmul(Var(std::move(left)), Var(std::move(right))).value();
   }
-  if (!reader.ends()) throw DataError("a packed matrix with bytes after its end");
+  if (!reader.ends()) throw DataError("a packed matrix has trailing bytes");
 }
 
 }  // namespace bochner

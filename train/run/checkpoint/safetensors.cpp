@@ -10,7 +10,7 @@
 namespace bochner {
 namespace {
 
-constexpr std::uint64_t longest_header = 100'000'000;  // as the format has it
+constexpr std::uint64_t longest_header = 100'000'000;  // limit of the format
 
 std::string safetensors_header(const std::vector<TensorRecord>& tensors,
                                const SafetensorsTexts& texts) {
@@ -29,12 +29,12 @@ std::string safetensors_header(const std::vector<TensorRecord>& tensors,
   return text;
 }
 
-/// What no size or offset is.
+/// Marks an invalid size or offset.
 constexpr std::uint64_t no_number = ~std::uint64_t(0);
 
 std::uint64_t whole(const Json& json) { return json.count().value_or(no_number); }
 
-/// The data are the tensors, one behind the other, and nothing else.
+/// Throws DataError unless the tensors fill the data without gaps or overlaps.
 void require_no_gaps(const std::string& name, std::vector<ByteSpan> parts, ByteSpan data) {
   std::ranges::sort(parts, [](ByteSpan one, ByteSpan other) {
     return std::pair(one.data(), one.size()) < std::pair(other.data(), other.size());
@@ -46,7 +46,7 @@ void require_no_gaps(const std::string& name, std::vector<ByteSpan> parts, ByteS
     end += part.size();
   }
   if (end != data.data() + data.size())
-    throw DataError(name, ": goes on behind its tensors; write it again");
+    throw DataError(name, ": trailing bytes after the last tensor; write it again");
 }
 
 }  // namespace
@@ -76,15 +76,15 @@ void write_safetensors(const Sink& sink, std::vector<TensorRecord> tensors,
 
 Safetensors::Safetensors(ByteSpan file, std::string name) : name_(std::move(name)) {
   std::uint64_t length = 0;
-  if (file.size() < sizeof length) throw DataError(name_, ": is no safetensors file");
+  if (file.size() < sizeof length) throw DataError(name_, ": not a safetensors file");
   std::memcpy(&length, file.data(), sizeof length);
   if (length > longest_header || length > file.size() - sizeof length)
-    throw DataError(name_, ": is no safetensors file, or it is cut off: a header of ", length,
+    throw DataError(name_, ": not a safetensors file, or truncated: a header of ", length,
                     " bytes");
   const ByteSpan data = file.subspan(sizeof length + length);
   const Json header = Json::parse(
       {reinterpret_cast<const char*>(file.data()) + sizeof length, std::size_t(length)});
-  if (!header.is_object()) throw DataError(name_, ": its header is no JSON object");
+  if (!header.is_object()) throw DataError(name_, ": its header is not a JSON object");
   for (const auto& [key, value] : header["__metadata__"].members())
     if (value.text()) texts_[key] = *value.text();
   std::vector<ByteSpan> parts;
@@ -110,7 +110,7 @@ Safetensors::Entry Safetensors::entry_of(const std::string& key, const Json& val
   const auto bytes = checked_bytes(dims, wide ? Dtype::f64 : Dtype::f32);
   if (!bytes || first > last || last > data.size() || last - first != *bytes)
     throw DataError(name_, ": ", printable(key),
-                    " lies outside of the file, or is not as large as its shape");
+                    " exceeds the file or does not have the size of its shape");
   return {Shape(dims.begin(), dims.end()), wide, data.subspan(first, *bytes)};
 }
 
@@ -124,7 +124,7 @@ std::string Safetensors::copy_into(const std::string& name, Tensor& tensor) cons
   if (found == tensors_.end()) return name + " is missing";
   const Entry& entry = found->second;
   if (entry.shape != tensor.shape())
-    return fmt::format("{} is {} there and {} here", name, to_string(entry.shape),
+    return fmt::format("{} is {} in the file and {} in the model", name, to_string(entry.shape),
                        to_string(tensor.shape()));
   const auto copy = [&]<class Number>(Number number) {
     for (std::size_t i = 0; i < tensor.size(); ++i) {

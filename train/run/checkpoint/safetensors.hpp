@@ -1,7 +1,6 @@
 #pragma once
-/// Files of weights for other programs, and back: the safetensors format. Layout: u64 length of a
-/// JSON header (name -> dtype, shape, data_offsets), the header padded with blanks to 8 bytes, then
-/// the data without gaps.
+/// Safetensors files for other programs: u64 length of a JSON header (name -> dtype, shape,
+/// data_offsets), the header padded with blanks to 8 bytes, then the data without gaps.
 
 #include <bochner/data/files/gzip.hpp>
 #include <bochner/data/formats/array.hpp>
@@ -12,29 +11,26 @@ namespace bochner {
 
 class Json;
 
-/// Texts of the header, beside the tensors.
 using SafetensorsTexts = std::vector<std::pair<std::string, std::string>>;
 
-/// What describes the run of the weights: "config", "facts" in hexadecimal digits, "step", "tokens"
-/// and "examples".
+/// Describes the run: "config", "facts" in hexadecimal digits, "step", "tokens", "examples".
 SafetensorsTexts texts_of(const CheckpointReader& checkpoint);
 
-/// Tensors sorted by name; equal tensors and texts give equal files. Throws std::invalid_argument
-/// where two have one name.
+/// Writes tensors sorted by name; equal tensors and texts give equal files. Throws
+/// std::invalid_argument if two tensors have one name.
 void write_safetensors(const Sink& sink, std::vector<TensorRecord> tensors,
                        const SafetensorsTexts& texts = {});
 
-/// The tensors in the bytes of such a file, which must outlive it. Throws DataError where the
-/// header is none, or claims what the bytes cannot hold, before anything is allocated for a tensor,
-/// and where tensors overlap or leave bytes out.
+/// Tensors in the bytes of a safetensors file, which must outlive this. Throws DataError, before a
+/// tensor is allocated, if the header is invalid or tensors exceed the file, overlap or leave gaps.
 class Safetensors {
  public:
   Safetensors(ByteSpan file, std::string name);
 
-  /// "" where there is none.
+  /// Returns a text of the header; "" if there is none.
   std::string text(const std::string& key) const;
-  /// Numbers of single or double precision into a tensor of the same shape; what is wrong with them
-  /// otherwise, "" when they are there.
+  /// Copies single or double precision numbers into a tensor of the same shape. Returns the
+  /// problem, "" if they were copied.
   std::string copy_into(const std::string& name, Tensor& tensor) const;
   std::size_t size() const { return tensors_.size(); }
 
@@ -44,7 +40,7 @@ class Safetensors {
     bool wide;  ///< F64
     ByteSpan bytes;
   };
-  /// Of the tensor that a value of the header describes; data are all behind it.
+  /// Returns the tensor that a header value describes; `data` is everything after the header.
   Entry entry_of(const std::string& key, const Json& value, ByteSpan data) const;
 
   std::string name_;

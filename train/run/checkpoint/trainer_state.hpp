@@ -1,5 +1,5 @@
 #pragma once
-/// Everything a run needs to go on bit for bit, besides its tensors and its config.
+/// State that a run needs to continue bit for bit, except for its tensors and its config.
 
 #include <algorithm>
 #include <bochner/train/run/format_version.hpp>
@@ -23,31 +23,31 @@ struct BestCheckpoint {
   friend bool operator==(const BestCheckpoint&, const BestCheckpoint&) = default;
 };
 
-/// Random numbers, data order and learning rate are functions of these integers.
+/// State of a trainer; random numbers, data order and learning rate are functions of its integers.
 struct TrainerState {
   std::uint32_t version = format_version;
-  std::uint64_t step = 0;      ///< optimizer steps asked for; the clock of schedules and periods
-  std::uint64_t examples = 0;  ///< the data position: windows consumed since the start
+  std::uint64_t step = 0;      ///< optimizer steps requested; the clock of schedules and periods
+  std::uint64_t examples = 0;  ///< data position: windows consumed since the start
   std::uint64_t tokens = 0;
   std::uint64_t optimizer_steps = 0;
   std::uint64_t ema_steps = 0;
   std::uint64_t seed = 0;
   std::uint64_t data_fingerprint = 0;
-  /// The last validation that was better by train.stop.min_delta, from which patience counts.
+  /// Last validation that improved by train.stop.min_delta, from which patience counts.
   double improved_metric = std::numeric_limits<double>::infinity();
   std::uint64_t improved_step = 0;
   std::uint64_t validated_step = 0;  ///< the last step whose validation is done
   std::uint64_t validations_since_improvement = 0;
   double loss_sum = 0;  ///< since the last line of metrics
   std::uint64_t loss_count = 0;
-  std::uint64_t metrics_bytes = 0;  ///< size of metrics.jsonl; what is beyond is cut on resume
-  double wall_seconds = 0;  ///< in training steps, over all legs of the run; for display only
-  std::vector<BestCheckpoint> best;  ///< by the lowest loss, best first; retention keeps these
+  std::uint64_t metrics_bytes = 0;   ///< size of metrics.jsonl; resume cuts the file to it
+  double wall_seconds = 0;           ///< of training steps, over all resumes; for display only
+  std::vector<BestCheckpoint> best;  ///< lowest loss first; retention keeps these
   std::string numerics;              ///< compiler, instruction set, backend; compared on resume
   std::vector<std::uint32_t> metrics_digests = {};  ///< of metrics.jsonl, see LineDigests
   std::uint64_t metrics_lines = 1;                  ///< lines of each digest
-  std::string metrics_waiting = {};                 ///< lines that the disk did not take
-  /// What the system says of the files that the fingerprint is of; 0 for small ones.
+  std::string metrics_waiting = {};                 ///< lines that could not be written
+  /// Modification marks of the fingerprinted files; 0 for small ones.
   std::uint64_t data_marks = 0;
 
   template <class Archive>
@@ -60,8 +60,7 @@ struct TrainerState {
   friend bool operator==(const TrainerState&, const TrainerState&) = default;
 };
 
-/// Enters the metric of state.step into the list of the `keep` best, at least one; ties go to the
-/// earlier step and what is not a number is left out.
+/// Adds state.step to the `keep` >= 1 best; ties go to the earlier step, NaN is left out.
 inline void record_best(TrainerState& state, double metric, std::size_t keep) {
   if (std::isnan(metric)) return;
   std::erase_if(state.best, [&](const BestCheckpoint& entry) { return entry.step == state.step; });
@@ -71,8 +70,7 @@ inline void record_best(TrainerState& state, double metric, std::size_t keep) {
   state.best.resize(std::min(state.best.size(), std::max<std::size_t>(keep, 1)));
 }
 
-/// Counts the validation of state.step for early stopping: only one that is better by more than
-/// `min_delta` counts from 0 again.
+/// Counts a validation for early stopping; an improvement of more than `min_delta` resets it.
 inline void record_improvement(TrainerState& state, double metric, double min_delta) {
   ++state.validations_since_improvement;
   if (!(metric < state.improved_metric - min_delta)) return;

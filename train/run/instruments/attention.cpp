@@ -11,10 +11,10 @@
 namespace bochner {
 namespace {
 
-constexpr std::size_t most_positions = 256;  // that a run is judged by
+constexpr std::size_t most_positions = 256;  // measured
 constexpr std::size_t redrawn_sets = 8;
 
-/// Rows in units of their largest weight, by exact logarithms.
+/// Weighs keys in the window exactly, rows in units of their largest weight, in logarithms.
 void weigh_window(HeadEstimate& estimate, double log_unit, const Tensor& q, const Tensor& k,
                   std::size_t window) {
   const Tensor dots = products({q}, {k});
@@ -23,7 +23,7 @@ void weigh_window(HeadEstimate& estimate, double log_unit, const Tensor& q, cons
   for (std::size_t i = 0; i < T; ++i) {
     real *sum = estimate.sums.data() + i * T, *square = estimate.squares.data() + i * T;
     const real* dot = dots.data() + i * T;
-    const std::size_t first = i + 1 - std::min(i + 1, window);  // key that is weighed exactly
+    const std::size_t first = i + 1 - std::min(i + 1, window);  // key with an exact weight
     double top = scale * double(max_row(dot + first, i + 1 - first));
     if (first > 0 && max_row(sum, first) > 0)
       top = std::max(top, log_unit + std::log(double(max_row(sum, first))));
@@ -56,7 +56,7 @@ std::vector<AttentionLayer> attention_layers(Module& model) {
     if (const auto* mixer = dynamic_cast<const Mixer*>(part)) {
       layers.push_back({name, mixer});
     } else if (!layers.empty() && name.starts_with(layers.back().name + ".") &&
-               !name.starts_with(layers.back().name + ".time")) {  // of content
+               !name.starts_with(layers.back().name + ".time")) {  // not of the time kernel
       AttentionLayer& layer = layers.back();
       if (!layer.features) layer.features = dynamic_cast<FeatureMap*>(part);
       if (!layer.density) layer.density = dynamic_cast<SpectralDensity*>(part);
@@ -70,7 +70,7 @@ std::vector<AttentionSample> attention_samples(const Specimens& specimens,
   SampleCollector collector;
   Tape tape({.recording = false});
   tape.observer = &collector;
-  require(specimens.count > 0, "attention", "there is no validation example to look at");
+  require(specimens.count > 0, "attention", "there is no validation example to measure");
   specimens.forward(tape, 0);
   std::vector<AttentionSample> samples;
   for (const AttentionLayer& layer : layers)
@@ -149,7 +149,7 @@ std::vector<AttentionMaps> attention_maps(const AttentionLayer& layer,
   for (std::size_t h = 0; h < heads.size(); ++h) {
     const Tensor rows = head_rows(q, h), keys = head_rows(k, h);
     Tensor factors = time_weights(sample, h, q.shape()[1]);
-    // Exact attention with a window sees nothing else.
+    // Exact attention with a window sees only its window.
     if (!layer.features && sample.window > 0) factors -= beyond_window(factors, sample.window);
     heads[h].exact = normalized_rows(softmax_weights(rows, keys) * factors);
     if (layer.features)

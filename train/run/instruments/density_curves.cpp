@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t curve_points = 161;
 
-/// The m d coordinates of one head.
+/// Returns the m d coordinates of one head.
 std::vector<double> coordinates(const Tensor& frequencies, std::size_t head) {
   const std::size_t count = frequencies.shape()[1] * frequencies.shape()[2];
   const real* begin = frequencies.data() + head * count;

@@ -1,5 +1,5 @@
 #pragma once
-/// The posteriors of a model's parameters, drawn for a step or for a prediction.
+/// Posteriors of a model's parameters, drawn for a step or for a prediction.
 
 #include <bochner/layers/spectral/parameter_posterior.hpp>
 #include <bochner/train/tasks/task.hpp>
@@ -8,15 +8,14 @@ namespace bochner {
 
 class DrawnPosteriors {
  public:
-  /// Of all parts that have one, or a prior only. Draws are functions of the seed, the part's name
-  /// and a number.
+  /// Collects all parts with a posterior or prior. Draws depend on seed, part name and number.
   DrawnPosteriors(Module& model, std::uint64_t seed);
 
   bool empty() const { return parts_.empty(); }
-  /// Whether there are any to draw from, and not priors only.
+  /// Whether there are posteriors to draw from, not only priors.
   bool are_drawn() const;
 
-  /// A draw stands in the parameters as long as this lives.
+  /// Holds a draw in the parameters during its lifetime.
   class Draw {
    public:
     Draw(DrawnPosteriors& of, std::uint64_t number);
@@ -28,9 +27,8 @@ class DrawnPosteriors {
     DrawnPosteriors& of_;
   };
 
-  /// Adds to the gradients, which hold that of a mean of losses by the last draw, what is missing
-  /// to that of the loss plus `share` times the divergence of all posteriors from their priors.
-  /// -> that product
+  /// Adds `share` times the divergence of all posteriors from their priors to the gradients, which
+  /// hold those of a mean loss by the last draw. -> that product
   double add_gradients(double share);
 
  private:
@@ -42,7 +40,7 @@ class DrawnPosteriors {
   std::uint64_t seed_;
 };
 
-/// How many terms the loss of all training examples has, as far as its first batch tells.
+/// Estimates the number of terms in the loss of all training examples from the first batch.
 double training_terms(Task& task, std::size_t batch);
 
 }  // namespace bochner

@@ -8,7 +8,7 @@
 namespace bochner {
 namespace {
 
-/// What a layer learns of its spectra, and the sums of its gradients and of their squares.
+/// Spectral parameters of a layer, and the sums of their gradients and of the squares.
 struct SpectralGroup {
   std::string layer;
   std::vector<Parameter*> parameters = {};
@@ -44,7 +44,7 @@ void add_gradients(SpectralGroup& group) {
 }  // namespace
 
 double signal_to_noise(const std::vector<double>& sums, double squares, double n) {
-  // Of this part of the square and below, what differs are the roundings of equal gradients.
+  // Smaller relative squares are roundings of equal gradients.
   constexpr double rounding = std::numeric_limits<double>::epsilon(),
                    real_rounding = double(std::numeric_limits<real>::epsilon());
   constexpr double least = 100 * std::max(rounding, real_rounding * real_rounding);
@@ -60,7 +60,7 @@ std::optional<std::map<std::string, double>> gradient_to_noise(
     Task& task, std::uint64_t first, std::uint64_t examples, std::size_t count,
     const std::function<bool()>& should_stop) {
   require(count >= 2, "gradient_to_noise",
-          "noise is what differs between batches: needs 2 of them");
+          "noise is the difference between batches: needs at least 2 batches");
   std::vector<SpectralGroup> groups = spectral_groups(task.model());
   std::map<std::string, double> ratios;
   if (groups.empty()) return ratios;

@@ -21,7 +21,7 @@ constexpr HeadNumber head_numbers[] = {{"entropy", &HeadMetrics::entropy},
                                        {"deviation", &HeadMetrics::deviation},
                                        {"bias", &HeadMetrics::bias}};
 
-/// Between all rows; 0 with those that vanish. (T, F) -> (T, T)
+/// Returns the cosines between all rows; 0 for rows that vanish. (T, F) -> (T, T)
 Tensor cosines_of(FeatureMatrix rows) {
   const std::size_t T = rows.values.shape()[0], F = rows.values.shape()[1];
   for (std::size_t j = 0; j < T; ++j) {
@@ -32,14 +32,15 @@ Tensor cosines_of(FeatureMatrix rows) {
   return products(rows, rows);
 }
 
-/// Of unit rows' cosines, see participation_ratio().
+/// Returns participation_ratio() from the cosines of the rows.
 double ratio_of(const Tensor& cosines) {
   const double T = double(cosines.shape()[0]);
   const double squares = sum_of_squares(cosines.data(), cosines.size());
   return squares > 0 ? T * T / squares : 0;
 }
 
-/// Cholesky's factor of the cosines, column by column, each that of the row with the most left.
+/// Computes the numerical rank by a pivoted Cholesky factorization of the cosines: each column is
+/// that of the row with the largest residual.
 std::size_t rank_of(const Tensor& cosines) {
   const std::size_t T = cosines.shape()[0];
   std::vector<double> left(T);
@@ -63,9 +64,9 @@ std::size_t rank_of(const Tensor& cosines) {
   return columns.size();
 }
 
-/// Every row of weights counts alike, whatever its query's norm: errors and weights are divided by
-/// the sum of the row. A sum S1 of F terms with sum of squares S2 has the variance F/(F-1) (S2 -
-/// S1^2/F).
+/// Returns the relative error of attention weights. All rows count alike, whatever the query's
+/// norm: errors and weights are divided by the row's sum. A sum S1 of F terms with sum of squares
+/// S2 has the variance F/(F-1) (S2 - S1^2/F).
 double attention_error(const HeadEstimate& estimate, double F, bool causal) {
   const std::size_t T = estimate.sums.shape()[0];
   double error = 0, size = 0;
@@ -84,9 +85,9 @@ double attention_error(const HeadEstimate& estimate, double F, bool causal) {
   return size > 0 ? std::sqrt(error / size) : 0;
 }
 
-/// Sums of squares over all weights: of exact ones, of the estimate's error, and of the part of
-/// that which its terms explain. A sum S of F terms with sum of squares Q has the variance
-/// F / (F - 1) (Q - S^2 / F).
+/// Sums of squares over all weights: of exact ones, of the estimate's error, and of the part of the
+/// error that its terms explain. A sum S of F terms with sum of squares Q has the variance F / (F -
+/// 1) (Q - S^2 / F).
 struct Budget {
   double size = 0, error = 0, variance = 0;
 };
@@ -119,7 +120,7 @@ double mean_entropy(const Tensor& weights) {
   double mean = 0;
   for (std::size_t i = 0; i < T; ++i) {
     const real* row = weights.data() + i * S;
-    double sum = 0, logs = 0;  // of w and of w ln w
+    double sum = 0, logs = 0;  // sums of w and of w ln w
     for (std::size_t j = 0; j < S; ++j) {
       const double w = double(row[j]);
       if (!(w > 0)) continue;

@@ -17,7 +17,7 @@ Tensor normal_rows(std::size_t n, std::size_t d, double scale, const RandomFunct
   return rows;
 }
 
-/// (T, d) -> (at most `most`, d), evenly spaced.
+/// Selects evenly spaced rows. (T, d) -> (at most `most`, d)
 Tensor thinned(const Tensor& rows, std::size_t most) {
   const std::size_t n = rows.shape()[0], d = rows.shape()[1], kept = std::min(n, most);
   Tensor y = uninitialized({kept, d});
@@ -35,7 +35,7 @@ void require_features(const Shape& features, const Shape& x) {
           "features", "must be (B, T, H, F), F > 0: ", features, " of ", x);
 }
 
-/// Of head h of the first example. (B, T, H, F) -> (T, F)
+/// Returns the features of head h of the first example. (B, T, H, F) -> (T, F)
 FeatureMatrix feature_matrix(const Features& features, std::size_t head) {
   FeatureMatrix matrix{head_rows(features.values().value(), head)};
   if (features.scale == FeatureScale::linear) return matrix;
@@ -66,8 +66,8 @@ KernelSample sample_of_files(const std::string& queries, const std::string& keys
   SampleBlock block{matrix_of(queries), matrix_of(keys)};
   if (block.q.shape()[1] != block.k.shape()[1])
     throw DataError(
-        fmt::format("{}: rows of {} numbers, those of {} have {}; a query and a key "
-                    "must be of equal size",
+        fmt::format("{}: has rows of {} numbers, {} has rows of {}; queries and keys "
+                    "must have equal sizes",
                     keys, block.k.shape()[1], queries, block.q.shape()[1]));
   std::string name = fmt::format("{} queries of {}, {} keys of {}", block.q.shape()[0], queries,
                                  block.k.shape()[0], keys);
@@ -119,8 +119,8 @@ std::vector<HeadFeatures> head_features(FeatureMap& map, const Tensor& q, const 
   const Shape of_q = queries.shape(), of_k = keys.shape();
   require_features(of_q, q.shape());
   require_features(of_k, k.shape());
-  require(of_q[3] == of_k[3], "features", "must be as many of queries and keys: ", of_q[3], " and ",
-          of_k[3]);
+  require(of_q[3] == of_k[3], "features", "queries and keys must have equally many: ", of_q[3],
+          " and ", of_k[3]);
   std::vector<HeadFeatures> heads;
   for (std::size_t h = 0; h < q.shape()[2]; ++h)
     heads.push_back({feature_matrix(queries, h), feature_matrix(keys, h)});

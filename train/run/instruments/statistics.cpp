@@ -22,7 +22,7 @@ double scatter_of(const std::vector<double>& numbers) {
 
 double deviation_of(const std::vector<double>& numbers) {
   const auto is_first = [&](double number) { return number == numbers.front(); };
-  if (std::ranges::all_of(numbers, is_first)) return 0;  // not what roundings make of it
+  if (std::ranges::all_of(numbers, is_first)) return 0;  // exactly, without rounding errors
   return std::sqrt(scatter_of(numbers) / double(numbers.size()));
 }
 

@@ -11,7 +11,7 @@
 namespace bochner {
 namespace {
 
-/// Coefficients of hybrids are drawn independently, frequencies by the base draws of the run.
+/// Redraws coefficients of hybrids independently, and frequencies by the base draws of the run.
 struct Redraw : Visitor {
   Redraw(const std::string& of_run, std::size_t dim, std::uint64_t which)
       : draws(of_run), d(dim), seed(which) {}
@@ -31,7 +31,7 @@ struct Redraw : Visitor {
   bool found = false;
 };
 
-/// The draws of a map, put back when it ends.
+/// Restores the draws of a map at its end.
 class Restored {
  public:
   explicit Restored(FeatureMap& map) : map_(map) {
@@ -49,7 +49,7 @@ class Restored {
   std::vector<Tensor> saved_;
 };
 
-/// Kernels of one head times its time kernel, 0 where a query cannot see; (T, T) in double.
+/// Kernels of one head times its time kernel, 0 for keys that a query cannot see; (T, T) in double.
 using Kernels = std::vector<double>;
 
 struct Heads {
@@ -57,7 +57,7 @@ struct Heads {
   std::vector<HeadFeatures> features;
 };
 
-/// Of keys in a window exp(q . k / sqrt(d)), which no draws change.
+/// Sets kernels of keys in a window to exp(q . k / sqrt(d)), which no draws change.
 void weigh_exactly(Kernels& kernels, const Tensor& q, const Tensor& k, double log_unit,
                    const Tensor& factors, std::size_t window) {
   const std::size_t T = q.shape()[0];
@@ -67,7 +67,7 @@ void weigh_exactly(Kernels& kernels, const Tensor& q, const Tensor& k, double lo
                            double(factors.data()[i * T + j]);
 }
 
-/// In units of exp(log_unit of each head), which the first call sets.
+/// Computes kernels in units of exp(log_unit of each head), which the first call sets.
 Heads kernels_of(FeatureMap& map, const Tensor& q, const Tensor& k,
                  const std::vector<Tensor>& factors, std::size_t window,
                  std::vector<double>& log_units) {
@@ -85,7 +85,7 @@ Heads kernels_of(FeatureMap& map, const Tensor& q, const Tensor& k,
   return heads;
 }
 
-/// Of each head, one set after the other; the map is left as it was.
+/// Redraws the kernels of each head, one set after the other; restores the map.
 std::vector<std::vector<Kernels>> redrawn_kernels(FeatureMap& map, const Tensor& q, const Tensor& k,
                                                   const std::vector<Tensor>& factors,
                                                   std::size_t window, const TrainedOptions& options,
@@ -106,7 +106,7 @@ std::vector<double> row_sums(const Kernels& kernels, std::size_t T) {
   return sums;
 }
 
-/// The weights of the exact kernel, and what errors are relative to.
+/// Weights of the exact kernel, to which errors are relative.
 struct Exact {
   std::size_t T;
   Kernels weights;
@@ -125,8 +125,8 @@ struct Exact {
   }
 
   /// Squared relative errors of one set: of its weights, a - a* = (N - a* D) / D for kernels N with
-  /// row sums D, and linearised, (N - a* D) / D*. Signed kernels may sum to nothing: theirs is
-  /// that of the kernel itself, (N - N*) / D*.
+  /// row sums D, and linearised, (N - a* D) / D*. For signed kernels, whose sums may vanish, the
+  /// error of the kernel itself, (N - N*) / D*.
   struct Squares {
     double weights = 0, linear = 0;
   };
@@ -144,7 +144,7 @@ struct Exact {
   }
 };
 
-/// Root mean square of the difference between the sets' mean weights and those of the mean kernel.
+/// Returns the RMS difference between the sets' mean weights and those of the mean kernel.
 double bias_of(const Exact& exact, const std::vector<Kernels>& sets) {
   Kernels mean(exact.weights.size());
   for (const Kernels& one : sets) {
@@ -161,7 +161,7 @@ TrainedHead head_of(const Kernels& own, const std::vector<Kernels>& sets, bool p
                     std::size_t T, double squared_m) {
   const Exact exact(sets, T);
   const std::size_t S = sets.size(), half = S / 2;
-  const double unbiased = double(S) / double(S - 1);  // the sets are in their own mean
+  const double unbiased = double(S) / double(S - 1);  // each set contributes to the mean
   TrainedHead head;
   std::vector<double> squares;
   double predicted = 0, measured = 0, linear = 0;
@@ -189,7 +189,7 @@ double root_mean_square(const std::vector<TrainedHead>& heads, double TrainedHea
   return std::sqrt(sum);
 }
 
-/// See redrawn_errors(), of one head.
+/// Returns redrawn_errors() of one head.
 double deviation_between(const std::vector<Kernels>& sets, std::size_t T) {
   const double S = double(sets.size());
   double error = 0, size = 0;
@@ -210,14 +210,14 @@ double deviation_between(const std::vector<Kernels>& sets, std::size_t T) {
   return size > 0 ? std::sqrt(error / size) : 0;
 }
 
-/// 1 where a query sees a key. (T, T)
+/// Returns 1 where a query sees a key. (T, T)
 Tensor seen_keys(std::size_t T, bool causal) {
   Tensor seen = zeros({T, T});
   for (std::size_t i = 0; i < T; ++i) std::fill_n(seen.data() + i * T, causal ? i + 1 : T, real(1));
   return seen;
 }
 
-/// m of the draws that frequencies have, or of the coefficients' where it has no frequencies.
+/// Returns m of the frequencies' draws, or of the coefficients' if there are no frequencies.
 std::size_t count_draws(FeatureMap& map) {
   std::size_t m = 0;
   for (const NamedTensor& buffer : buffers_of(map))

@@ -10,10 +10,10 @@
 namespace bochner {
 namespace {
 
-constexpr double step_in_passes = 3;       // forward, and backward by inputs and by weights
-constexpr double longest_to_repeat = 0.5;  // seconds: the first pass compiles and takes memory
+constexpr double step_in_passes = 3;       // forward, backward by inputs and by weights
+constexpr double longest_to_repeat = 0.5;  // seconds: the first pass compiles and allocates
 
-/// Seconds of a forward pass that keeps what backward would need.
+/// Measures the seconds of a forward pass that keeps what backward would need.
 double time_forward(Session& session) {
   const auto start = std::chrono::steady_clock::now();
   Tape tape;
@@ -23,7 +23,7 @@ double time_forward(Session& session) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Batches of validation in all the steps that are left.
+/// Returns the number of validation batches in all remaining steps.
 double validation_batches(Session& session, std::uint64_t steps) {
   const TrainSpec& spec = session.spec();
   if (spec.validate_every.off()) return 0;

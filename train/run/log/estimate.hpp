@@ -7,11 +7,11 @@ namespace bochner {
 
 class Session;
 
-/// What a training will take, as the forward pass of its next batch tells, which changes nothing.
+/// Estimate of training from a forward pass of its next batch, which changes nothing.
 struct TrainingEstimate {
-  std::uint64_t bytes = 0;  ///< of tensors at once: weights, moments, activations, gradients
-  std::uint64_t steps = 0;  ///< that are left
-  double seconds = 0;       ///< for all of them, with their validations
+  std::uint64_t bytes = 0;  ///< of all tensors: weights, moments, activations, gradients
+  std::uint64_t steps = 0;  ///< remaining
+  double seconds = 0;       ///< of the remaining steps and their validations
 };
 TrainingEstimate estimate_training(Session& session);
 /// "about 210 MB of memory, 0:12 for 300 steps"

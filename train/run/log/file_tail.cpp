@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::size_t compared_bytes = 4096;
 
-/// Nothing where the file ends earlier, also when it does so in this moment only.
+/// Reads bytes of a file; returns nothing if it ends before them, even if it was cut just now.
 std::optional<std::string> bytes_at(StoredFile& file, std::uint64_t offset, std::uint64_t count) {
   if (file.size() < offset + count) return std::nullopt;
   std::string bytes(count, '\0');
@@ -22,7 +22,7 @@ std::optional<std::string> bytes_at(StoredFile& file, std::uint64_t offset, std:
 
 }  // namespace
 
-/// Null where the file is not there, also when it goes in this moment only.
+/// Opens the file; returns null if it does not exist, even if it was removed just now.
 std::unique_ptr<StoredFile> FileTail::open() try {
   return storage_->exists(path_) ? storage_->open_read(path_) : nullptr;
 } catch (const IoError&) {

@@ -1,5 +1,5 @@
 #pragma once
-/// The lines of a file that another program writes, as they come.
+/// Reading of the lines that another program appends to a file.
 
 #include <bochner/train/storage/storage.hpp>
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace bochner {
 
-/// Calls visit(line, number) for each line that has its end; returns what is behind the last one.
+/// Calls visit(line, number) for each complete line; returns what follows the last one.
 template <class Visit>
 std::string_view for_each_line(std::string_view text, Visit visit) {
   std::size_t number = 0;
@@ -18,19 +18,19 @@ std::string_view for_each_line(std::string_view text, Visit visit) {
   return text;
 }
 
-/// Whole lines that were not seen before, with their ends.
+/// Complete lines that were not read before, with their ends.
 struct NewLines {
   std::string text = {};
-  bool anew = false;  ///< those seen before are no longer there: all lines come again
+  bool anew = false;  ///< lines read before were changed or removed: all lines come again
 };
 
-/// Whole lines of a file that may grow, be cut back, be replaced, or not be there yet. Who cuts it
-/// back and writes the same again, as a run that is resumed does, has changed nothing.
+/// Tail of a file that may grow, be cut back, be replaced, or not exist yet. Cutting it back and
+/// writing the same again, as a resumed run does, is not a change.
 class FileTail {
  public:
   /// `storage` must outlive it.
   FileTail(FileStorage& storage, Path path) : storage_(&storage), path_(std::move(path)) {}
-  /// Throws IoError where the file is there and cannot be read.
+  /// Reads new lines. Throws IoError if the file exists and cannot be read.
   NewLines read();
   const Path& path() const { return path_; }
 

@@ -20,7 +20,7 @@ void add_losses(Charts& charts, const MetricsLog& log, const std::string& unit) 
   if (!chart.series.empty()) charts.push_back(draw(chart));
 }
 
-/// A chart of one key, if it was logged.
+/// Adds a chart of one key, if it was logged.
 void add_curve(Charts& charts, const MetricsLog& log, const std::string& key,
                const std::string& title, const Axis& axis) {
   const auto found = log.curves.find(key);
@@ -30,7 +30,7 @@ void add_curve(Charts& charts, const MetricsLog& log, const std::string& key,
   charts.push_back(draw(chart));
 }
 
-/// The same, of each layer.
+/// Adds a chart of a kernel metric with a curve per layer.
 void add_kernels(Charts& charts, const MetricsLog& log, const std::string& key,
                  const std::string& title, const Axis& axis) {
   const auto found = log.kernels.find(key);
@@ -40,7 +40,7 @@ void add_kernels(Charts& charts, const MetricsLog& log, const std::string& key,
   charts.push_back(draw(chart));
 }
 
-/// A key of the metrics and what it says.
+/// Key of the metrics and its title.
 struct Name {
   std::string key, words;
 };
@@ -54,7 +54,7 @@ std::string last_of(const MetricsLog& log, const std::string& key, const std::st
   return fmt::format("{:.3g}", of_layer->second[head]);
 }
 
-/// Two keys of each layer in one chart.
+/// Adds a chart of two keys of each layer.
 void add_pair(Charts& charts, const MetricsLog& log, const std::pair<Name, Name>& keys,
               const std::string& title, const Axis& axis) {
   Chart chart{.title = title, .x = {"step"}, .y = axis, .width = 380, .height = 270};
@@ -67,7 +67,7 @@ void add_pair(Charts& charts, const MetricsLog& log, const std::pair<Name, Name>
   charts.push_back(draw(chart));
 }
 
-/// The last numbers of each head.
+/// Adds a table of the last numbers of each head.
 void add_heads(Page& page, const MetricsLog& log) {
   const Name columns[] = {{"entropy", "entropy, exact"},
                           {"estimated_entropy", "entropy, estimated"},
@@ -88,9 +88,9 @@ void add_heads(Page& page, const MetricsLog& log) {
   page.section(
       "Heads at the last validation",
       "Entropy of a query's weights in nats: of exact attention by the same queries and "
-      "keys, which is how sharply a head wants to look, and of the estimate. Deviation and "
-      "bias are parts of the estimate's error relative to the exact weights: what the "
-      "spread over features explains, and what more features would not take away.");
+      "keys, and of the estimate. Deviation and bias are parts of the estimate's error relative "
+      "to the exact weights: what the spread over features explains, and what more features "
+      "would not reduce.");
   page.table(table);
 }
 

@@ -20,7 +20,7 @@ void add_scalars(Scalars& scalars, const std::string& name, const Json& value) {
   if (const auto number = value.number()) scalars.emplace_back(name, *number);
 }
 
-/// Those of layers stand under kernels/KEY/LAYER.
+/// Converts a line of metrics to scalars; those of layers are under kernels/KEY/LAYER.
 Scalars scalars_of(const Json& line) {
   Scalars scalars;
   for (const auto& [key, value] : line.members())
@@ -34,7 +34,7 @@ Scalars scalars_of(const Json& line) {
 
 }  // namespace
 
-bool is_followers(const std::string& name) {
+bool is_live_log(const std::string& name) {
   return name == console_name || name == clock_name || name == watch_page_name ||
          name.starts_with(events_prefix);
 }

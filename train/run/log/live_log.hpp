@@ -1,6 +1,6 @@
 #pragma once
-/// What is written for those who follow a run and no checkpoint counts on: it may be lost or be
-/// said twice, and a disk that does not take it is no error.
+/// Logs for those who watch a run: they may be lost or repeated, no checkpoint depends on them, and
+/// a failure to write them is not an error.
 
 #include <bochner/train/run/run_files.hpp>
 #include <bochner/train/storage/storage.hpp>
@@ -9,18 +9,15 @@ namespace bochner {
 
 class Json;
 
-/// Whether a file of this name in the directory of a run is one of them.
-bool is_followers(const std::string& name);
+/// Whether a file of a run's directory is one of these logs.
+bool is_live_log(const std::string& name);
 
 class LiveLog {
  public:
-  /// `step` is where the leg begins: of later ones clock.jsonl is cleared. `storage` must outlive
-  /// it.
+  /// Starts at `step`; later steps are removed from clock.jsonl. `storage` must outlive this.
   LiveLog(FileStorage& storage, const Path& run, std::uint64_t step, bool tensorboard);
-  /// A line of the console.
   void console(const std::string& line);
-  /// A line of metrics, after so many seconds of training: step, seconds and memory go to
-  /// clock.jsonl, all numbers to the event file.
+  /// Logs a line after `seconds` of training: memory to clock.jsonl, all numbers to the event file.
   void metrics(const Json& line, double seconds);
 
  private:
@@ -36,7 +33,7 @@ class LiveLog {
   Part console_, clock_, events_;
 };
 
-/// Bytes of memory that the process holds now; 0 where the system does not say.
+/// Returns the resident memory of the process in bytes; 0 if the system does not report it.
 std::uint64_t resident_bytes();
 
 }  // namespace bochner

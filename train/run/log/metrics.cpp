@@ -10,7 +10,7 @@
 namespace bochner {
 namespace {
 
-constexpr std::size_t few_bytes = 4096;  // whose writing anew is no matter
+constexpr std::size_t few_bytes = 4096;  // cheap to rewrite
 
 void append(Curve& curve, double step, double value) {
   curve.x.push_back(step);
@@ -44,7 +44,7 @@ std::vector<std::uint32_t> digests_of(std::string_view lines) {
   return digests;
 }
 
-/// Of each block of so many lines one of their digests; of blocks of one line these themselves.
+/// Returns one digest per block of lines; blocks of one line keep their digests.
 std::vector<std::uint32_t> of_blocks(const std::vector<std::uint32_t>& of_lines,
                                      std::uint64_t lines) {
   if (lines <= 1) return of_lines;
@@ -58,15 +58,17 @@ std::vector<std::uint32_t> of_blocks(const std::vector<std::uint32_t>& of_lines,
 
 bool is_metrics(std::string_view line) { return Json::parse(line)["step"].number().has_value(); }
 
-/// What is damaged in lines that are cut away; "" where they are only too many.
+/// Describes the damage in lines that are cut; "" if they are merely surplus.
 std::string damage_of(std::string_view lines, const Path& path, std::size_t before) {
   std::size_t first = 0;
   const std::string_view torn =
       for_each_line(lines, [&](std::string_view line, std::size_t number) {
         if (first == 0 && !is_metrics(line)) first = before + number;
       });
-  if (first > 0) return in_words(path.string(), ":", first, ": was damaged; cut, it is made anew");
-  return torn.empty() ? "" : in_words(path.string(), ": a half line at its end was cut");
+  if (first > 0)
+    return in_words(path.string(), ":", first,
+                    ": was damaged; it was cut and will be written again");
+  return torn.empty() ? "" : in_words(path.string(), ": an incomplete last line was cut");
 }
 
 }  // namespace
@@ -144,17 +146,18 @@ void MetricsFile::require_digests(std::string_view lines, const LineDigests& wan
   const std::uint64_t first = block * wanted.lines + 1, last = (block + 1) * wanted.lines;
   const std::string advice = " written; put the file back, or fork a new run from the checkpoint";
   if (first == last)
-    throw DataError(path_.string(), ":", first, ": is not the line that was", advice);
+    throw DataError(path_.string(), ":", first, ": differs from the line that was", advice);
   throw DataError(path_.string(), ":", first, ": one of the lines up to ", last,
-                  " is not as it was", advice);
+                  " differs from what was", advice);
 }
 
-/// Another program may have written to the file, or cut it.
+/// Throws DataError if another program has cut the file or written to it.
 void MetricsFile::require_own_lines() {
   const std::uint64_t size = file_->size();
   if (size < bytes_)
-    throw DataError(path_.string(), ": has ", size, " bytes of ", bytes_,
-                    " that were written: another program has cut it; put it back, then resume");
+    throw DataError(
+        path_.string(), ": has ", size, " of the ", bytes_,
+        " bytes that were written: another program has cut it; put it back, then resume");
   torn_ = torn_ || size > bytes_;
 }
 
@@ -164,8 +167,8 @@ void MetricsFile::drop_torn_line() {
   torn_ = false;
 }
 
-/// After a failed sync the system may have dropped the bytes and report success the next time, so
-/// the lines are written again to a new file; so they are where the name leads elsewhere.
+/// Writes all lines to a new file: after a failed sync the system may have dropped bytes and report
+/// success the next time, and the name may refer to another file.
 void MetricsFile::replace_file() {
   std::string lines(bytes_, '\0');
   file_->read_at(0, lines.data(), lines.size());
@@ -176,7 +179,7 @@ void MetricsFile::replace_file() {
 void append_line(MetricsLog& log, std::string_view line, const std::string& place) {
   const Json entry = Json::parse(line);
   const std::optional<double> step = entry["step"].number();
-  if (!step) throw DataError(place, ": no line of metrics; remove it, or restore the file");
+  if (!step) throw DataError(place, ": not a line of metrics; remove it, or restore the file");
   for (const auto& [key, value] : entry.members()) {
     const std::optional<double> number = value.number();
     if (key == "kernels") append_kernels(log, *step, value);

@@ -1,6 +1,6 @@
 #pragma once
-/// metrics.jsonl: lines at a known byte offset, cut back on resume to what the checkpoint knows;
-/// and read as curves for the report of a run.
+/// metrics.jsonl: writing, which resume cuts back to the byte count of the checkpoint, and reading
+/// as curves for the report of a run.
 
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/storage/storage.hpp>
@@ -12,39 +12,37 @@ namespace bochner {
 class Page;
 struct TrainerState;
 
-/// Digests of the lines of a text: one for each, or for so many that follow each other.
+/// Digests of the lines of a text, one per line or per block of `lines`.
 struct LineDigests {
   std::vector<std::uint32_t> values = {};
-  std::uint64_t lines = 1;  ///< of each, but the last one may have fewer
+  std::uint64_t lines = 1;  ///< per digest; the last may have fewer
 };
-/// At most a thousand of them, however many lines there are.
+/// Merges digests into at most a thousand.
 LineDigests bounded(const std::vector<std::uint32_t>& of_lines);
 
 class MetricsFile {
  public:
-  /// Created when missing.
+  /// Opens the file; creates it if missing.
   MetricsFile(FileStorage& storage, Path path);
-  /// Adds a line (without its end). Lines that the disk does not take wait in memory, and problem()
-  /// says why; they are tried again with the next line, many only when there are twice as many, and
-  /// by flush().
+  /// Appends a line (without its end). Lines that cannot be written wait and are retried with the
+  /// next line, many only once their size has doubled, and by flush(); see problem().
   void append(const std::string& line);
-  /// Writes the lines that wait, if the disk takes them.
+  /// Tries to write the waiting lines.
   void flush();
-  /// Returns when the lines of the file are on the disk.
+  /// Syncs the lines of the file to the disk.
   void sync();
-  /// Cuts what is beyond; durable when it returns. Then the lines that waited when the checkpoint
-  /// was written follow. Returns what was wrong with the lines that were cut, "" if they were
-  /// whole. Throws DataError when the file is shorter, or when lines have not their digest of
-  /// `digests`; without these lines are not compared.
+  /// Cuts the file to `bytes`, durably, and appends the lines that waited when the checkpoint was
+  /// written. Returns the damage in the cut lines, "" for none. Throws DataError if the file is
+  /// shorter, or if lines do not match `digests`; without digests lines are not compared.
   std::string rewind(std::uint64_t bytes, const LineDigests& digests = {},
                      const std::string& waiting = {});
-  /// Of the file, without what waits.
+  /// Returns the size of the file without waiting lines.
   std::uint64_t bytes() const { return bytes_; }
-  /// One for each line of the file.
+  /// Returns the digest of each line of the file.
   const std::vector<std::uint32_t>& digests() const { return digests_; }
-  /// Lines that are not in the file, with their ends.
+  /// Returns the lines that are not in the file yet, with their ends.
   const std::string& waiting() const { return waiting_; }
-  /// Why lines wait; "" when none does.
+  /// Returns why lines wait; "" if none do.
   const std::string& problem() const { return problem_; }
 
  private:
@@ -59,27 +57,26 @@ class MetricsFile {
   std::uint64_t bytes_;
   std::vector<std::uint32_t> digests_;
   std::string waiting_, problem_;
-  std::size_t next_try_ = 0;  ///< bytes that wait then
+  std::size_t next_try_ = 0;  ///< waiting bytes at which to retry
   bool torn_ = false;
   bool sync_failed_ = false;
 };
 
-/// The numbers of each key ("loss", "valid", "lr") over the steps, and those of the layers' kernels
-/// under "kernels.KEY" by layer.
+/// Metrics of a run: the numbers of each key ("loss", "valid", "lr") over the steps, and those of
+/// the layers' kernels under "kernels.KEY" by layer.
 struct MetricsLog {
   std::map<std::string, Curve> curves;
   std::map<std::string, std::map<std::string, Curve>> kernels;
-  /// The last numbers of single heads under KEY, by layer.
+  /// Last numbers of single heads under KEY, by layer.
   std::map<std::string, std::map<std::string, std::vector<double>>> heads;
 };
 
-/// One line more. Throws DataError, which begins with the place, where it is no JSON object with a
-/// step.
+/// Appends a line. Throws DataError, beginning with the place, unless it is an object with a step.
 void append_line(MetricsLog& log, std::string_view line, const std::string& place);
-/// `source` stands in errors. A last line without its end is left out; throws DataError when
-/// another one is no JSON object with a step.
+/// Parses lines of metrics; an incomplete last line is ignored. Throws DataError, which begins with
+/// `source`, if another line is not a JSON object with a step.
 MetricsLog read_metrics(std::string_view text, const std::string& source);
-/// How the training went: large numbers and learning curves.
+/// Adds the course of training to a page: large numbers and learning curves.
 void add_learning(Page& page, const MetricsLog& log, const TrainerState& state,
                   std::size_t parameters, const std::string& loss_unit);
 

@@ -7,7 +7,7 @@
 namespace bochner {
 namespace {
 
-/// "93.1", or "-" where there is nothing to divide.
+/// Returns "93.1", or "-" if there is nothing to divide.
 std::string rate(double amount, double seconds, double unit) {
   return amount > 0 && seconds > 0 ? fmt::format("{:.1f}", amount / seconds / unit) : "-";
 }

@@ -1,5 +1,5 @@
 #pragma once
-/// Where the time of training steps goes, by op.
+/// Profile of training steps by op.
 
 #include <bochner/autodiff/tape.hpp>
 #include <bochner/train/storage/json.hpp>
@@ -9,7 +9,7 @@
 
 namespace bochner {
 
-/// Charges the time between two notes of the tape to the op of the later one.
+/// Profile that charges the time between two notes of the tape to the op of the later one.
 class OpProfile : public TapeObserver {
  public:
   void step_began() override;
@@ -27,10 +27,10 @@ class OpProfile : public TapeObserver {
   };
   const std::map<std::string, Entry>& entries() const { return entries_; }
   std::uint64_t steps() const { return steps_; }
-  /// One line per op, most expensive first, of a mean step: time, share, GFLOP/s of its products,
-  /// GB/s; with the machine's `peak` in FLOP/s and `bandwidth` in bytes/s, also the shares of them.
+  /// Returns a line per op of a mean step, most expensive first: time, share, GFLOP/s of products,
+  /// GB/s; with the machine's `peak` in FLOP/s and `bandwidth` in bytes/s also the shares of these.
   std::string table(double peak = 0, double bandwidth = 0) const;
-  /// The same as a JSON object: steps, seconds, and for each op the sums over all steps.
+  /// Returns a JSON object: steps, seconds, and for each op the sums over all steps.
   Json json() const;
 
  private:

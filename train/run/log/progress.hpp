@@ -1,5 +1,5 @@
 #pragma once
-/// What a user sees of a run: a bar on a terminal, plain lines elsewhere.
+/// Progress of a run for its user: a bar on a terminal, plain lines elsewhere.
 
 #include <chrono>
 #include <cstdint>
@@ -12,7 +12,7 @@ class LiveLog;
 
 enum class ProgressMode { automatic, bar, plain, none };
 
-/// "auto", "bar", "plain", "none"; throws std::invalid_argument with the choices.
+/// Parses "auto", "bar", "plain" or "none"; throws std::invalid_argument with the choices.
 ProgressMode progress_mode(const std::string& name);
 
 class Progress {
@@ -21,17 +21,16 @@ class Progress {
            std::uint64_t first_step);
   ~Progress();
 
-  /// From now on lines and metrics go there too, whatever the mode; it must live as long.
+  /// Copies all further lines and metrics to a log, whatever the mode; the log must outlive this.
   void follow(LiveLog& live_log) { live_log_ = &live_log; }
-  /// A line that stays.
   void line(const std::string& text);
-  /// A line that also those see who want no progress: on the standard error.
+  /// Writes a warning to the standard error, in every mode.
   void warning(const std::string& text);
-  /// The present state: redraws the bar, at most ten times a second.
+  /// Shows the present state: redraws the bar, at most ten times a second.
   void step(std::uint64_t step, double loss, double learning_rate);
-  /// A line of metrics after so many seconds of training, for those who follow.
+  /// Passes a line of metrics after `seconds` of training to the live log.
   void metrics(const Json& line, double seconds);
-  /// The mean loss since the last call: a line where there is no bar.
+  /// Shows the mean loss since the last call: a line if there is no bar.
   void log(std::uint64_t step, double loss, double learning_rate);
 
  private:

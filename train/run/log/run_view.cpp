@@ -15,7 +15,7 @@ const Curve& curve_in(const MetricsLog& log, const std::string& key) {
   return found == log.curves.end() ? none : found->second;
 }
 
-/// Of a file that may be gone in this moment.
+/// Reads a file that may disappear meanwhile.
 std::string text_of_file(FileStorage& storage, const Path& path) try {
   return storage.exists(path) ? read_file(storage, path) : "";
 } catch (const IoError&) {
@@ -48,7 +48,7 @@ bool RunView::refresh() {
   return news || phase_ != before;
 }
 
-/// Which a resume may have changed.
+/// Reads the config, which a resume may have changed.
 bool RunView::read_config() {
   const std::string text = text_of_file(*storage_, path_ / config_name);
   if (text == config_text_) return false;
@@ -82,7 +82,7 @@ bool RunView::read_metrics_lines() {
   return anew || !text.empty();
 }
 
-/// What is no line of the clock is no matter.
+/// Reads the clock; ignores lines that are not valid.
 bool RunView::read_clock() {
   const auto [text, anew] = clock_file_.read();
   if (anew) clock_ = {};

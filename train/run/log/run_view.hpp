@@ -1,6 +1,5 @@
 #pragma once
-/// What the files of a run say, without its model and its checkpoints: read again and again while
-/// it trains.
+/// View of a run's files, without its model and its checkpoints: read repeatedly while it trains.
 
 #include <bochner/train/config/period.hpp>
 #include <bochner/train/run/log/file_tail.hpp>
@@ -11,41 +10,39 @@
 
 namespace bochner {
 
-/// Names of keys and their values as TOML.
+/// Keys and their values as TOML.
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
-/// How far a run is. One that ended before its time was stopped, killed, or has failed.
+/// Phase of a run; one that ended early was stopped, killed, or has failed.
 enum class RunPhase { missing, training, stopped, done };
 const char* name_of(RunPhase phase);
 
 class RunView {
  public:
-  /// `storage` must outlive it. The run need not be there yet.
+  /// Opens a view. `storage` must outlive it; the run need not exist yet.
   RunView(FileStorage& storage, const Path& path);
-  /// Reads what is new and says whether anything is. Throws ConfigError, IoError, and DataError
-  /// for a run of another format version.
+  /// Reads what is new; returns whether anything is. Throws ConfigError, IoError, and DataError for
+  /// a run of another format version.
   bool refresh();
 
   const Path& path() const { return path_; }
   RunPhase phase() const { return phase_; }
-  /// Every key of the config.
   const Settings& settings() const { return settings_; }
-  /// "" where there is no such key.
+  /// Returns the value of a key; "" if there is no such key.
   std::string setting(std::string_view key) const;
-  /// The checkpoint from which the run was forked, or "".
+  /// Returns the checkpoint from which the run was forked, or "".
   const std::string& parent() const { return parent_; }
   const MetricsLog& metrics() const { return metrics_; }
-  /// Of one key of the metrics; empty where nothing was logged.
+  /// Returns the curve of a key of the metrics; empty if it was not logged.
   const Curve& curve(const std::string& key) const;
-  /// "seconds" of training and bytes of "memory" over the steps.
+  /// Returns "seconds" of training or bytes of "memory" over the steps.
   const Curve& clock(const std::string& key) const;
-  /// The last step with a line of metrics, and the part of the training that is done then, 0 to 1.
+  /// Returns the last step with a line of metrics, and the fraction of training done then, 0 to 1.
   double step() const;
   double progress() const;
-  /// Seconds of training until a step, by straight lines between those of the clock and beyond
-  /// them; nothing without any.
+  /// Returns the seconds until a step by linear interpolation and extrapolation of the clock.
   std::optional<double> seconds_at(double step) const;
-  /// Which line of the metrics is none, "" where all are in order; it is left out.
+  /// Returns which line of the metrics is invalid and was skipped; "" for none.
   const std::string& problem() const { return problem_; }
 
  private:
@@ -67,7 +64,7 @@ class RunView {
   RunPhase phase_ = RunPhase::missing;
 };
 
-/// The directory itself where it is one of a run, or those of runs in it, as a sweep leaves them.
+/// Returns the directory itself if it is a run, otherwise the runs in it, as a sweep leaves them.
 std::vector<Path> runs_in(FileStorage& storage, const Path& directory);
 
 }  // namespace bochner

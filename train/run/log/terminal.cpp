@@ -11,10 +11,10 @@ namespace bochner {
 
 TerminalSize terminal_size() {
   TerminalSize size;
-  winsize told{};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &told) != 0) return size;
-  if (told.ws_col > 0) size.columns = told.ws_col;
-  if (told.ws_row > 0) size.rows = told.ws_row;
+  winsize window{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0) return size;
+  if (window.ws_col > 0) size.columns = window.ws_col;
+  if (window.ws_row > 0) size.rows = window.ws_row;
   return size;
 }
 
@@ -34,7 +34,7 @@ void LinesInPlace::show(const std::vector<std::string>& lines) {
   std::string text;
   if (shown_ > 0) text += "\r\033[" + std::to_string(shown_) + "A";
   for (const std::string& line : lines) text += "\033[K" + line + "\n";
-  text += "\033[J";  // what is left of more lines
+  text += "\033[J";  // erases surplus lines
   std::fputs(text.c_str(), stdout);
   shown_ = lines.size();
 }

@@ -1,5 +1,5 @@
 #pragma once
-/// The terminal behind the standard output.
+/// Terminal of the standard output: size, characters, lines in place.
 
 #include <cstddef>
 #include <string>
@@ -8,16 +8,16 @@
 namespace bochner {
 
 struct TerminalSize {
-  std::size_t columns = 80, rows = 24;  ///< where it does not say
+  std::size_t columns = 80, rows = 24;  ///< if unknown
 };
 TerminalSize terminal_size();
-/// Whether the environment promises UTF-8, and a terminal that shows more than letters.
+/// Whether the environment indicates UTF-8 and a terminal that can show block characters.
 bool shows_blocks();
 
-/// Lines that are written over each other. On a terminal they must be no wider than it is.
+/// Lines that overwrite each other. On a terminal they must not be wider than it is.
 class LinesInPlace {
  public:
-  /// Ends each line; to be followed by a flush of the standard output.
+  /// Writes the lines with their ends; flush the standard output afterwards.
   void show(const std::vector<std::string>& lines);
 
  private:

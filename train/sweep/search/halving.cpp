@@ -7,10 +7,10 @@
 namespace bochner {
 namespace {
 
-/// NaN is worse than everything.
+/// Compares scores; NaN is worse than everything.
 bool is_lower(double a, double b) { return std::isnan(b) ? !std::isnan(a) : a < b; }
 
-/// The trials that reached a rung, the best first.
+/// Returns the trials that reached a rung, best first.
 std::vector<std::size_t> ranked_on(const std::vector<TrialProgress>& trials, std::size_t rung) {
   std::vector<std::size_t> there;
   for (std::size_t i = 0; i < trials.size(); ++i)
@@ -21,8 +21,8 @@ std::vector<std::size_t> ranked_on(const std::vector<TrialProgress>& trials, std
   return there;
 }
 
-/// How scores change from the rung before to this one: the median over those that came so far, and
-/// how far from it they are, as a variance; nothing where none came.
+/// Returns the median change of scores from the rung before to this one, over the trials that came
+/// so far, and their variance around it; nothing if none came.
 std::optional<ExpectedScore> usual_change(const std::vector<TrialProgress>& trials,
                                           std::size_t rung) {
   std::vector<double> changes;

@@ -17,7 +17,7 @@ std::vector<double> point_of(const std::vector<double>& points, std::size_t row,
   return {begin, begin + std::ptrdiff_t(d)};
 }
 
-/// A point and the logarithm of what is expected of it.
+/// Point and the logarithm of its expected improvement.
 struct Candidate {
   std::vector<double> point;
   double gain;
@@ -33,7 +33,7 @@ class Maximiser {
     return std::log(there.deviation) + log_improvement((best_ - there.mean) / there.deviation);
   }
 
-  /// Uphill from the point, an axis that has levels and the others by turns.
+  /// Climbs from the point, alternating between axes with levels and the others.
   Candidate refine(Candidate from) const {
     for (std::size_t round = 0; round < rounds; ++round) {
       const double before = from.gain;
@@ -46,8 +46,8 @@ class Maximiser {
   }
 
  private:
-  /// In units of the lengths of the kernel, not to the very top: where the expectation is flat, as
-  /// far from all that is known, the top is a corner of the cube, and proposals had better differ.
+  /// Climbs in units of the kernel's lengths, not to the maximum: where the expectation is flat, as
+  /// far from all known points, the maximum is a corner of the cube, and trials should differ.
   Candidate along_gradient(const Candidate& from) const {
     const Values values = space_.at(from.point);
     std::vector<double> lengths, start, low, high;
@@ -85,7 +85,7 @@ class Maximiser {
     std::vector<double> point = best.point;
     for (const double level : space_.levels(axis)) {
       point[axis] = level;
-      // Other keys may have values there, or none.
+      // Conditions may add values of other keys there, or remove them.
       const std::vector<double> place = space_.place(space_.at(point));
       if (const double gain = this->gain(place); gain > best.gain) best = {place, gain};
     }
@@ -108,7 +108,7 @@ double log_improvement(double z, double* slope) {
     return std::log(improvement);
   }
   // Mills' ratio is 1 / (t + 1 / (t + 2 / (t + 3 / ...))) for t = -z; 1 - t times it is rest / (t +
-  // rest), the rest of the fraction behind the first t.
+  // rest), with the rest of the fraction after the first t.
   const double t = -z;
   double rest = 0;
   for (int k = 60; k >= 1; --k) rest = k / (t + rest);
@@ -139,14 +139,14 @@ std::optional<Values> most_promising(const Space& space, const Surrogate& surrog
   }
   const auto more = [](const Candidate& a, const Candidate& b) { return a.gain > b.gain; };
   std::ranges::stable_sort(found, more);
-  // From the best place that is known, too: the optimum is often beside it.
+  // Also from the best known place: the optimum is often near it.
   const Scored& data = surrogate.data();
   const auto least = std::ranges::min_element(data.scores) - data.scores.begin();
   const std::vector<double> known_best = point_of(data.points, std::size_t(least), d);
   std::vector<Candidate> starts(found.begin(), found.begin() + refined);
   starts.push_back({known_best, maximiser.gain(known_best)});
   for (const Candidate& start : starts) {
-    // What is proposed is a text of four digits.
+    // Values are written with four digits.
     const Values values = space.at(maximiser.refine(start).point);
     const std::vector<double> place = space.place(values);
     found.push_back({place, maximiser.gain(place)});

@@ -41,16 +41,16 @@ std::optional<Values> next_random(const SearchSpec& spec, const Space& space,
   return drawn ? drawn : space.find_unknown(points, known);
 }
 
-/// One score for each trial that has one; failed ones are NaN.
+/// Returns one score per trial; NaN for failed ones.
 std::vector<ExpectedScore> single_scores(const SearchSpec& spec,
                                          const std::vector<const Tried*>& trials,
                                          std::uint64_t number) {
   if (spec.rungs > 1) {
-    std::vector<TrialProgress> climbs(trials.size());
+    std::vector<TrialProgress> progress(trials.size());
     for (std::size_t i = 0; i < trials.size(); ++i)
       for (const Scores& scores : trials[i]->reached)
-        if (!trials[i]->failed) climbs[i].scores.push_back(scores.front());
-    return expected_scores(climbs);
+        if (!trials[i]->failed) progress[i].scores.push_back(scores.front());
+    return expected_scores(progress);
   }
   std::vector<Scores> scored;
   for (const Tried* trial : trials)
@@ -67,21 +67,21 @@ std::vector<ExpectedScore> single_scores(const SearchSpec& spec,
   return scores;
 }
 
-/// Where scores are cut: five times as far above the middle one of the first trials as the best one
-/// is below. The later trials are about the best one; their middle would cut what is worth knowing.
+/// Returns where scores are cut: five times as far above the median of the first trials as the best
+/// one is below. Later trials are near the best; their median would cut informative scores.
 double worst_score(const std::vector<ExpectedScore>& scores) {
   std::vector<double> valid;
   for (const auto& [score, variance] : scores)
     if (!std::isnan(score)) valid.push_back(score);
   const double best = *std::ranges::min_element(valid), worst = *std::ranges::max_element(valid);
-  valid.resize(std::min(valid.size(), first_proposals));
+  valid.resize(std::min(valid.size(), initial_trials));
   std::ranges::sort(valid);
   const double middle = valid[valid.size() / 2];
   return middle > best ? std::min(worst, middle + 5 * (middle - best)) : worst;
 }
 
-/// Failed trials get the worst score, as one that diverged: how bad it is says no more. Mean 0,
-/// variance 1.
+/// Standardises to mean 0 and variance 1. Failed trials get the worst score, as one that diverged:
+/// how bad it is carries no information.
 void standardise(std::vector<ExpectedScore>& scores) {
   const double worst = worst_score(scores);
   double sum = 0, squares = 0;
@@ -98,7 +98,7 @@ void standardise(std::vector<ExpectedScore>& scores) {
   }
 }
 
-/// What runs is as good as expected.
+/// Adds running trials with their expected scores.
 Surrogate with_running(const Surrogate& surrogate, const Space& space,
                        const std::vector<Tried>& before) {
   Scored data = surrogate.data();
@@ -162,27 +162,27 @@ std::optional<Surrogate> surrogate_of(const SearchSpec& spec, const Space& space
   return std::nullopt;
 }
 
-std::optional<Values> propose(const SearchSpec& spec, const Space& space,
-                              const std::vector<Tried>& before) {
+std::optional<Values> next_trial(const SearchSpec& spec, const Space& space,
+                                 const std::vector<Tried>& before) {
   if (spec.kind == SearchKind::random) return next_random(spec, space, before);
-  if (spec.kind == SearchKind::sobol || before.size() < first_proposals)
+  if (spec.kind == SearchKind::sobol || before.size() < initial_trials)
     return next_sobol(spec, space, before);
   return next_promising(spec, space, before);
 }
 
 std::vector<TrialProgress> extrapolated(const SearchSpec& spec, const Space& space,
                                         const std::vector<Tried>& before,
-                                        std::vector<TrialProgress> climbs) {
-  if (spec.kind != SearchKind::bayes || std::ranges::none_of(climbs, &TrialProgress::waits))
-    return climbs;
+                                        std::vector<TrialProgress> progress) {
+  if (spec.kind != SearchKind::bayes || std::ranges::none_of(progress, &TrialProgress::waits))
+    return progress;
   const std::optional<Surrogate> surrogate = surrogate_of(spec, space, before);
-  if (!surrogate) return climbs;
-  for (std::size_t i = 0; i < climbs.size(); ++i) {
-    const double belief = surrogate->mean(space.place(before[i].values));
-    for (double& score : climbs[i].scores)
-      if (!std::isnan(score)) score = belief;
+  if (!surrogate) return progress;
+  for (std::size_t i = 0; i < progress.size(); ++i) {
+    const double expected = surrogate->mean(space.place(before[i].values));
+    for (double& score : progress[i].scores)
+      if (!std::isnan(score)) score = expected;
   }
-  return climbs;
+  return progress;
 }
 
 std::vector<double> importance(const Space& space, const Surrogate& surrogate) {

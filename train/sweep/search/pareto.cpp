@@ -16,9 +16,9 @@ bool beats(const Scores& a, const Scores& b) {
   return better;
 }
 
-/// Uniform on the simplex: gaps in proportion to exponential draws.
+/// Draws uniformly from the simplex, as normalized exponential draws.
 std::vector<double> random_weights(std::size_t goals, std::uint64_t seed, std::uint64_t number) {
-  constexpr std::uint64_t weights_stream = std::uint64_t(1) << 40;  // beyond those of points
+  constexpr std::uint64_t weights_stream = std::uint64_t(1) << 40;  // not used by points
   Draws draws({seed, Purpose::sampling, weights_stream + number});
   std::vector<double> weights;
   double sum = 0;

@@ -15,7 +15,7 @@ bool all_numbers(const std::vector<std::string>& values) {
                              [](const auto& value) { return parse_number(value).has_value(); });
 }
 
-/// The range on its scale; each whole number has a cell around it.
+/// Range on its scale; each whole number has a cell around it.
 struct Stretch {
   double low, high;
   bool logarithmic;
@@ -35,7 +35,7 @@ struct Stretch {
   }
 };
 
-/// How many values an axis has that is not continuous, one of them, and where it stands.
+/// Returns the number of values of a discrete axis.
 std::uint64_t count_of(const Variation& variation) {
   if (!variation.range) return variation.values.size();
   return std::uint64_t(std::floor(variation.range->high) - std::ceil(variation.range->low)) + 1;

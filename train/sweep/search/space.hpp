@@ -1,5 +1,5 @@
 #pragma once
-/// The values of varied keys as points of the unit cube, an axis for each key.
+/// Search space: the values of varied keys as points of the unit cube, an axis per key.
 
 #include <bochner/train/sweep/search/variation.hpp>
 #include <cstddef>
@@ -7,32 +7,31 @@
 
 namespace bochner {
 
-/// One text for each variation; "" where its condition does not hold.
+/// One text per variation; "" if its condition does not hold.
 using Values = std::vector<std::string>;
 
 class Space {
  public:
-  /// Throws std::invalid_argument as require_sound() does.
+  /// Makes a space. Throws std::invalid_argument as require_sound() does.
   explicit Space(std::vector<Variation> variations);
 
   std::size_t size() const { return variations_.size(); }
-  /// Lists of numbers in their order.
+  /// Returns the variations, with lists of numbers sorted.
   const std::vector<Variation>& variations() const { return variations_; }
-  /// Axes of numbers have distances; on the others values are equal or not.
+  /// Whether an axis has distances, as numbers do; values of other axes are equal or not.
   bool is_ordered(std::size_t axis) const { return ordered_[axis]; }
-  /// Whether there are more values than anybody counts: those of a range that are not whole.
+  /// Whether an axis has uncountably many values: a range that is not of whole numbers.
   bool is_continuous(std::size_t axis) const;
-  /// Where the values of another axis stand; of many whole numbers some, evenly.
+  /// Returns the positions of a discrete axis's values, evenly thinned if there are many.
   std::vector<double> levels(std::size_t axis) const;
 
-  /// The values at a point, numbers of a continuous range with four digits. point (size(),)
+  /// Returns the values at a point, numbers of a continuous range with four digits. point (size(),)
   Values at(const std::vector<double>& point) const;
-  /// Values that are not in `known`, searched along the axes from those at a point on; none where
-  /// all are known, or where an axis has more than anybody counts. point (size(),)
+  /// Returns values that are not in `known`, searched along the axes from a point; nothing if all
+  /// are known, or if an axis has too many. point (size(),)
   std::optional<Values> find_unknown(const std::vector<double>& point,
                                      const std::set<Values>& known) const;
-  /// Where values stand: the middle of their cell, and of the axis where they have none. ->
-  /// (size(),)
+  /// Returns the point of values: the middle of their cell, or of the axis without. -> (size(),)
   std::vector<double> place(const Values& values) const;
 
  private:
@@ -46,7 +45,7 @@ class Space {
   std::vector<bool> ordered_;
 };
 
-/// KEY=VALUE for each key that is varied here.
+/// Returns KEY=VALUE for each key that is varied here.
 std::vector<std::string> sets_of(const std::vector<Variation>& variations, const Values& values);
 
 }  // namespace bochner

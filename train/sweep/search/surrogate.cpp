@@ -15,7 +15,6 @@ double difference_on(const Scored& data, std::size_t axis, double a, double b) {
   return data.ordered[axis] ? a - b : double(a != b);
 }
 
-/// sum_j rates_j (a_j - b_j)^2
 double squared_distance(const Scored& data, const std::vector<double>& rates, const double* a,
                         const double* b) {
   double sum = 0;
@@ -26,7 +25,7 @@ double squared_distance(const Scored& data, const std::vector<double>& rates, co
   return sum;
 }
 
-/// Matern's function of the squared distance, and its derivative.
+/// Returns Matern's function of the squared distance, and its derivative.
 double matern(double squared) {
   const double s = std::sqrt(5 * squared);
   return (1 + s + s * s / 3) * std::exp(-s);
@@ -45,8 +44,7 @@ double covariance_between(const Scored& data, const SurrogateKernel& kernel, con
   return kernel.variance * matern(squared_distance(data, kernel.rates, a, b));
 }
 
-/// The covariance of the scores (n, n), a function of one parameter (d + 2,): ln rates, ln variance
-/// and ln noise.
+/// Covariance of the scores (n, n); its parameter (d + 2,) has ln rates, ln variance, ln noise.
 class ScoreCovariance : public Covariance {
  public:
   ScoreCovariance(const Scored& data, const SurrogateKernel& kernel)
@@ -97,7 +95,7 @@ SurrogateKernel kernel_of(const std::vector<double>& logarithms) {
   return kernel;
 }
 
-/// -ln of the priors; their gradient is added.
+/// Returns -ln of the priors and adds its gradient.
 double prior_energy(const SurrogateKernel& kernel, std::vector<double>& gradient) {
   const std::size_t d = kernel.rates.size();
   double energy = 0;

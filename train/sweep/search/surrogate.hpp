@@ -1,6 +1,6 @@
 #pragma once
-/// A Gaussian process that predicts the scores of untried points of the unit cube from a few tried
-/// ones, with the likelihood of gaussian_likelihood.hpp.
+/// Gaussian process that predicts the scores of untried points of the unit cube, with the
+/// likelihood of gaussian_likelihood.hpp.
 
 #include <bochner/autodiff/ops/likelihood/gaussian_likelihood.hpp>
 #include <cstddef>
@@ -11,12 +11,12 @@ namespace bochner {
 /// Matern's kernel of order 5/2, k = variance (1 + s + s^2/3) exp(-s), s^2 = 5 sum_j rates_j
 /// (x_j - z_j)^2; on an axis without order the difference is 0 or 1.
 struct SurrogateKernel {
-  std::vector<double> rates;  ///< of each axis: 1 / length^2
+  std::vector<double> rates;  ///< per axis: 1 / length^2
   double variance = 1;
-  double noise = 1e-4;  ///< variance of what differs between equal points
+  double noise = 1e-4;  ///< variance between equal points
 };
 
-/// Points in rows (n, d), a score of each, and the variance of what is not known of it.
+/// Points in rows (n, d), with a score and its variance of uncertainty per point.
 struct Scored {
   std::vector<bool> ordered;  ///< (d,)
   std::vector<double> points = {}, scores = {}, variances = {};
@@ -30,7 +30,7 @@ struct Scored {
   }
 };
 
-/// Of the function itself, without noise, with the gradients by the place.
+/// Prediction of the function, without noise, with gradients with respect to the point.
 struct Prediction {
   double mean = 0, deviation = 0;
   std::vector<double> mean_gradient, deviation_gradient;  ///< (d,), 0 on axes without order
@@ -38,15 +38,14 @@ struct Prediction {
 
 class Surrogate {
  public:
-  /// Of at least one row. Throws NotPositiveDefinite.
+  /// Conditions on at least one row. Throws NotPositiveDefinite.
   Surrogate(Scored data, SurrogateKernel kernel);
   const Scored& data() const { return data_; }
   const SurrogateKernel& kernel() const { return kernel_; }
 
-  /// point (d,); gradients only where they are wanted.
+  /// Predicts at a point (d,); with gradients on request.
   Prediction predict(const std::vector<double>& point, bool gradients = false) const;
   double mean(const std::vector<double>& point) const;
-  /// ln p(scores)
   double log_evidence() const { return state_.log_likelihood; }
 
  private:
@@ -55,12 +54,12 @@ class Surrogate {
   FactoredCovariance state_;
 };
 
-/// -ln p(scores, kernel) of ln rates, ln variance, ln noise, and its gradient (d + 2,). The priors
-/// are those of Optuna's Gaussian processes: p(rate) ~ exp(-0.1/rate - 0.1 rate), variance ~
-/// Gamma(2, 1), noise ~ Gamma(1.1, 30). Infinite where the matrix has no factor.
+/// Returns -ln p(scores, kernel) of ln rates, ln variance, ln noise, and its gradient (d + 2,). The
+/// priors are those of Optuna's Gaussian processes: p(rate) ~ exp(-0.1/rate - 0.1 rate), variance ~
+/// Gamma(2, 1), noise ~ Gamma(1.1, 30). Infinite if the matrix is not positive definite.
 double surrogate_energy(const Scored& data, const std::vector<double>& logarithms,
                         std::vector<double>& gradient);
-/// The kernel that makes it smallest, from a few fixed starts.
+/// Fits the kernel that minimises surrogate_energy(), from a few fixed starts.
 SurrogateKernel fit_kernel(const Scored& data);
 
 }  // namespace bochner

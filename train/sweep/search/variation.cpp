@@ -23,7 +23,7 @@ void demand_of(bool condition, const Variation& variation, fmt::format_string<co
         fmt::format("--vary {}: {}", variation.key, fmt::format(text, args...)));
 }
 
-/// Where `what` stands, from `begin` on, outside of quotes, brackets and braces; npos for nowhere.
+/// Finds `what` from `begin` on, outside of quotes, brackets and braces; npos if it is not there.
 std::size_t find_outside(std::string_view text, std::string_view what, std::size_t begin) {
   int depth = 0;
   char quote = 0;
@@ -59,7 +59,7 @@ void set_doublings(Variation& variation) {
   variation.range.reset();
 }
 
-/// "LOW..HIGH:SCALE"; false for what is no range.
+/// Parses "LOW..HIGH:SCALE"; false if it is not a range.
 bool parse_range(std::string_view text, Variation& variation) {
   const std::size_t dots = text.find("..");
   if (dots == text.npos || !parse_number(text.substr(0, dots))) return false;
@@ -86,7 +86,7 @@ Condition parse_condition(std::string_view text, const Variation& variation) {
           split_values(trimmed(text.substr(equals + 1)))};
 }
 
-/// Neither names nor numbers, of which 1e-3 and 0.001 are one.
+/// Throws if names or numbers are repeated; 1e-3 and 0.001 are one number.
 void require_different(const Variation& variation) {
   std::set<std::string> names;
   std::set<double> numbers;
@@ -94,7 +94,7 @@ void require_different(const Variation& variation) {
     const std::optional<double> number = parse_number(value);
     const bool is_new =
         names.insert(plain_name(value)).second && (!number || numbers.insert(*number).second);
-    demand_of(is_new, variation, "{} stands there twice", value);
+    demand_of(is_new, variation, "{} is given twice", value);
   }
 }
 
@@ -108,7 +108,7 @@ void require_known(const Variation& variation, const std::vector<Variation>& var
             condition.key);
   for (const std::string& value : condition.values)
     demand_of(std::ranges::count(other->values, value) == 1, variation,
-              "if {}={}: that is none of its values", condition.key, value);
+              "if {}={}: not one of its values", condition.key, value);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-/// What a sweep varies: a config key with a list of values or a range.
+/// Variation of a sweep: a config key with a list of values or a range.
 
 #include <optional>
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace bochner {
 
-/// All numbers between two, the ends included.
+/// Range of numbers, ends included.
 struct SearchRange {
   double low = 0, high = 1;
-  bool logarithmic = false;  ///< even in its logarithm
+  bool logarithmic = false;  ///< uniform in the logarithm
   bool whole = false;        ///< whole numbers only
 };
 
-/// Holds where another key has one of these values.
+/// Condition that another key has one of these values.
 struct Condition {
   std::string key;
   std::vector<std::string> values;
@@ -23,31 +23,30 @@ struct Condition {
 
 struct Variation {
   std::string key;
-  std::vector<std::string> values = {};     ///< of a list; none of a range
-  std::optional<SearchRange> range = {};    ///< else the values
-  std::optional<Condition> condition = {};  ///< without it the key is varied always
+  std::vector<std::string> values = {};     ///< of a list; empty for a range
+  std::optional<SearchRange> range = {};    ///< instead of values
+  std::optional<Condition> condition = {};  ///< if empty, the key is always varied
 };
 
-/// "optim.lr=1e-3,3e-3": values between commas; those within brackets, braces or quotes belong to
-/// the value. "optim.lr=1e-4..1e-2:log": a range, linear or logarithmic; ":log2" makes the list of
-/// doublings from its low end. What follows " if ", "model.mixer.kind=linear", is a condition.
-/// Throws std::invalid_argument.
+/// Parses a variation. "optim.lr=1e-3,3e-3" has values between commas; commas within brackets,
+/// braces or quotes belong to a value. "optim.lr=1e-4..1e-2:log" is a range, linear or logarithmic;
+/// ":log2" makes the list of doublings from its low end. " if model.mixer.kind=linear" adds a
+/// condition. Throws std::invalid_argument.
 Variation parse_variation(std::string_view text);
 
-/// Throws std::invalid_argument where a key is varied twice, a value stands twice, or a condition
-/// names what is not varied before it by a list with these values.
+/// Throws std::invalid_argument if a key is varied twice, a value is repeated, or a condition names
+/// a key that is not varied before it by a list with these values.
 void require_sound(const std::vector<Variation>& variations);
 
-/// Whether its condition holds; the values are those of the variations, at least up to the one that
-/// the condition names.
+/// Whether its condition holds; needs values up to the variation that it names.
 bool holds(const Variation& variation, const std::vector<Variation>& variations,
            const std::vector<std::string>& values);
 
-/// A number as the config takes it: whole ones in digits, which 1e+05 is not.
+/// Formats a number for the config: whole ones in digits, unlike 1e+05.
 std::string number_text(double number);
-/// The text as part of the name of a directory.
+/// Converts a text to a part of a directory name.
 std::string plain_name(std::string text);
-/// The last words of the keys, or the whole keys where these are not all different.
+/// Returns the last words of the keys, or whole keys if these are ambiguous.
 std::vector<std::string> short_names(const std::vector<Variation>& variations);
 
 }  // namespace bochner

@@ -192,10 +192,10 @@ TEST(CheckpointFile, WithoutChecksumsADamagedTensorWouldPass) {
 TEST(CheckpointFile, NamesTheFileTheProblemAndTheOffset) {
   const std::string bytes = encode(Sample(10).content);
   const std::string size = std::to_string(bytes.size());
-  EXPECT_EQ(error_of(bytes.substr(0, 800)), "test.ckpt: truncated: the header wants " + size +
+  EXPECT_EQ(error_of(bytes.substr(0, 800)), "test.ckpt: truncated: the header claims " + size +
                                                 " bytes, the file has 800 (byte 24)");
   EXPECT_EQ(error_of(""), "test.ckpt: truncated: 0 bytes in all (byte 0)");
-  EXPECT_EQ(error_of(std::string(500, 'x')), "test.ckpt: no checkpoint of bochner (byte 0)");
+  EXPECT_EQ(error_of(std::string(500, 'x')), "test.ckpt: not a bochner checkpoint (byte 0)");
 }
 
 TEST(CheckpointFile, RefusesNewerVersions) {
@@ -225,7 +225,7 @@ TEST(CheckpointFile, RefusesAnotherPrecision) {
     FAIL();
   } catch (const DataError& error) {
     EXPECT_THAT(error.what(), EndsWith(": tensor model/weight is f64, this program computes in "
-                                       "f32; train it anew in this one"));
+                                       "f32; use a build of that precision, or train again"));
   }
 }
 
@@ -277,14 +277,14 @@ TEST(CheckpointFile, RefusesHostileTensors) {
                 entry.dims[0] = std::uint64_t(1) << 57;
                 entry.bytes = (std::uint64_t(1) << 57) * 4 * sizeof(real);
               }),
-              HasSubstr("leave the file"));
+              HasSubstr("exceed the file"));
   EXPECT_THAT(tensor_error([](auto& entry) {
                 entry.dims[0] = entry.dims[1] = std::uint64_t(1) << 32;  // wraps to zero
                 entry.bytes = 0;
               }),
               HasSubstr("claims 0 bytes"));
   EXPECT_THAT(tensor_error([](auto& entry) { entry.rank = 1000000; }),
-              HasSubstr("has rank 1000000, at most 8"));
+              HasSubstr("has rank 1000000, more than 8"));
   EXPECT_THAT(tensor_error([](auto& entry) { entry.dtype = 9; }), HasSubstr("unknown dtype 9"));
   EXPECT_THAT(tensor_error([](auto& entry) { entry.offset = 64; }), HasSubstr("overlap"));
   EXPECT_THAT(tensor_error([](auto& entry) { entry.offset = std::uint64_t(0) - 64; }),
@@ -298,8 +298,8 @@ TEST(CheckpointFile, RefusesHostileNames) {
     return error_after(
         [&](Forgery& file) { std::memcpy(file.first_name(), name, std::strlen(name)); });
   };
-  EXPECT_THAT(name_error("../"), HasSubstr("no name for a tensor: \"../el/weight\""));
-  EXPECT_THAT(name_error("/etc/"), HasSubstr("no name for a tensor"));
+  EXPECT_THAT(name_error("../"), HasSubstr("invalid tensor name: \"../el/weight\""));
+  EXPECT_THAT(name_error("/etc/"), HasSubstr("invalid tensor name"));
   EXPECT_THAT(name_error("a\nb"), HasSubstr("a\\x0abel/weight"));
   EXPECT_THAT(error_after([](Forgery& file) {
                 // The third tensor is named "empty"; the first takes a name of the same length.

@@ -108,7 +108,7 @@ TEST(PackedMatrix, RefusesBytesThatAreNone) {
   EXPECT_EQ(problem_of(good.substr(0, good.size() - 3), {6, 6}),
             "a packed matrix ends 3 bytes early");
   EXPECT_EQ(problem_of("", {6, 6}), "a packed matrix ends 8 bytes early");
-  EXPECT_EQ(problem_of(good + "x", {6, 6}), "a packed matrix with bytes after its end");
+  EXPECT_EQ(problem_of(good + "x", {6, 6}), "a packed matrix has trailing bytes");
   EXPECT_NE(problem_of(good, {7, 6}), "none");
   std::string wrong = good;
   wrong[0] = 17;

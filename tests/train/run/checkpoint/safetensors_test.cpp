@@ -46,7 +46,7 @@ TEST(Safetensors, GiveBackTensorsAndTextsToTheBit) {
   EXPECT_EQ(read.copy_into("n", one), "");
   EXPECT_EQ(one(), 7);
   Tensor other = zeros({3, 2});
-  EXPECT_EQ(read.copy_into("b.c", other), "b.c is (2, 3) there and (3, 2) here");
+  EXPECT_EQ(read.copy_into("b.c", other), "b.c is (2, 3) in the file and (3, 2) in the model");
   EXPECT_EQ(read.copy_into("x", other), "x is missing");
 }
 
@@ -65,11 +65,11 @@ TEST(Safetensors, RefuseWhatTheBytesCannotHold) {
            ",\"data_offsets\":" + offsets + "}}";
   };
   EXPECT_EQ(error(file_of(entry("F32", "[2]", "[0,8]"), 8)), "");
-  EXPECT_THAT(error("short"), HasSubstr("is no safetensors file"));
-  EXPECT_THAT(error(file_of("{}", 0).substr(0, 9)), HasSubstr("or it is cut off"));
-  EXPECT_THAT(error(std::string(16, '\xff')), HasSubstr("or it is cut off"));
-  EXPECT_THAT(error(file_of("[1]", 0)), HasSubstr("no JSON object"));
-  EXPECT_THAT(error(file_of("{\"a\":", 0)), HasSubstr("no JSON object"));
+  EXPECT_THAT(error("short"), HasSubstr("not a safetensors file"));
+  EXPECT_THAT(error(file_of("{}", 0).substr(0, 9)), HasSubstr("or truncated"));
+  EXPECT_THAT(error(std::string(16, '\xff')), HasSubstr("or truncated"));
+  EXPECT_THAT(error(file_of("[1]", 0)), HasSubstr("not a JSON object"));
+  EXPECT_THAT(error(file_of("{\"a\":", 0)), HasSubstr("not a JSON object"));
   for (const auto& [dtype, shape, offsets] :
        std::vector<std::array<const char*, 3>>{{"F32", "[2]", "[0,9]"},
                                                {"F32", "[2]", "[8,0]"},
@@ -102,7 +102,7 @@ TEST(Safetensors, HoldOneTensorBehindTheOther) {
   EXPECT_THAT(error("[0,8]", "[4,8]", 8), HasSubstr("overlap, or there are gaps"));
   EXPECT_THAT(error("[0,8]", "[12,16]", 16), HasSubstr("overlap, or there are gaps"));
   EXPECT_THAT(error("[4,12]", "[12,16]", 16), HasSubstr("overlap, or there are gaps"));
-  EXPECT_THAT(error("[0,8]", "[8,12]", 16), HasSubstr("goes on behind its tensors"));
+  EXPECT_THAT(error("[0,8]", "[8,12]", 16), HasSubstr("trailing bytes after the last tensor"));
 }
 
 struct AdoptedRun : testing::Test {
@@ -166,7 +166,7 @@ TEST_F(AdoptedRun, ThatEndedBeforeItsCheckpointDoesNotBeginAnew) {
   EXPECT_EQ(message_of<DataError>([&] {
               Session::resume({storage, "other"}, {}, true, notes);
             }),
-            "other: was to begin with the weights of w.safetensors and ended before its first "
+            "other: was to start from the weights of w.safetensors but ended before its first "
             "checkpoint; fork or import them again");
 }
 

@@ -64,7 +64,7 @@ TEST(MetricsDigests, NameTheBlockOfAChangedLine) {
     EXPECT_EQ(message_of<DataError>([&] { metrics.rewind(bytes.size(), written); }),
               "metrics.jsonl:" + std::to_string(first) + ": one of the lines up to " +
                   std::to_string(first + 3) +
-                  " is not as it was written; put the file back, or fork a new run from the "
+                  " differs from what was written; put the file back, or fork a new run from the "
                   "checkpoint");
     bytes[std::size_t(5 * damaged + 2)] ^= 1;
   }
@@ -79,7 +79,7 @@ TEST(MetricsFile, SaysWhichLineWasDamaged) {
   const std::uint64_t bytes = metrics.bytes();
   storage.bytes_of("metrics.jsonl") += "{\"step\":2}\ndamage\n";
   EXPECT_EQ(metrics.rewind(bytes, bounded(metrics.digests()), "{\"step\":2}\n{\"step\":3}\n"),
-            "metrics.jsonl:3: was damaged; cut, it is made anew");
+            "metrics.jsonl:3: was damaged; it was cut and will be written again");
   EXPECT_EQ(metrics.digests().size(), 3u);
 }
 

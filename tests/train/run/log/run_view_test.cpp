@@ -81,7 +81,7 @@ TEST_F(RunViews, LeaveDamagedLinesOutAndNameTheFirst) {
   run.append("metrics.jsonl", "\1");
   run.train(30, 1, 6);
   view.refresh();
-  EXPECT_THAT(view.problem(), HasSubstr("metrics.jsonl:2: no line of metrics"));
+  EXPECT_THAT(view.problem(), HasSubstr("metrics.jsonl:2: not a line of metrics"));
   EXPECT_THAT(view.curve("loss").y, ElementsAre(3, 1));
 }
 

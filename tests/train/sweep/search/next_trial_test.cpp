@@ -6,7 +6,7 @@
 #include <numbers>
 
 namespace bochner {
-namespace proposal_test {
+namespace next_trial_test {
 
 using ::testing::Each;
 using ::testing::ElementsAre;
@@ -57,7 +57,7 @@ std::vector<Tried> searched(const SearchSpec& spec, const Space& space, Function
                             std::size_t trials) {
   std::vector<Tried> all;
   for (std::size_t i = 0; i < trials; ++i) {
-    const Values values = propose(spec, space, all).value();
+    const Values values = next_trial(spec, space, all).value();
     std::vector<double> x;
     for (const std::string& value : values) x.push_back(*parse_number(value));
     all.push_back({values, {{f(x)}}});
@@ -98,9 +98,9 @@ TEST(Propose, IsAFunctionOfSeedAndTrialsBefore) {
     const auto all = searched({kind, 4}, branin_box(), branin, 14);
     for (const std::size_t begun : {3, 9, 12, 13}) {
       const std::vector<Tried> before(all.begin(), all.begin() + std::ptrdiff_t(begun));
-      EXPECT_EQ(propose({kind, 4}, branin_box(), before), all[begun].values);
-      if (kind == SearchKind::bayes && begun >= first_proposals) continue;
-      EXPECT_NE(propose({kind, 5}, branin_box(), before), all[begun].values);
+      EXPECT_EQ(next_trial({kind, 4}, branin_box(), before), all[begun].values);
+      if (kind == SearchKind::bayes && begun >= initial_trials) continue;
+      EXPECT_NE(next_trial({kind, 5}, branin_box(), before), all[begun].values);
     }
   }
 }
@@ -119,7 +119,7 @@ TEST(Propose, TriesEveryPointOnceAndEnds) {
                      parse_variation("k=1,2 if kind=b")});
   for (const SearchKind kind : {SearchKind::random, SearchKind::sobol, SearchKind::bayes}) {
     std::vector<Tried> all;
-    while (const auto values = propose({kind, 1}, space, all)) {
+    while (const auto values = next_trial({kind, 1}, space, all)) {
       for (const Tried& trial : all) ASSERT_NE(trial.values, *values);
       all.push_back({*values, {{double(all.size())}}});
     }
@@ -139,9 +139,9 @@ TEST(Propose, FindsTheOnlyPointThatIsLeft) {
   for (int m = 1; m <= 200000; ++m)
     if (m != 7) but_seven.push_back({{std::to_string(m)}, {{0.0}}});
   for (const SearchKind kind : {SearchKind::random, SearchKind::sobol})
-    EXPECT_EQ(propose({kind, 1}, one, but_seven), Values{"7"});
+    EXPECT_EQ(next_trial({kind, 1}, one, but_seven), Values{"7"});
   but_seven.push_back({{"7"}, {{0.0}}});
-  EXPECT_EQ(propose({SearchKind::random, 1}, one, but_seven), std::nullopt);
+  EXPECT_EQ(next_trial({SearchKind::random, 1}, one, but_seven), std::nullopt);
 }
 
 TEST(Propose, LearnsFromFailedTrials) {
@@ -150,7 +150,7 @@ TEST(Propose, LearnsFromFailedTrials) {
   std::vector<Tried> all;
   std::size_t failed = 0;
   for (int i = 0; i < 25; ++i) {
-    const Values values = propose({SearchKind::bayes, 2}, space, all).value();
+    const Values values = next_trial({SearchKind::bayes, 2}, space, all).value();
     const double x = *parse_number(values[0]);
     const bool fails = x > 0.5;
     if (i >= 10) failed += fails;
@@ -163,9 +163,9 @@ TEST(Propose, LearnsFromFailedTrials) {
 
 TEST(Propose, KeepsAwayFromWhatRuns) {
   auto all = searched({SearchKind::bayes, 1}, branin_box(), branin, 15);
-  const Values first = propose({SearchKind::bayes, 1}, branin_box(), all).value();
+  const Values first = next_trial({SearchKind::bayes, 1}, branin_box(), all).value();
   all.push_back({first});  // running
-  const Values second = propose({SearchKind::bayes, 1}, branin_box(), all).value();
+  const Values second = next_trial({SearchKind::bayes, 1}, branin_box(), all).value();
   EXPECT_GT(std::fabs(*parse_number(first[0]) - *parse_number(second[0])) +
                 std::fabs(*parse_number(first[1]) - *parse_number(second[1])),
             0.3);
@@ -245,25 +245,25 @@ double lowest_with_halving(const Space& space, const std::vector<std::uint64_t>&
                            std::uint64_t seed, std::uint64_t most_steps, const Function& f) {
   const SearchSpec spec{SearchKind::bayes, seed, rungs.size()};
   std::vector<Tried> all;
-  std::vector<TrialProgress> climbs;
+  std::vector<TrialProgress> progress;
   double lowest = INFINITY;
   for (std::uint64_t steps = 0; steps < most_steps;) {
     const auto promoted =
-        next_promotion(extrapolated(spec, space, all, climbs), rungs.size(), 3, false);
+        next_promotion(extrapolated(spec, space, all, progress), rungs.size(), 3, false);
     const std::size_t trial = promoted.value_or(all.size());
     if (!promoted) {
-      all.push_back({propose(spec, space, all).value()});
-      climbs.push_back({{}, true});
+      all.push_back({next_trial(spec, space, all).value()});
+      progress.push_back({{}, true});
     }
-    const std::size_t rung = climbs[trial].scores.size();
+    const std::size_t rung = progress[trial].scores.size();
     std::vector<double> x;
     for (const std::string& value : all[trial].values) x.push_back(*parse_number(value));
     const double score = f(x, rungs[rung]);
     steps += rungs[rung] - (rung > 0 ? rungs[rung - 1] : 0);
-    climbs[trial].scores.push_back(score);
-    climbs[trial].waits = rung + 1 < rungs.size();
+    progress[trial].scores.push_back(score);
+    progress[trial].waits = rung + 1 < rungs.size();
     all[trial].reached.push_back({score});
-    if (!climbs[trial].waits) lowest = std::min(lowest, score);
+    if (!progress[trial].waits) lowest = std::min(lowest, score);
   }
   return lowest;
 }
@@ -294,22 +294,23 @@ TEST(Propose, ListensToARungAsFarAsItTellsOfTheEnd) {
 TEST(Believed, AreScoresOfTheProcess) {
   const Space space = box(1, "0..1");
   std::vector<Tried> tried;
-  std::vector<TrialProgress> climbs;
+  std::vector<TrialProgress> progress;
   for (int i = 0; i < 12; ++i) {
     const double x = (i + 0.5) / 12;
     tried.push_back({{std::to_string(x)}, {{x}}, i == 5});
-    climbs.push_back({{i == 5 ? NAN : x}, true});
+    progress.push_back({{i == 5 ? NAN : x}, true});
   }
-  const auto scores = extrapolated({SearchKind::bayes, 1, 2}, space, tried, climbs);
+  const auto scores = extrapolated({SearchKind::bayes, 1, 2}, space, tried, progress);
   const auto surrogate = surrogate_of({SearchKind::bayes, 1, 2}, space, tried);
   ASSERT_TRUE(surrogate);
   EXPECT_EQ(scores[3].scores[0], surrogate->mean(space.place(tried[3].values)));
   EXPECT_TRUE(std::isnan(scores[5].scores[0]));
   EXPECT_TRUE(scores[3].waits);
-  EXPECT_EQ(extrapolated({SearchKind::random, 1, 2}, space, tried, climbs)[3].scores[0], 3.5 / 12);
+  EXPECT_EQ(extrapolated({SearchKind::random, 1, 2}, space, tried, progress)[3].scores[0],
+            3.5 / 12);
   tried.resize(1);  // too few for a process
-  climbs.resize(1);
-  EXPECT_EQ(extrapolated({SearchKind::bayes, 1, 2}, space, tried, climbs)[0].scores[0], 0.5 / 12);
+  progress.resize(1);
+  EXPECT_EQ(extrapolated({SearchKind::bayes, 1, 2}, space, tried, progress)[0].scores[0], 0.5 / 12);
 }
 
 TEST(ParetoFront, HasWhatNoneBeats) {
@@ -335,7 +336,7 @@ TEST(Propose, SpreadsOverTheFrontOfTwoGoals) {
   const Space space = box(2, "0..1");
   std::vector<Tried> all;
   for (int i = 0; i < 30; ++i) {
-    const Values values = propose({SearchKind::bayes, 1}, space, all).value();
+    const Values values = next_trial({SearchKind::bayes, 1}, space, all).value();
     const double x = *parse_number(values[0]), y = *parse_number(values[1]);
     all.push_back({values, {{x * x + y, (x - 1) * (x - 1) + y}}});
   }
@@ -377,5 +378,5 @@ TEST(SurrogateOf, CutsScoresThatTellNoMore) {
   EXPECT_EQ(cut[31], cut[32]);
 }
 
-}  // namespace proposal_test
+}  // namespace next_trial_test
 }  // namespace bochner

@@ -55,7 +55,7 @@ TEST(Variation, HoldsOnACondition) {
   EXPECT_EQ(message_or_none<std::invalid_argument>([] {
               space_of({"kind=linear,ssm", "m=1,2 if kind=softmax"});
             }),
-            "--vary m: if kind=softmax: that is none of its values");
+            "--vary m: if kind=softmax: not one of its values");
   const Variation quoted = parse_variation("a=\"b if c=d\",e if kind=\"x if y=z\"");
   EXPECT_THAT(quoted.values, ElementsAre("\"b if c=d\"", "e"));
   EXPECT_THAT(quoted.condition->values, ElementsAre("\"x if y=z\""));

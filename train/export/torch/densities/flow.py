@@ -18,7 +18,7 @@ class Coupling(Part):
         self.swapped, self.given = swapped, getattr(self, "in").shape[1]
 
     def split(self, x):
-        """The coordinates that are given and those that are moved, and what moves them."""
+        """Returns the given coordinates, the moved ones, and the stretch and shift of these."""
         at = x.shape[-1] - self.given if self.swapped else self.given
         low, high = x[..., :at], x[..., at:]
         given, moved = (high, low) if self.swapped else (low, high)

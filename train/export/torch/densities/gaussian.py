@@ -1,4 +1,4 @@
-"""Spectral densities: frequencies as functions of saved noise, (H, m, d) normal numbers, and of what is learned."""
+"""Spectral densities: frequencies as functions of saved noise, (H, m, d) normal numbers, and of learned parameters."""
 import math
 
 import torch
@@ -7,13 +7,13 @@ from .parts import Part, form
 
 
 class Posterior(Part):
-    """What is extrapolated of a density's parameters besides their values: of no use to a prediction by these."""
+    """Posterior of a density's parameters; predictions by the parameters themselves do not use it."""
 
     fixed = ("factor", "centre")
 
 
 class Density(Part):
-    """`keys` is where its own keys stand in the config."""
+    """`keys` is the prefix of its keys in the config."""
 
     fixed = ("noise",)
 

@@ -10,7 +10,7 @@ from .special import log_bessel_k, log_gamma_quantile
 
 @form("density", "student_t", "cauchy")
 class StudentTDensity(LocationScale):
-    """s = z / sqrt(g), g ~ chi^2_n / n by its quantile, n = 1/2 + exp(log_degrees); 1 of Cauchy's"""
+    """s = z / sqrt(g), g ~ chi^2_n / n by its quantile, n = 1/2 + exp(log_degrees); n = 1 for Cauchy's"""
 
     learned = ("mean", "log_scale", "log_degrees")
 

@@ -26,7 +26,7 @@ class IsotropicDensity(LocationScale):
 @form("density", "gamma", "exponential")
 class GammaDensity(IsotropicDensity):
     """r ~ Gamma(a) by its quantile at the probability of |z| under chi_d, times sqrt(d / (a (a + 1))), a =
-    exp(log_shape); 1 of the exponential radius"""
+    exp(log_shape); a = 1 for the exponential radius"""
 
     learned = ("mean", "log_scale", "log_shape")
 

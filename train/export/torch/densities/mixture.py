@@ -9,7 +9,7 @@ from .parts import form
 @form("density", "mixture")
 class MixtureDensity(Density):
     """w = p mean + (p exp(log_scale)) z, p = softmax((logits + g) / temperature) over K components, g = -ln(-ln
-    Phi(z')) Gumbel noise by quantiles of the last K numbers of the noise; at temperature 0 the largest has all. mean
+    Phi(z')) Gumbel noise by quantiles of the last K numbers of the noise; at temperature 0 p selects the largest. mean
     and log_scale (H, K, d)"""
 
     learned = ("mean", "log_scale", "logits")

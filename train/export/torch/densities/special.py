@@ -1,4 +1,4 @@
-"""Special functions that densities need."""
+"""Special functions of densities."""
 import math
 
 import torch

@@ -24,7 +24,7 @@ class Spline(Part):
         return positions(self.widths), positions(self.heights), torch.nn.functional.pad(self.log_slopes, (1, 1)).exp()
 
     def bins(self, knots, numbers):
-        """Which bin of `knots` holds each number, and the x, y and slope at both ends: (H, m, n)."""
+        """The bin of `knots` of each number, and the x, y and slope at both of its ends: (H, m, n)."""
         bin = (numbers[..., None] >= knots).sum(-1, keepdim=True) - 1
         inside = (bin >= 0) & (bin < knots.shape[-1] - 1)
         bin = bin.clamp(0, knots.shape[-1] - 2)

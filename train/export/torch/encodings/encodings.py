@@ -19,14 +19,14 @@ class FourierEncoding(Part):
         return (torch.cat([phases.sin(), phases.cos()], -1) / math.sqrt(len(w))).to(self.frequencies)
 
     def forward(self, x):
-        """With a learned gain of each frequency, if there is one."""
+        """Multiplies by a learned gain of each frequency, if there is one."""
         y = self.waves(x)
         return y if self.gain is None else y * torch.cat([self.gain, self.gain])
 
 
 @form("encoding", "fused", "space", "time")
 class FusedProjection(Part):
-    """[PE_space; PE_time] (W mask): of the kinds "space" and "time" one of the parts"""
+    """[PE_space; PE_time] (W mask), or one of the parts if the kind is "space" or "time"."""
 
     learned, fixed = ("weight",), ("mask",)
 
@@ -43,7 +43,7 @@ class FusedProjection(Part):
 
 @form("encoding", "additive", "concatenated")
 class AdditiveKernel(Part):
-    """[PE_space, PE_time] with gains: added to the content ("additive") or beside it ("concatenated")"""
+    """[PE_space, PE_time] with gains: added to the content ("additive") or concatenated with it ("concatenated")"""
 
     def __init__(self, at):
         super().__init__(at)

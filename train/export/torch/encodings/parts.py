@@ -1,4 +1,4 @@
-"""What all layers are made of: their tensors by name, and the smallest layers themselves.
+"""Common parts of all layers: their tensors by name, and the smallest layers.
 
 Shapes: B sequences, T tokens, D channels, H heads of d = D / H channels, m frequencies, F features. Rows are
 vectors, so that a linear map is y = x W + b with W (in, out).
@@ -11,7 +11,7 @@ forms = {}
 
 
 def form(role, *names):
-    """What a config calls by these names: @form("mixer", "softmax") in front of a class."""
+    """Decorates a class with its name in configs: @form("mixer", "softmax")."""
 
     def keep(made):
         for name in names:
@@ -22,18 +22,18 @@ def form(role, *names):
 
 
 def make(role, name, *arguments):
-    """The part that a config names."""
+    """Returns the part that a config names."""
     return forms[role, name](*arguments)
 
 
 def make_time(at, dim=None):
-    """The encoding of times that the config names: one of its own, or one by a density."""
+    """Returns the config's encoding of times: a named one, or one by a density."""
     kind = at.config["model.time.kind"]
     return make("time", kind if ("time", kind) in forms else "density", at, dim)
 
 
 class Place:
-    """The tensors of a file below a name, `at / "query"` those one name further, and the config of its run."""
+    """The tensors of a file below a name, `at / "query"` for the next level, and the config of its run."""
 
     def __init__(self, file, name=""):
         self.file, self.name = file, name
@@ -47,12 +47,12 @@ class Place:
         return any(each == name or each.startswith(name + ".") for each in self.file.tensors)
 
     def take(self, name):
-        """The tensor of this name, None where there is none."""
+        """Returns the tensor of this name, or None."""
         self.file.taken.add(self.name + name)
         return self.file.tensors.get(self.name + name)
 
     def count(self, name):
-        """How many parts name.0, name.1, .. there are."""
+        """Returns the number of parts name.0, name.1, ..."""
         count = 0
         while self.has(f"{name}.{count}"):
             count += 1
@@ -75,7 +75,7 @@ class Part(nn.Module):
 
 
 def tensors_of(model):
-    """All tensors by the names that they have in the file."""
+    """Returns all tensors by their names in the file."""
     return {
         part.place + name: getattr(part, name)
         for part in model.modules()
@@ -129,7 +129,7 @@ class RMSNorm(Part):
 
 
 class BatchNorm(Part):
-    """By the running moments of its training, (x - mean) / sqrt(variance + 1e-5) gain + bias of each channel."""
+    """Batch norm by the running moments of training, (x - mean) / sqrt(variance + 1e-5) gain + bias of each channel."""
 
     learned, fixed = ("gain", "bias"), ("mean", "variance")
 
@@ -165,7 +165,7 @@ class GatedOutput(Linear):
 
 
 class ShortConvolution(Part):
-    """x_t + sum_j w_j x_(t-j) + b of each channel, j < K: w (K, D). Where there is none, x itself."""
+    """x_t + sum_j w_j x_(t-j) + b of each channel, j < K: w (K, D). Without weights x."""
 
     learned = ("weight", "bias")
 
@@ -179,14 +179,14 @@ class ShortConvolution(Part):
 
 
 class Layout:
-    """What is known of tokens besides their content: lengths (B) of sequences that end in padding, gaps (B, T) to
+    """Layout of tokens: lengths (B) of sequences that end in padding, gaps (B, T) to
     the token before, times (B, T). None: no padding, distances of 1, no times."""
 
     def __init__(self, lengths=None, gaps=None, times=None):
         self.lengths, self.gaps, self.times = lengths, gaps, times
 
     def exists(self, x):
-        """Which tokens are no padding: (B, T)."""
+        """Returns the mask of tokens that are not padding: (B, T)."""
         B, T = x.shape[:2]
         if self.lengths is None:
             return torch.ones(B, T, dtype=torch.bool, device=x.device)
@@ -196,7 +196,7 @@ class Layout:
         return x * self.exists(x).reshape(*x.shape[:2], *[1] * (x.dim() - 2))
 
     def reversed(self, x):
-        """Each sequence from its last token to its first, padding behind it as it was."""
+        """Reverses each sequence, with padding still at its end."""
         B, T = x.shape[:2]
         t = torch.arange(T, device=x.device).expand(B, T)
         lengths = torch.full((B, 1), T, device=x.device) if self.lengths is None else self.lengths[:, None]

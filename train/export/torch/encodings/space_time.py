@@ -1,4 +1,4 @@
-"""How encodings of points of space and time enter a model."""
+"""Use of encodings of points of space and time in models."""
 import torch
 
 from .parts import Part, make
@@ -10,7 +10,7 @@ def space_time(at):
 
 
 def placed(config, x, code):
-    """Tokens, and what is added in front of every block: the code is added to the content, beside it, or waits."""
+    """Returns tokens and the input of every block: adds the code to the content, concatenates, or defers it."""
     if config["model.encoding.kind"] == "concatenated":
         return torch.cat([x, code.expand(*x.shape[:2], -1)], -1), None
     if config["model.encoding.every_block"]:

@@ -1,4 +1,4 @@
-"""How the times of tokens enter a model. Times are double, in units of TimeScale; phases are taken in double."""
+"""Use of the times of tokens in models. Times are double, in units of TimeScale; phases are taken in double."""
 import torch
 
 from .parts import Linear, Part, make_time
@@ -10,7 +10,7 @@ def waves(times, w):
 
 
 def rotates(encoding, times):
-    """The phases w t of an encoding by waves. (B, T, m)"""
+    """Returns the phases w t of an encoding by waves. (B, T, m)"""
     return waves(times, encoding.frequencies())
 
 
@@ -24,12 +24,12 @@ class TimeScale(Part):
 
 
 def gaps_of(times):
-    """Times since the token before, 0 of the first. (B, T)"""
+    """Returns the times since the token before, 0 for the first. (B, T)"""
     return torch.diff(times, dim=1, prepend=times[:, :1])
 
 
 class TimeInput(Part):
-    """The encoding below the blocks: [x, Phi(t)] W + b ("concatenate") or x + Phi(t) W + b ("add"); x where there is
+    """Adds the encoding before the blocks: [x, Phi(t)] W + b ("concatenate") or x + Phi(t) W + b ("add"); x if there is
     none."""
 
     def __init__(self, at):

@@ -8,7 +8,7 @@ from .time import waves
 
 
 def spaced_frequencies(config):
-    """m frequencies from that of the shortest period to that of the longest: geometric or in equal steps."""
+    """Returns m frequencies from the shortest to the longest period, geometric or in equal steps."""
     m, short, long = (config["model.time." + key] for key in ("m", "shortest", "longest"))
     part = torch.arange(m, dtype=torch.float64) / max(m - 1, 1)
     if config["model.time.spacing"] == "linear":
@@ -51,7 +51,7 @@ class FreeTime(Waves):
 
 @form("time", "sinusoidal")
 class SinusoidalTime(Waves):
-    """Frequencies of the config; d / 2 of them where they turn heads of d channels."""
+    """Frequencies of the config; d / 2 of them if they rotate heads of d channels."""
 
     def __init__(self, at, dim=None):
         super().__init__(at)
@@ -66,7 +66,7 @@ class SinusoidalTime(Waves):
 
 @form("time", "mercer")
 class MercerTime(Part):
-    """[c_0^(1/2), c_j^(1/2) cos j w t, c'_j^(1/2) sin j w t], j = 1 .. J, of each base frequency w; c' = c where
+    """[c_0^(1/2), c_j^(1/2) cos j w t, c'_j^(1/2) sin j w t], j = 1 .. J, of each base frequency w; c' = c if
     sines share the coefficients of cosines ("paired")."""
 
     learned = ("log_frequency", "log_coefficient")
@@ -83,7 +83,7 @@ class MercerTime(Part):
 
 @form("time", "mercer_summed")
 class SummedMercerTime(Part):
-    """sum_j a_j cos j w t + a'_j sin j w t + a_0 of each base frequency w."""
+    """sum_j a_j cos j w t + a'_j sin j w t + a_0 for each base frequency w."""
 
     learned = ("log_frequency", "coefficient")
 

@@ -1,4 +1,4 @@
-"""What models of tokens share below their heads."""
+"""Common parts of token models below their heads."""
 import torch
 
 from .blocks import BlockStack
@@ -9,7 +9,7 @@ from .time import TimeInput, TimeScale, gaps_of
 
 
 class Trunk(Part):
-    """Embedding, times, positions, encoding of places, blocks: its parts stand beside the model's head. tokens (B, T),
+    """Embedding, times, positions, encoding of places, blocks; its tensors have no prefix. tokens (B, T),
     lengths (B), times (B, T) -> (B, T, D)"""
 
     def __init__(self, at, causal):
@@ -34,8 +34,8 @@ class Trunk(Part):
         return self.stack(x, layout, each)
 
     def places(self, tokens):
-        """Of an image: places are row and column of a pixel in units of its sides, times its channel in units of their
-        number; a class token is one pixel before the first. Of a text: times are the number of a part, places that
+        """Places of an image are row and column of a pixel in units of its sides, times its channel in units of their
+        number; a class token is one pixel before the first. In a text, times are the number of a part, places that
         of the token in it, both in units of data.length."""
         if self.sizes.get("rows"):
             return self.pixels(tokens)

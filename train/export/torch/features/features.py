@@ -1,4 +1,4 @@
-"""Features of queries and keys, and what feature maps share. y = x / d^(1/4) throughout."""
+"""Features of queries and keys, and common parts of feature maps. y = x / d^(1/4) throughout."""
 import math
 
 import torch
@@ -21,7 +21,7 @@ class Features:
         return (c + groups if self.logarithmic else c * groups).flatten(-3)
 
     def times(self, factors):
-        """All products with factors (B, T, H, n) >= 0; themselves where there are none."""
+        """Returns all products with factors (B, T, H, n) >= 0; the features unchanged without factors."""
         if factors is None:
             return self
         factors = factors.log() if self.logarithmic else factors
@@ -33,8 +33,7 @@ class Features:
 
 
 class FeatureMap(Part):
-    """x (B, T, H, d) -> Features. `positive`: phi(q) . phi(k) never is below 0, though single features may be where the
-    map has signs."""
+    """x (B, T, H, d) -> Features. `positive`: phi(q) . phi(k) >= 0, though single features may be negative."""
 
     positive = True
     signs = False

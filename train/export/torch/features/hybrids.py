@@ -13,7 +13,7 @@ from .similarity import AngularSimilarity, GaussianSimilarity
 @form("features", "hybrid_angular", "hybrid_gaussian")
 class HybridFeatures(FeatureMap):
     """lambda SM_1 + (1 - lambda) SM_2, lambda = c + xi(q) . xi(k): products of (xi, sqrt(c)) with phi_1 and of
-    (xi, sqrt(1 - c)) with phi_2, that second xi negative for queries. hybrid_gaussian: lambda is the similarity, SM_1
+    (xi, sqrt(1 - c)) with phi_2, the second xi negated for queries. hybrid_gaussian: lambda is the similarity, SM_1
     the trigonometric estimator, SM_2 the hyperbolic one; hybrid_angular: lambda is 1 less the similarity, SM_1 the
     hyperbolic one."""
 

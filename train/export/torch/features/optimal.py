@@ -11,8 +11,8 @@ class OptimalFeatures(FeatureMap):
     """prod_l (1 - 4 A_l)^(1/4) exp(sum_l A_l w_l^2 + sqrt(1 - 4 A_l) w_l u_l - |u|^2 / 2) / sqrt(m), A = (1 - 1/rho) /
     8 with a learned ln rho of each head (oprf, saderf, aderf) or of each of its dimensions (sderf).
 
-    u = y (oprf), Psi y of queries and y / Psi of keys, Psi = exp(log_psi) (saderf), M y, M = query_matrix (sderf), of
-    keys key_matrix (aderf): matrices that were set by data."""
+    u = y (oprf), Psi y of queries and y / Psi of keys, Psi = exp(log_psi) (saderf), M y, M = query_matrix (sderf), for
+    keys key_matrix (aderf): matrices that were calibrated on data."""
 
     learned, fixed = ("log_rho", "log_psi"), ("query_matrix", "key_matrix")
 

@@ -27,7 +27,7 @@ class SquaredReluFeatures(FeatureMap):
 
 
 class ProjectedFeatures(FeatureMap):
-    """A function of u = W x, W (m, d) of each head."""
+    """A function of u = W x, W (m, d) per head."""
 
     learned = ("weight", "bias")
 
@@ -93,7 +93,7 @@ class DpfpFeatures(FeatureMap):
 
 @form("features", "cosformer")
 class CosformerFeatures(FeatureMap):
-    """relu(x) [cos(a t), sin(a t)] at position t, a = pi / (2 M): M tokens can be told apart"""
+    """relu(x) [cos(a t), sin(a t)] at position t, a = pi / (2 M), for at most M tokens"""
 
     def forward(self, x, query):
         M = self.config["model.mixer.features.length"] or self.sizes["length"]

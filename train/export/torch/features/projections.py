@@ -18,7 +18,7 @@ def hadamard(x):
 
 class Projection(Part):
     def first_rows(self, columns):
-        """Blocks (H, blocks, d, p), rows as columns, as many as the config wants."""
+        """Blocks (H, blocks, d, p), rows as columns, as many as configured."""
         return columns.transpose(-1, -2).flatten(1, 2)[:, : self.config["model.mixer.m"]]
 
 

@@ -25,7 +25,7 @@ class PositiveFeatures(RandomFeatures):
 
 @form("features", "hyperbolic")
 class HyperbolicFeatures(RandomFeatures):
-    """The same for w and -w."""
+    """Positive features for w and -w."""
 
     def forward(self, x, query):
         w = self.frequencies()
@@ -42,7 +42,7 @@ class TrigonometricFeatures(RandomFeatures):
         return Features(trigonometric(x, self.frequencies()))
 
 
-LARGEST = math.log(torch.finfo(torch.float32).max) / 2 - 8  # sums of products of two are numbers
+LARGEST = math.log(torch.finfo(torch.float32).max) / 2 - 8  # sums of products of two stay finite
 
 
 def trigonometric(x, w):
@@ -70,7 +70,7 @@ def pff_of_fixed_weights(at):
 
 @form("features", "fourier")
 class FourierFeatures(RandomFeatures):
-    """[cos(w_i . y), sin(w_i . y)] / sqrt(m): the kernel whose spectrum the density is, of y - y'"""
+    """[cos(w_i . y), sin(w_i . y)] / sqrt(m): the kernel of y - y' whose spectrum is the density"""
 
     positive = False
 
@@ -81,7 +81,7 @@ class FourierFeatures(RandomFeatures):
 @form("features", "nonstationary")
 class NonstationaryFeatures(RandomFeatures):
     """[cos(w_i . y) + cos(v_i . y), sin(w_i . y) + sin(v_i . y)] / (2 sqrt(m)), v = cos(a) w + sin(a) u, u of a
-    density of its own ("partner") and a learned angle a of each head"""
+    separate density ("partner") and a learned angle a of each head"""
 
     positive = False
     learned = ("angle",)

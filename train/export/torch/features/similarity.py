@@ -1,4 +1,4 @@
-"""How alike two vectors y are, from 0 to 1: constant + f(y) . f(y')."""
+"""Similarity of two vectors y, from 0 to 1: constant + f(y) . f(y')."""
 import math
 
 import torch
@@ -8,7 +8,7 @@ from .parts import Part
 
 
 class AngularSimilarity(Part):
-    """1 - angle / pi by signs of n projections, f = sign(w_i . y) / sqrt(2 n); tanh in place of signs where it is
+    """1 - angle / pi by signs of n projections, f = sign(w_i . y) / sqrt(2 n); tanh instead of signs if it is
     smooth, and w learned then."""
 
     constant = 0.5

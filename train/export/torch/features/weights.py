@@ -1,4 +1,4 @@
-"""Files of weights: safetensors, with the config of the run that they are of."""
+"""Files of weights: safetensors, with the config of their run."""
 import ctypes
 import json
 import struct
@@ -11,7 +11,7 @@ from .parts import Place, make, tensors_of
 
 TYPES = {"F32": torch.float32, "F64": torch.float64}
 OWN = Path(__file__).with_name("model.safetensors")
-# What sizes depend on.
+# Keys that sizes depend on.
 SIZED = ("model.kind", "model.backbone", "model.pooling", "model.patch.", "data.kind", "data.length", "data.frames",
          "data.lookback", "data.horizon", "data.height", "data.width", "data.planes", "data.tokens")
 
@@ -25,7 +25,7 @@ def flat(table, name=""):
 
 
 class File:
-    """A safetensors file: the length of a JSON header, the header, the numbers of the tensors."""
+    """Reads a safetensors file: the length of a JSON header, the header, the numbers of the tensors."""
 
     def __init__(self, path):
         data = bytearray(Path(path).read_bytes())
@@ -33,7 +33,7 @@ class File:
         header = json.loads(data[8:end])
         self.metadata = header.pop("__metadata__", {})
         if "config" not in self.metadata:
-            raise ValueError(f"{path}: holds no config; bochner export writes one beside the weights")
+            raise ValueError(f"{path}: has no config; bochner export writes one with the weights")
         self.config = flat(tomllib.loads(self.metadata["config"]))
         self.sizes = json.loads(self.metadata["sizes"]) if "sizes" in self.metadata else own_sizes(path, self.config)
         self.tensors, self.taken = {}, set()
@@ -45,17 +45,17 @@ class File:
 
 
 def own_sizes(path, config):
-    """Those of this package, for a file of the same model by `bochner export --output`, which holds none."""
+    """Returns this package's sizes, for a file of the same model by `bochner export --output` without them."""
     own = File(OWN)
     for key, value in own.config.items():
         if key.startswith(SIZED) and config.get(key) != value:
-            raise ValueError(f"{path}: of another model than this package, by {key}; export --torch writes its own")
+            raise ValueError(f"{path}: its model differs from this package's in {key}; export --torch writes its own")
     return own.sizes
 
 
 def load(path=None):
-    """The model of a file with its weights, in evaluation mode: this package's, or what `bochner export` wrote of a
-    run of the same model."""
+    """Loads a model with its weights, in evaluation mode: the package's own file, or one that `bochner export` wrote
+    from a run of the same model."""
     file = File(path or OWN)
     if file.config["model.kind"] == "field":
         file.config["model.positions"] = "none"  # its tokens have no order
@@ -63,7 +63,7 @@ def load(path=None):
     model = make("model", kind, Place(file))
     left = set(file.tensors) - file.taken
     if left:
-        raise ValueError(f"tensors that the model has no place for: {sorted(left)}")
+        raise ValueError(f"tensors that the model does not have: {sorted(left)}")
     model.metadata = file.metadata
     return model.eval()
 

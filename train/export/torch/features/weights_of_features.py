@@ -59,7 +59,7 @@ class ImportanceWeights(WeightedMap):
 
 @form("weights", "normalized")
 class NormalizedWeights(FeatureMap):
-    """1 / the mean of a token's features."""
+    """1 / mean of a token's features."""
 
     def __init__(self, at, map):
         super().__init__(at)

@@ -1,4 +1,4 @@
-"""What all attention shares: queries, keys and values by head, positions and times in them, and the way back."""
+"""Common parts of attention: queries, keys and values by head, their positions and times, and the output map."""
 import torch
 
 from .parts import Linear, Part, ShortConvolution, make_time, rms_norm
@@ -18,14 +18,14 @@ class HeadProjection(Linear):
 
 
 def turned(x, phases):
-    """Pairs (x_i, x_(i + d/2)) turned by phases (.., d / 2)."""
+    """Rotates pairs (x_i, x_(i + d/2)) by phases (.., d / 2)."""
     first, second = x.chunk(2, -1)
     cosine, sine = phases.cos().to(x), phases.sin().to(x)
     return torch.cat([first * cosine - second * sine, first * sine + second * cosine], -1)
 
 
 def rotary(x):
-    """Pair i of the token at position t is turned by t 10000^(-2i/d)."""
+    """Rotates pair i of the token at position t by t 10000^(-2i/d)."""
     half, T = x.shape[-1] // 2, x.shape[1]
     rates = 10000.0 ** (-torch.arange(half, dtype=torch.float64, device=x.device) / half)
     return turned(x, (torch.arange(T, device=x.device)[:, None] * rates)[None, :, None])
@@ -42,8 +42,8 @@ class UnitSphere(Part):
 
 
 class Projections(Part):
-    """x -> q, k, v (B, T, H, d), normed where they are ("log_sharpness"), then turned by their positions ("rotary"),
-    then by their times, or with W Phi(t) added to q and k; and the way back, join()."""
+    """x -> q, k, v (B, T, H, d), normed with "log_sharpness", then rotated by their positions ("rotary"),
+    then by their times, or with W Phi(t) added to q and k; join() is the output map."""
 
     def __init__(self, at, sees_times=True):
         super().__init__(at)

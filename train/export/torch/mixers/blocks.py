@@ -1,11 +1,11 @@
-"""Residual blocks, what all models have in common."""
+"""Residual blocks, common to all models."""
 from torch import nn
 
 from .parts import MLP, GatedOutput, Layout, Part, make, norm
 
 
 class Stack:
-    """What the mixers of one stack know of it. `bounds` are shared by those that have any."""
+    """Properties of a stack for its mixers. Mixers with `bounds` share them."""
 
     def __init__(self, causal, blocks):
         self.causal, self.blocks, self.index, self.bounds = causal, blocks, 0, None
@@ -30,7 +30,7 @@ class Block(Part):
 
 
 class BlockStack(Part):
-    """blocks.0, blocks.1, .. and the norm behind the last. `each` is added to the input of every block."""
+    """blocks.0, blocks.1, .. and the norm after the last. `each` is added to the input of every block."""
 
     def __init__(self, at, causal):
         super().__init__(at)

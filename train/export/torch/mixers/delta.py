@@ -9,7 +9,7 @@ from .parts import Linear, form, rms_norm
 class DeltaMixer(FeatureMixer):
     """With u(x) = phi(x) / |phi(x)|, from S = 0 and token by token: S <- exp(-rate) S, then
     S <- S + strength u(k) (v - S^T u(k))^T, y = S^T u(q), strength = sigmoid(x W + b), twice that with
-    delta.negative. Each head's y is normed by its root mean square. Not causal, the sum of both directions is."""
+    delta.negative. Each head's y is normed by its root mean square. If not causal, the sum of both directions is."""
 
     def __init__(self, at, stack):
         super().__init__(at, stack)

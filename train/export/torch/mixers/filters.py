@@ -10,8 +10,8 @@ from .steps import held_gain, steps
 
 
 class Filter(Part):
-    """(lags, channels) of lags 0, 1, ..; `copies` filters of each of the D channels stand behind one another. Without a
-    limit (None) it goes on for as many lags as are asked for."""
+    """(lags, channels) of lags 0, 1, ..; `copies` filters of each of the D channels are concatenated. Without a
+    limit (None) it has as many lags as requested."""
 
     limit = None
 
@@ -37,7 +37,7 @@ class SmallLinear(Part):
 @form("filter", "implicit")
 class ImplicitFilter(Filter):
     """MLP(features of the lag) (exp(-rate t) + shift), t = lag / (L - 1); activations sin(frequency x). Features are t,
-    then cos(f w) and -sin(f w) of w = 2 pi lag / L with frequencies f from 1e-4 to their number less one; rates from
+    then cos(f w) and -sin(f w) of w = 2 pi lag / L with frequencies f from 1e-4 to m - 1 for m of them; rates from
     ln 100 / slow of the first channel to ln 100 / fast of the last."""
 
     learned = ("positions", "frequency", "output")
@@ -68,8 +68,8 @@ class ImplicitFilter(Filter):
 
 @form("filter", "explicit")
 class ExplicitFilter(Filter):
-    """Numbers one by one, the mean over `smooth` lags on either side, each moved by `squash` towards 0 and no
-    further."""
+    """Numbers one by one, averaged over `smooth` lags on either side, each shrunk by at most `squash` towards
+    0.""" 
 
     learned = ("kernel",)
 
@@ -165,7 +165,7 @@ class SpectralFilter(Filter):
 
 
 class TwoSidedFilter(Part):
-    """A kernel of the past, one of the future where it is not causal, and `skip` for the token itself beside them."""
+    """A kernel of the past, one of the future if it is not causal, and `skip` for the token itself."""
 
     learned = ("skip",)
 
@@ -175,7 +175,7 @@ class TwoSidedFilter(Part):
         self.future = made(at / "future") if at.has("future") else None
 
     def kernel(self, T):
-        """The kernel, the farthest future first, and how many of its rows are of the future."""
+        """Returns the kernel, the farthest future first, and the number of its rows of the future."""
         past = self.past(min(T, self.past.limit or T))
         past = torch.cat([past[:1] + self.skip, past[1:]])
         count = min(T - 1, self.future.limit or T - 1) if self.future else 0
@@ -186,7 +186,7 @@ class TwoSidedFilter(Part):
 
 
 def filter_of(at, kind, copies=1):
-    """The filter of the config, `kind` where that says "auto"."""
+    """Returns the filter of the config, `kind` for "auto"."""
     chosen = at.config["model.mixer.filter.kind"]
     chosen = kind if chosen == "auto" else chosen
     return TwoSidedFilter(at, lambda place: make("filter", chosen, place, copies))

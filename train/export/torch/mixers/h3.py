@@ -6,7 +6,7 @@ from .parts import Linear, Part, convolve, form
 
 @form("mixer", "h3")
 class H3Mixer(Part):
-    """y = q^T S_diag((S_shift k) v^T) in each head of `channels` channels, the kernel of S_diag one for all products
+    """y = q^T S_diag((S_shift k) v^T) in each head of `channels` channels, with one kernel of S_diag for all products
     of a head; or k (S_shift v)^T ("value")."""
 
     def __init__(self, at, stack):

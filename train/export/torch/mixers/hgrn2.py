@@ -1,4 +1,4 @@
-"""Gated linear attention whose keys are what its gates let go."""
+"""Gated linear attention whose keys are one less its forget gates."""
 import torch
 from torch.nn.functional import silu
 
@@ -27,7 +27,7 @@ class Hgrn2Mixer(Part):
         self.input, self.norm, self.output = Linear(at / "input"), LayerNorm(at / "norm"), Linear(at / "output")
         if at.has("lower_bounds"):
             self.lower_bounds = stack.bounds = LowerBounds(at / "lower_bounds")
-        self.bounds = [stack.bounds]  # that of the first such block, no part of the others
+        self.bounds = [stack.bounds]  # of the first such block; not a part of the others
 
     def forward(self, x, layout):
         i, o, f = self.input(x).chunk(3, -1)

@@ -20,7 +20,7 @@ def linear_mixer(at, stack):
 
 
 class FeatureMixer(Projections):
-    """What mixers over features share."""
+    """Common parts of mixers over features."""
 
     def __init__(self, at, stack):
         super().__init__(at)
@@ -42,10 +42,10 @@ class FeatureMixer(Projections):
 
 @form("update", "sum")
 class LinearMixer(FeatureMixer):
-    """y_i = sum_j w_ij v_j / sum_j w_ij, w_ij = phi(q_i) . phi(k_j) exp(-what is lost), over j <= i where it is
-    causal. Where weights may be signed the denominator follows a policy: "clip" raises it to a floor, "smooth" adds a
+    """y_i = sum_j w_ij v_j / sum_j w_ij, w_ij = phi(q_i) . phi(k_j) exp(-decay), over j <= i where it is
+    causal. If weights may be signed, the denominator follows a policy: "clip" raises it to a floor, "smooth" adds a
     constant to the kernel, "norm" leaves it out and norms each head's y by its root mean square. Of the last
-    `window` tokens w_ij = exp(q . k / sqrt(d)) exp(-what is lost)."""
+    `window` tokens w_ij = exp(q . k / sqrt(d)) exp(-decay)."""
 
     def forward(self, x, layout):
         q, k, v = super().forward(x, layout)
@@ -88,15 +88,15 @@ class LinearMixer(FeatureMixer):
         return torch.einsum("bhij,bjhd->bihd", w, torch.cat([v, torch.ones_like(v[..., :1])], -1))
 
     def backward_rate(self, x, layout):
-        """The rates of the reversed sequence, where a token's gap is that to the token behind it."""
+        """Returns the rates of the reversed sequence, where a token's gap is that to the next token."""
         if self.causal:
             return None
         rate = self.time_kernel.rate(x, from_the_end(layout))
         return rate if rate.dim() > 1 else None
 
     def by_channel(self, f, g, v, x, layout, has_constant):
-        """sum_f phi_f(q_i) phi_f(k_j) exp(-what channel f has lost): token by token. The constant fades as the
-        slowest channel does."""
+        """sum_f phi_f(q_i) phi_f(k_j) exp(-decay of channel f), token by token. The constant decays like the
+        slowest channel."""
         f, g = plain(f, g)
         v = torch.cat([v, torch.ones_like(v[..., :1])], -1)
 
@@ -113,7 +113,7 @@ class LinearMixer(FeatureMixer):
 
 
 def from_the_end(layout):
-    """The same tokens as a reversed sequence meets them: each one's gap is that to the token behind it."""
+    """Returns the layout of the reversed sequence: each token's gap is that to the next token."""
     if layout.gaps is None:
         return layout
     gaps = torch.cat([layout.gaps[:, 1:], torch.ones_like(layout.gaps[:, :1])], 1)
@@ -154,6 +154,6 @@ def gated_sums(q, k, v, log_decay, itself=True):
 
 
 def backward_sums(q, k, v, log_decay, layout):
-    """The same from the last token of each sequence to its first, a token without itself, which counts once."""
+    """Runs the recurrence from each sequence's last token to its first, each without itself, to count it only once."""
     turned = (layout.reversed(each) for each in (q, k, v, log_decay))
     return layout.reversed(gated_sums(*turned, itself=False))

@@ -31,8 +31,8 @@ def sgconv(at, stack):
 
 
 class BlockFilter(Filter):
-    """weight_s 2^(blocks - 1 - s) / norm on blocks s of 1, 1, 2, 4, .. lags, of which the last one ends with the kernel,
-    and skip for the token itself; blocks of the future stand before those of the past, the farthest first."""
+    """weight_s 2^(blocks - 1 - s) / norm on blocks s of 1, 1, 2, 4, .. lags, the last cut to the kernel,
+    and skip for the token itself; blocks of the future come before those of the past, the farthest first."""
 
     learned, fixed = ("weight", "skip"), ("norm",)
 

@@ -1,4 +1,4 @@
-"""Gated recurrences whose gates see their own token only."""
+"""Gated recurrences whose gates depend only on their own token."""
 import torch
 from torch import nn
 from torch.nn.functional import relu
@@ -23,7 +23,7 @@ class MinGruDirection(Part):
 
 @form("mixer", "min_gru")
 class MinGruMixer(Part):
-    """A linear map of the states, of those of both directions added where it is not causal."""
+    """A linear map of the states, with both directions added if it is not causal."""
 
     def __init__(self, at, stack):
         super().__init__(at)

@@ -36,7 +36,7 @@ class MlstmDirection(Projections):
 
 @form("mixer", "mlstm")
 class MlstmMixer(Part):
-    """Two of them are added where it is not causal, the second from the last token to the first."""
+    """Adds a second one from the last token to the first if it is not causal."""
 
     def __init__(self, at, stack):
         super().__init__(at)

@@ -10,7 +10,7 @@ from .time_kernel import TimeKernel, lost
 
 @form("mixer", "softmax")
 class SoftmaxMixer(Projections):
-    """softmax(q . k / sqrt(d) - what is lost between key and query) v, causal or not, of the last `window` tokens
+    """softmax(q . k / sqrt(d) - decay between key and query) v, causal or not, of the last `window` tokens
     or of all. (B, T, D) -> (B, T, D)"""
 
     def __init__(self, at, stack):
@@ -29,7 +29,7 @@ class SoftmaxMixer(Projections):
 
 
 def seen(x, layout, causal, window=0):
-    """Which keys j a query i sees: (B, 1, T, T)."""
+    """Returns the mask of keys j that query i sees: (B, 1, T, T)."""
     t = torch.arange(x.shape[1], device=x.device)
     lag = t[:, None] - t
     sees = torch.ones_like(lag, dtype=torch.bool)

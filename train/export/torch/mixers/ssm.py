@@ -35,7 +35,7 @@ class RingSpectrum(Part):
 
 class ContinuousStates(Part):
     """s4d, dss: y_t = c Re sum_n C_n gain_n h_n, h_n <- decay_n h_n + u of each channel, c = 2 (s4d) or 1; C complex,
-    output (2, N, D), of the other direction reverse_output."""
+    output (2, N, D), and reverse_output for the other direction."""
 
     learned = ("output", "reverse_output")
 
@@ -129,7 +129,7 @@ class StateOutput(Part):
 
 @form("mixer", "ssm")
 class SsmMixer(Part):
-    """A state space of u, x behind a short convolution, skip u and the output. Not causal, both directions are added,
+    """A state space of u, x after a short convolution, skip u and the output. If not causal, both directions are added,
     each with the token itself."""
 
     learned = ("skip",)

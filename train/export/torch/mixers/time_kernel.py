@@ -1,4 +1,4 @@
-"""The factor of attention weights that depends on time alone, learned per head."""
+"""The learned time factor of attention weights of each head."""
 import math
 
 import torch
@@ -8,11 +8,11 @@ from .parts import Part, make
 
 
 class TimeKernel(Part):
-    """decay: exp(-lag e^log_rate). gate: exp(-sum of softplus(x W + b) over the tokens passed), W = gate or, per
+    """decay: exp(-lag e^log_rate). gate: exp(-sum of softplus(x W + b) over the tokens between), W = gate or, per
     channel of the keys' features, gate_down gate. rotation and spectral: decay times
-    1 + sum_k 2 (b^k c_k)^2 mean over nu of cos(k nu lag), b = sigmoid(logit), by features that turn with time.
+    1 + sum_k 2 (b^k c_k)^2 mean over nu of cos(k nu lag), b = sigmoid(logit), by features that rotate with time.
 
-    What a gate reads is the normed input of the mixer, before any short convolution."""
+    The input of a gate is the normed input of the mixer, before any short convolution."""
 
     learned = ("log_rate", "log_frequency", "logit", "gate_down", "gate", "gate_bias")
 
@@ -29,7 +29,7 @@ class TimeKernel(Part):
             self.harmonics = config["model.mixer.time_kernel.harmonics"]
 
     def rate(self, x, layout):
-        """What is lost from token to token: (H) or (B, T, H), per channel with an axis (F) more; None without."""
+        """Returns the decay per token: (H) or (B, T, H), with an axis (F) if per channel; None without."""
         if self.kind == "none":
             return None
         if self.kind == "gate":
@@ -80,8 +80,8 @@ def harmonic_coefficients(N):
 
 
 def lost(rate, T, backward=None):
-    """What is lost between key j and query i, sums of rates: rate_(j+1) + .. + rate_i before it; behind it
-    backward_i + .. + backward_(j-1), of other steps where gaps differ. rate (H) or (B, T, H) -> (B or 1, H, T, T)"""
+    """Returns the decay between key j and query i: rate_(j+1) + .. + rate_i for earlier keys; for later ones
+    backward_i + .. + backward_(j-1), which differ if gaps do. rate (H) or (B, T, H) -> (B or 1, H, T, T)"""
     if rate.dim() == 1:
         t = torch.arange(T, device=rate.device)
         return (rate[:, None, None] * (t[:, None] - t).abs())[None]

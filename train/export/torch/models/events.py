@@ -1,4 +1,4 @@
-"""The next event: when, and of which type."""
+"""Prediction of the next event's time and type."""
 
 import torch
 from torch.nn.functional import cross_entropy, softplus
@@ -11,7 +11,7 @@ from .time import TimeInput, TimeScale, gaps_of
 
 
 class Intensity(Part):
-    """lambda_k(s) = sum_p a_kp b_p(s) at the time s since the last event: a = softplus(x W + c) / P, b_0 = 1, and of
+    """lambda_k(s) = sum_p a_kp b_p(s) at the time s since the last event: a = softplus(x W + c) / P, b_0 = 1, and for
     each delay exp(-s / delay) and the density of an Erlang distribution of shape 4 and mean `delay`, times its mean:
     4 u^3 e^-u / 6, u = 4 s / delay."""
 
@@ -34,7 +34,7 @@ class Intensity(Part):
         return torch.stack(terms, -1)[..., None, :]
 
     def integrals(self, s):
-        """Of the basis, from 0 to s."""
+        """Returns the integrals of the basis from 0 to s."""
         terms = [s]
         for delay in self.delays:
             u = 4 * s / delay
@@ -46,14 +46,14 @@ class Intensity(Part):
         return (weights * self.basis(s).to(weights)).sum(-1).log()
 
     def compensator(self, weights, s):
-        """The integral of sum_k lambda_k from 0 to s."""
+        """Returns the integral of sum_k lambda_k from 0 to s."""
         return (weights * self.integrals(s).to(weights)).sum((-2, -1))
 
 
 @form("model", "events")
 class EventModel(Part):
     """Types, times and places of events -> weights of the intensity after each, (B, T, K, P). types (B, T), times (B,
-    T) in the unit of the data, places (B, T, d) where events have them"""
+    T) in the unit of the data, places (B, T, d) if events have them"""
 
     def __init__(self, at):
         super().__init__(at)
@@ -75,8 +75,8 @@ class EventModel(Part):
         return self.intensity.weights(self.stack(x, Layout(None, gaps_of(scaled), scaled), each))
 
     def loss(self, types, times, next_types, next_times, places=None):
-        """Mean nats over the events that something follows (next type not -1): of the next time, in the unit of the
-        data, and of its type then."""
+        """Mean nats over the events that have a next one (next type not -1): of its time, in the unit of the
+        data, and of its type given the time."""
         weights = self(types, times, places)
         spans = (next_times - times).double() / self.time_scale.unit.double()
         log_intensity, judged = self.intensity.log_intensity(weights, spans), next_types != -1

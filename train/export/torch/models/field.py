@@ -12,7 +12,7 @@ from .space_time import placed, space_time
 class FieldModel(Part):
     """Patches of frames as tokens, with an encoding of place and time in units of the grid and of the frames seen;
     blocks in both directions; a linear head that reads the change of the last frame. frames (B, T, n_1 .. n_d) in the
-    unit of the training data, see `standardize` if there is one -> (B, n_1 .. n_d)"""
+    unit of the training data, see `standardize`, if it exists -> (B, n_1 .. n_d)"""
 
     def __init__(self, at):
         super().__init__(at)

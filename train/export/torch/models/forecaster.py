@@ -10,7 +10,7 @@ from .time import TimeInput, TimeScale, gaps_of
 
 
 class Standardize(Part):
-    """Units of the variates: mean and deviation over the training data, of each of several series (B). (B, V, ..)"""
+    """Units of the variates: mean and deviation over training data, per series (B) if there are several. (B, V, ..)"""
 
     fixed = ("mean", "deviation")
 
@@ -49,7 +49,7 @@ class InstanceNorm(Part):
 
 
 class RowEffects(Part):
-    """What covariates add to a row: gelu(c W + b) W2, or c W2. (B, T, C) -> (B, V, T)"""
+    """The term of covariates in a row: gelu(c W + b) W2, or c W2. (B, T, C) -> (B, V, T)"""
 
     learned = ("down",)
 
@@ -62,7 +62,7 @@ class RowEffects(Part):
 
 
 def ascending(x, levels):
-    """The output of the level nearest to 1/2 stays; those above and below it are a softplus away from the one before."""
+    """Keeps the output of the level nearest to 1/2; the others differ from their neighbours by a softplus."""
     columns, middle = list(x.unbind(-1)), min(range(len(levels)), key=lambda q: abs(levels[q] - 0.5))
     for q in range(middle + 1, len(columns)):
         columns[q] = columns[q - 1] + softplus(columns[q])
@@ -80,7 +80,7 @@ def pinball(x, targets, levels):
 @form("model", "forecaster")
 class Forecaster(Part):
     """Instance normalisation around a backbone that sees one variate at a time. past (B, V, L) in units of the training
-    data, see `standardize`; times (B, L + H) of all rows, in the unit of the data, where the backbone is "rows";
+    data, see `standardize`; times (B, L + H) of all rows, in the unit of the data, if the backbone is "rows";
     covariates (B, C, L + H) of all rows in the unit of the data and the number of the series (B), where there are such
     -> (B, V, H), or (B, V, H, Q) of quantiles"""
 
@@ -95,7 +95,7 @@ class Forecaster(Part):
         self.levels = at.config["model.quantiles"] if at.config["model.loss"] == "quantile" else None
 
     def context(self, covariates, series, B):
-        """What is known of all rows. -> (B, L + H, C)"""
+        """Returns the known inputs of all rows. -> (B, L + H, C)"""
         parts = [] if covariates is None else [self.covariate_unit(covariates).transpose(1, 2)]
         if self.series is not None:
             T = self.config["data.lookback"] + self.config["data.horizon"]
@@ -178,7 +178,7 @@ class AttentionForecast(Part):
 @form("backbone", "rows")
 class RowForecast(Part):
     """Rows as tokens at their times, those to come too: value W + kind_0 of rows that are seen, kind_1 of others, and
-    a linear map of what is known of each; causal blocks; what is said of a row is read from its own output."""
+    a linear map of the known inputs of each; causal blocks; each row is predicted from its own output."""
 
     learned = ("value", "kind", "context")
 

@@ -6,7 +6,7 @@ from .tokens import Trunk
 
 
 class Noise(Part):
-    """What training held tokens against; no prediction reads it."""
+    """Sampled softmax of training; predictions do not use it."""
 
     learned, fixed = ("log_z",), ("weights",)
 

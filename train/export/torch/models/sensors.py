@@ -1,4 +1,4 @@
-"""Readings of sensors where they are hidden."""
+"""Prediction of hidden sensor readings."""
 import torch
 
 from .blocks import BlockStack
@@ -9,8 +9,8 @@ from .space_time import PlaceScale, placed, space_time
 
 @form("model", "sensors")
 class SensorModel(Part):
-    """Every reading is a token of its values, of which of them are seen, and of an encoding of place and time; blocks
-    in both directions; a linear head. values and seen (B, T, V) in the unit of the training data, 0 where `seen` is;
+    """Every reading is a token of its values, the mask of seen ones, and an encoding of place and time; blocks
+    in both directions; a linear head. values and seen (B, T, V) in the unit of the training data, 0 if `seen` is;
     places (B, T, d), times (B, T) in that of the data, of which those since the first row of each window count
     -> (B, T, V)"""
 
@@ -29,6 +29,6 @@ class SensorModel(Part):
         return self.head(self.stack(x, each=each))
 
     def loss(self, values, seen, places, times, targets, asked):
-        """Mean squared error over what is asked for. -> ()"""
+        """Mean squared error over the asked values. -> ()"""
         error = (self(values, seen, places, times) - targets) * asked
         return error.square().sum() / asked.sum().clamp(min=1)
