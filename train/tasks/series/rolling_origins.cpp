@@ -8,7 +8,7 @@
 namespace bochner {
 namespace {
 
-/// Windows of one series that are at least so many rows apart, the last one first.
+/// Returns windows of one series that are at least plan.stride rows apart, the last one first.
 std::vector<std::uint64_t> from_the_end(const SeriesWindows& windows, Split split,
                                         std::uint64_t begin, std::uint64_t end,
                                         const BacktestPlan& plan) {
@@ -61,9 +61,9 @@ void RollingOrigins::choose(const BacktestPlan& plan) {
     of_series[series] = from_the_end(windows_, split_, begin, end, plan);
     most = std::max(most, of_series[series].size());
   }
-  require(most > 0 && plan.origins <= most, "backtest", "the ", name_of(split_),
-          " split has room for ", most, " origins, ", plan.stride, " rows apart, not for ",
-          plan.origins, "; ask for fewer, a smaller stride or a larger split");
+  require(most > 0 && plan.origins <= most, "backtest", "the ", name_of(split_), " split has only ",
+          most, " origins that are ", plan.stride, " rows apart, not ", plan.origins,
+          "; ask for fewer, a smaller stride or a larger split");
   result_.starts.resize(most);
   for (std::size_t series = 0; series < of_series.size(); ++series)
     for (std::size_t i = 0; i < of_series[series].size(); ++i) {
@@ -76,7 +76,7 @@ void RollingOrigins::choose(const BacktestPlan& plan) {
     }
 }
 
-/// What time stamps suggest is of no use where there are too few rows.
+/// Ignores the season of the time stamps if there are too few rows for it.
 void RollingOrigins::set_season(std::size_t wanted) {
   std::size_t fewest = windows_.rows(Split::train) / 2;
   for (const Chosen& each : chosen_) fewest = std::min(fewest, each.place.row);
@@ -134,7 +134,7 @@ void RollingOrigins::add_value(const Chosen& at, std::size_t variate, std::size_
   if (m > 1) add_error(errors(2), unit, h, truth, values(variate, row - m + h % m), nullptr);
 }
 
-/// A forecast that says one number says it at every level.
+/// Counts a forecast without quantiles as the same number at every level.
 void RollingOrigins::add_error(OriginErrors& errors, std::size_t unit, std::size_t h, double truth,
                                double forecast, const real* quantiles) {
   const double error = (truth - forecast) / units_[unit];
