@@ -159,11 +159,12 @@ TEST_F(WordRun, FindsTheTokensOfALargeText) {
 TEST_F(WordRun, NeedsAModel) {
   EXPECT_THAT(
       message_of<ConfigError>([&] { tiny_config("text", {"data.tokenizer.kind=sentencepiece"}); }),
-      HasSubstr("data.tokenizer.model = \"\": must name a model: bochner data tokenizer"));
+      HasSubstr(
+          "data.tokenizer.model = \"\": must name a model; make one with: bochner data tokenizer"));
   EXPECT_THAT(message_of<ConfigError>([&] {
                 config({"model.positions=encoding", "model.encoding.kind=additive"});
               }),
-              HasSubstr("is for bytes"));
+              HasSubstr("needs bytes as tokens"));
 }
 
 }  // namespace words_test
