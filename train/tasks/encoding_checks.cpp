@@ -44,16 +44,16 @@ std::optional<char> byte_of(std::string_view digits) {
 void check_encoding(const Config& config, std::int64_t dimensions) {
   const std::string& kind = config.text("model.encoding.kind");
   const std::int64_t width = config.integer("model.width");
-  const std::int64_t beside =
+  const std::int64_t encoded =
       2 * (config.integer("model.encoding.space") + config.integer("model.encoding.time"));
   const std::string with = fmt::format(" with {}", assignment(config, "model.encoding.kind"));
   if (kind == "additive" && width % 4 != 0)
     fail(config, "model.width", "must be a multiple of 4" + with, "model.encoding.kind");
   if (kind == "multiplicative" && width % 2 != 0)
     fail(config, "model.width", "must be even" + with, "model.encoding.kind");
-  if (kind == "concatenated" && width <= beside)
+  if (kind == "concatenated" && width <= encoded)
     fail(config, "model.width",
-         fmt::format("must be greater than {}, the channels of the encoding,{}", beside, with),
+         fmt::format("must be greater than {}, the channels of the encoding,{}", encoded, with),
          "model.encoding.kind");
   if (kind == "concatenated" && config.flag("model.encoding.every_block"))
     fail(config, "model.encoding.every_block",

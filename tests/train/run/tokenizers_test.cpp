@@ -125,7 +125,7 @@ TEST_F(WordRun, FindsTheTokensOfALargeText) {
                    "data.tokenizer.model='" + folder.write("words.model", model).string() + "'"});
   const ByteCorpus text({folder.path() / "text"});
   std::vector<std::string> told;
-  const EncodingWords words{[&](const std::string& line) { told.push_back(line); }};
+  const EncodingCallbacks words{[&](const std::string& line) { told.push_back(line); }};
   const auto tokenizer = tokenizer_of(recipe);
   const EncodedText first = encoded_text(recipe, text, *tokenizer, words);
   const EncodedText again = encoded_text(recipe, text, *tokenizer, words);

@@ -48,13 +48,13 @@ struct SeenSeries {
 };
 
 SeenSeries seen_series(NamedArray& table, const RequestRules& rules, const SeriesColumns& columns,
-                       const SeriesRows& part, bool asks) {
+                       const SeriesRows& part, bool has_future) {
   const std::size_t empty = rows_to_forecast(table, columns, part.rows);
-  if (!asks && empty > 0 && !rules.carries_forward)
+  if (!has_future && empty > 0 && !rules.carries_forward)
     throw DataError("the input ends with ", format_number_of(empty, "row"), " without values",
                     part.id.empty() ? "" : " of " + words_of(part.id),
                     "; remove them: only models with data.stamps or data.known read such rows");
-  SeenSeries seen{{}, part.rows, asks ? empty : 0};
+  SeenSeries seen{{}, part.rows, has_future ? empty : 0};
   SeriesRows before = part;
   before.rows.resize(part.rows.size() - seen.asked);
   if (before.rows.empty())
@@ -77,7 +77,7 @@ void require_fit(const std::vector<SeenSeries>& all, const SeriesFacts& learned)
       too_short.push_back(format_number_of(series.rows(), "row") +
                           (series.id.empty() ? "" : " of " + excerpt(words_of(series.id))));
     if (asked > H)
-      throw DataError("the input asks for ", asked, " rows; the model forecasts at most ", H);
+      throw DataError("the input has_future for ", asked, " rows; the model forecasts at most ", H);
   }
   if (!too_short.empty())
     throw DataError("the input has ", some_of(too_short), "; the model needs at least ", L);
@@ -266,7 +266,7 @@ std::vector<ForecastRequest> forecast_requests(const NamedArray& input, const Re
     columns = with_indicators(table, columns, learned.levels);
   columns.targets.clear();
   if (!input.columns.empty()) columns.targets = learned.columns;
-  const bool asks = rules.windows.stamps || !columns.known.empty();
+  const bool has_future = rules.windows.stamps || !columns.known.empty();
   std::vector<SeriesRows> parts = rows_of_series(table, columns.series);
   if (!columns.series.empty()) {
     leave_out_unlearned(parts, learned, left_out);
@@ -274,7 +274,7 @@ std::vector<ForecastRequest> forecast_requests(const NamedArray& input, const Re
   }
   std::vector<SeenSeries> all;
   for (const SeriesRows& part : parts)
-    all.push_back(seen_series(table, rules, columns, part, asks));
+    all.push_back(seen_series(table, rules, columns, part, has_future));
   require_fit(all, learned);
   require_rows_to_come(all, rules, learned.horizon, left_out);
   std::vector<ForecastRequest> requests;
@@ -288,10 +288,10 @@ NamedArray forecast_table(const NamedArray& input, const SeriesColumns& columns,
                           const std::vector<Tensor>& answers,
                           const std::vector<double>& quantiles) {
   const std::size_t ids = columns.series.size(), time = requests[0].coming.empty() ? 0 : 1,
-                    said = answers[0].size() / answers[0].shape()[0], first = ids + time;
+                    width = answers[0].size() / answers[0].shape()[0], first = ids + time;
   std::size_t rows = 0;
   for (const ForecastRequest& request : requests) rows += request.rows;
-  NamedArray table{xt::xarray<double>::from_shape({rows, first + said}), {}};
+  NamedArray table{xt::xarray<double>::from_shape({rows, first + width}), {}};
   if (time > 0) table.time = ids;
   if (!requests[0].clock.is_utc()) table.offsets.assign(rows, 0);
   std::vector<std::vector<std::string>> id_columns(ids);
@@ -300,8 +300,8 @@ NamedArray forecast_table(const NamedArray& input, const SeriesColumns& columns,
     for (std::size_t h = 0; h < requests[i].rows; ++h, ++row) {
       for (std::size_t k = 0; k < ids; ++k) id_columns[k].push_back(requests[i].id[k]);
       if (time > 0) set_time(table, row, requests[i].coming[h], requests[i].clock);
-      for (std::size_t j = 0; j < said; ++j)
-        table.values(row, first + j) = double(answers[i].data()[h * said + j]);
+      for (std::size_t j = 0; j < width; ++j)
+        table.values(row, first + j) = double(answers[i].data()[h * width + j]);
     }
   for (std::size_t k = 0; k < ids; ++k) write_ids(table, k, id_columns[k]);
   if (names.empty()) return table;

@@ -50,10 +50,10 @@ std::size_t count_within(const Tensor& quantiles, const Tensor& truth) {
 }
 
 /// Returns output q of variate v of window 0. (1, V, H, Q) -> (H)
-std::vector<double> output_of(const Tensor& said, std::size_t v, std::size_t q) {
-  const std::size_t H = said.shape()[2], Q = said.shape()[3];
+std::vector<double> output_of(const Tensor& outputs, std::size_t v, std::size_t q) {
+  const std::size_t H = outputs.shape()[2], Q = outputs.shape()[3];
   std::vector<double> values;
-  for (std::size_t h = 0; h < H; ++h) values.push_back(double(said.data()[(v * H + h) * Q + q]));
+  for (std::size_t h = 0; h < H; ++h) values.push_back(double(outputs.data()[(v * H + h) * Q + q]));
   return values;
 }
 
@@ -197,8 +197,8 @@ class ForecastTask : public Task, public Backtests, public HasUnits {
   /// Draws some variates of one window.
   std::vector<std::string> window_charts(Split split, std::size_t window) {
     const SeriesBatch batch = windows_.batch(windows_.in_order(split, window, 1));
-    const Tensor said = learner_.forecast_in_unit(batch.past, rows_of(batch)),
-                 future = learner_.point_of(said);
+    const Tensor outputs = learner_.forecast_in_unit(batch.past, rows_of(batch)),
+                 future = learner_.point_of(outputs);
     const std::size_t first = spec().lookback - std::min(spec().lookback, 2 * spec().horizon);
     const auto [number, row] = windows_.place(split, window);
     const TimeSeries& series = windows_.series(number);
@@ -218,8 +218,8 @@ class ForecastTask : public Task, public Backtests, public HasUnits {
                               variate(batch.future, v),
                               variate(future, v)};
       if (spec().predicts_quantiles()) {
-        picture.low = output_of(said, v, 0);
-        picture.high = output_of(said, v, spec().quantiles.size() - 1);
+        picture.low = output_of(outputs, v, 0);
+        picture.high = output_of(outputs, v, spec().quantiles.size() - 1);
       }
       charts.push_back(forecast_chart(picture));
     }

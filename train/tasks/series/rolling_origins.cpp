@@ -105,8 +105,8 @@ Examples RollingOrigins::examples(std::size_t first, std::size_t count) const {
   return examples;
 }
 
-void RollingOrigins::add(std::size_t first, const Tensor& said) {
-  const std::size_t B = said.shape()[0], V = said.shape()[1], H = result_.horizon,
+void RollingOrigins::add(std::size_t first, const Tensor& forecast) {
+  const std::size_t B = forecast.shape()[0], V = forecast.shape()[1], H = result_.horizon,
                     Q = std::max<std::size_t>(1, levels_.size());
   for (std::size_t b = 0; b < B; ++b) {
     const Chosen& at = chosen_[first + b];
@@ -114,22 +114,22 @@ void RollingOrigins::add(std::size_t first, const Tensor& said) {
       result_.values[at.origin] += 1;
       result_.scaled_values[at.origin] += differences_[at.place.series * V + v] > 0;
       for (std::size_t h = 0; h < H; ++h)
-        add_value(at, v, h, said.data() + ((b * V + v) * H + h) * Q);
+        add_value(at, v, h, forecast.data() + ((b * V + v) * H + h) * Q);
     }
   }
 }
 
 void RollingOrigins::add_value(const Chosen& at, std::size_t variate, std::size_t h,
-                               const real* said) {
+                               const real* forecast) {
   const auto& values = windows_.series(at.place.series).values;
   const std::size_t row = at.place.row, m = result_.season;
   const std::size_t unit = at.place.series * values.shape()[0] + variate;
   const double truth = values(variate, row + h);
-  const double point = double(said[levels_.empty() ? 0 : median_index(levels_)]);
+  const double point = double(forecast[levels_.empty() ? 0 : median_index(levels_)]);
   const auto errors = [&](std::size_t which) -> OriginErrors& {
     return result_.forecasts[which].origins[at.origin];
   };
-  add_error(errors(0), unit, h, truth, point, levels_.empty() ? nullptr : said);
+  add_error(errors(0), unit, h, truth, point, levels_.empty() ? nullptr : forecast);
   add_error(errors(1), unit, h, truth, values(variate, row - 1), nullptr);
   if (m > 1) add_error(errors(2), unit, h, truth, values(variate, row - m + h % m), nullptr);
 }

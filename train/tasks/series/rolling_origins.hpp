@@ -16,7 +16,7 @@ class RollingOrigins {
   std::size_t size() const { return chosen_.size(); }
   Examples examples(std::size_t first, std::size_t count) const;
   /// Adds forecasts of the windows from `first`, in the unit of the data. (B, V, H) or (B, V, H, Q)
-  void add(std::size_t first, const Tensor& said);
+  void add(std::size_t first, const Tensor& forecast);
   const Backtest& result() const { return result_; }
 
  private:
@@ -29,7 +29,7 @@ class RollingOrigins {
   void set_season(std::size_t wanted);
   /// Returns the mean seasonal difference of the training rows; 0 if there is none.
   double difference_of(std::size_t series, std::size_t variate) const;
-  void add_value(const Chosen& at, std::size_t variate, std::size_t h, const real* said);
+  void add_value(const Chosen& at, std::size_t variate, std::size_t h, const real* forecast);
   void add_error(OriginErrors& errors, std::size_t unit, std::size_t h, double truth,
                  double forecast, const real* quantiles);
 

@@ -34,23 +34,23 @@ Path cache_folder(const Config& config) {
 }
 
 void write_cache(const Path& file, const ByteCorpus& text, const Tokenizer& tokenizer,
-                 const EncodingWords& words) {
-  if (words.tell)
-    words.tell(fmt::format("encoding {} of text, once; its tokens go to {}",
-                           format_bytes(double(text.size())), file.string()));
+                 const EncodingCallbacks& callbacks) {
+  if (callbacks.report)
+    callbacks.report(fmt::format("encoding {} of text, once; its tokens go to {}",
+                                 format_bytes(double(text.size())), file.string()));
   PosixStorage storage;
   make_directories(storage, file.parent_path());
   commit_file(storage, file, [&](StoredFile& out) {
     const auto sink = [&](std::string_view piece) { out.append(piece.data(), piece.size()); };
-    write_encoded(text, tokenizer, sink, words.look);
+    write_encoded(text, tokenizer, sink, callbacks.poll);
   });
 }
 
 /// Returns the file with the tokens of a large text, written if missing. `id`: its encoding_id().
 Path tokens_on_disk(const Config& config, const ByteCorpus& text, const Tokenizer& tokenizer,
-                    std::uint64_t id, const EncodingWords& words) {
+                    std::uint64_t id, const EncodingCallbacks& callbacks) {
   const Path file = cache_folder(config) / fmt::format("{:016x}.tokens", id);
-  if (!PosixStorage().exists(file)) write_cache(file, text, tokenizer, words);
+  if (!PosixStorage().exists(file)) write_cache(file, text, tokenizer, callbacks);
   return file;
 }
 
@@ -90,19 +90,19 @@ void require_same_tokenizer(const Config& config, const Tokenizer& tokenizer,
 }
 
 EncodedText encoded_text(const Config& config, const ByteCorpus& text, const Tokenizer& tokenizer,
-                         const EncodingWords& words) {
+                         const EncodingCallbacks& callbacks) {
   if (text.size() <= encoded_in_memory) return EncodedText(text, tokenizer);
   const std::uint64_t id = encoding_id(text, tokenizer);
-  return EncodedText(tokens_on_disk(config, text, tokenizer, id, words), id);
+  return EncodedText(tokens_on_disk(config, text, tokenizer, id, callbacks), id);
 }
 
-void prepare_encoded_text(const Config& config, const EncodingWords& words) {
+void prepare_encoded_text(const Config& config, const EncodingCallbacks& callbacks) {
   if (!has_words(config) || config.text("data.kind") != "bytes") return;
   const ByteCorpus text(
       expand_files(config.text_list("data.files"), std::filesystem::current_path()));
   if (text.size() <= encoded_in_memory) return;
   const auto tokenizer = tokenizer_of(config);
-  tokens_on_disk(config, text, *tokenizer, encoding_id(text, *tokenizer), words);
+  tokens_on_disk(config, text, *tokenizer, encoding_id(text, *tokenizer), callbacks);
 }
 
 }  // namespace bochner

@@ -20,17 +20,17 @@ std::shared_ptr<const Tokenizer> tokenizer_of(const Config& config);
 /// Throws DataError unless the tokenizer has the digest of the trained model; 0 fits any.
 void require_same_tokenizer(const Config& config, const Tokenizer& tokenizer, std::uint64_t digest);
 
-/// Callbacks while a large text is encoded: `tell` gets a line for the user; `look` is called
+/// Callbacks while a large text is encoded: `report` gets a line for the user; `poll` is called
 /// repeatedly and may throw to cancel.
-struct EncodingWords {
-  std::function<void(const std::string&)> tell = {};
-  std::function<void()> look = {};
+struct EncodingCallbacks {
+  std::function<void(const std::string&)> report = {};
+  std::function<void()> poll = {};
 };
 /// Returns the tokens of a text; those of a large text come from a file, written if missing. Throws
 /// DataError, IoError.
 EncodedText encoded_text(const Config& config, const ByteCorpus& text, const Tokenizer& tokenizer,
-                         const EncodingWords& words = {});
+                         const EncodingCallbacks& callbacks = {});
 /// Writes the tokens of a language model's large text to the cache, if missing.
-void prepare_encoded_text(const Config& config, const EncodingWords& words);
+void prepare_encoded_text(const Config& config, const EncodingCallbacks& callbacks);
 
 }  // namespace bochner
