@@ -71,7 +71,7 @@ class SeriesWindows : public Dataset {
   const std::vector<std::vector<std::string>>& left_out() const { return left_out_; }
   std::optional<std::size_t> called(const std::vector<std::string>& id) const;
   const SeriesSpec& spec() const { return spec_; }
-  /// Of one series.
+  /// Returns the number of rows of a split of one series.
   std::size_t rows(Split split, std::size_t number = 0) const;
   /// Begin of a window's future; windows are in order of time, series by series.
   struct Place {

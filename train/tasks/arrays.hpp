@@ -1,5 +1,5 @@
 #pragma once
-/// Tensors and the like as arrays for other programs.
+/// Conversion of tensors, times and indices to arrays for other programs.
 
 #include <bochner/autodiff/tape.hpp>
 #include <bochner/base/time_array.hpp>
@@ -9,7 +9,7 @@ namespace bochner {
 inline xt::xarray<double> array_of(const Tensor& tensor) { return tensor; }
 inline xt::xarray<double> array_of(const Times& times) { return times; }
 
-/// Numbers in this shape.
+/// Returns numbers as an array of this shape.
 template <class Number>
 xt::xarray<double> array_of(const std::vector<Number>& numbers,
                             const std::vector<std::size_t>& shape) {

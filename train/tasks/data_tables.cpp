@@ -32,7 +32,7 @@ CsvOptions only_columns(const Config& config, const std::string& time,
   for (const std::string& column : columns)
     if (!column.empty()) csv.columns.push_back(column);
   if (std::any_of(csv.columns.begin(), csv.columns.end(), parse_count)) csv.columns.clear();
-  csv.if_missing = "fill it in, or leave its row out";
+  csv.if_missing = "fill it in, or remove its row";
   return csv;
 }
 

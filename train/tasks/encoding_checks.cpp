@@ -8,20 +8,19 @@
 namespace bochner {
 namespace {
 
-/// Frequencies of a space of so many dimensions, and what those on its axes demand.
+/// Checks the frequencies of a space, and that its channels fit frequencies on its axes.
 void check_frequencies(const Config& config, std::int64_t dimensions) {
   const std::string &frequencies = config.text("model.encoding.frequencies"),
                     &start = config.text("model.encoding.start");
   const bool series = frequencies == "geometric" || frequencies == "linear";
   if (start != "gaussian" && (series || frequencies == "random"))
     fail(config, "model.encoding.start",
-         "is that of learned frequencies, not of " +
-             assignment(config, "model.encoding.frequencies"),
+         "needs learned frequencies, not " + assignment(config, "model.encoding.frequencies"),
          "model.encoding.frequencies");
   if (!series && frequencies != "axes" && start == "gaussian") return;
   if (config.text("model.encoding.kind") == "multiplicative")
     fail(config, start != "gaussian" ? "model.encoding.start" : "model.encoding.frequencies",
-         "must be learned or random, from Gaussian ones, with " +
+         "must be learned or random, and start from Gaussian ones, with " +
              assignment(config, "model.encoding.kind"));
   if (config.integer("model.encoding.space") % dimensions == 0) return;
   fail(config, "model.encoding.space",
@@ -31,7 +30,7 @@ void check_frequencies(const Config& config, std::int64_t dimensions) {
        "model.encoding.frequencies");
 }
 
-/// The byte that two hexadecimal digits name.
+/// Returns the byte of two hexadecimal digits, or nothing.
 std::optional<char> byte_of(std::string_view digits) {
   unsigned code = 0;
   const char* end = digits.data() + digits.size();
@@ -45,19 +44,20 @@ std::optional<char> byte_of(std::string_view digits) {
 void check_encoding(const Config& config, std::int64_t dimensions) {
   const std::string& kind = config.text("model.encoding.kind");
   const std::int64_t width = config.integer("model.width");
-  const std::int64_t beside =
+  const std::int64_t encoded =
       2 * (config.integer("model.encoding.space") + config.integer("model.encoding.time"));
   const std::string with = fmt::format(" with {}", assignment(config, "model.encoding.kind"));
   if (kind == "additive" && width % 4 != 0)
     fail(config, "model.width", "must be a multiple of 4" + with, "model.encoding.kind");
   if (kind == "multiplicative" && width % 2 != 0)
     fail(config, "model.width", "must be even" + with, "model.encoding.kind");
-  if (kind == "concatenated" && width <= beside)
+  if (kind == "concatenated" && width <= encoded)
     fail(config, "model.width",
-         fmt::format("must be greater than {}, the channels of the encoding,{}", beside, with),
+         fmt::format("must be greater than {}, the channels of the encoding,{}", encoded, with),
          "model.encoding.kind");
   if (kind == "concatenated" && config.flag("model.encoding.every_block"))
-    fail(config, "model.encoding.every_block", "is not for an encoding beside the content");
+    fail(config, "model.encoding.every_block",
+         "must be false with " + assignment(config, "model.encoding.kind"));
   check_frequencies(config, dimensions);
 }
 
@@ -79,7 +79,7 @@ std::string separator_bytes(const Config& config) {
       bytes += *byte;
       i += 3;
     } else {
-      fail(config, "data.separator", "knows \\n, \\t, \\r, \\\\ and \\xHH only");
+      fail(config, "data.separator", "allows only the escapes \\n, \\t, \\r, \\\\ and \\xHH");
     }
   }
   if (bytes.empty()) fail(config, "data.separator", "must hold at least one byte");
@@ -92,11 +92,11 @@ void check_positions(const Config& config) {
   const bool text = model == "lm" && data != "event_files" && data != "hawkes";
   if (!text && data != "images" && data != "shapes")
     fail(config, "model.positions",
-         "is for the tokens of a text or of an image, not for " + assignment(config, "data.kind"),
+         "needs tokens of a text or of an image, not " + assignment(config, "data.kind"),
          "data.kind");
   if (config.text("model.encoding.kind") == "none")
-    fail(config, "model.encoding.kind", "says nothing to " + assignment(config, "model.positions"),
-         "model.positions");
+    fail(config, "model.encoding.kind",
+         "must not be \"none\" with " + assignment(config, "model.positions"), "model.positions");
   separator_bytes(config);
   check_encoding(config, text ? 1 : 2);
 }

@@ -8,7 +8,7 @@
 namespace bochner {
 namespace {
 
-/// Encoding of N places and T times in E channels, (T, N, E).
+/// Encoding of N places and T times in E channels. (T, N, E)
 struct Encoding {
   const DrawnGrid& grid;
   std::size_t times, places;
@@ -32,7 +32,7 @@ double product(const Encoding& encoding, std::size_t a, std::size_t b) {
   return std::inner_product(encoding.row(a), encoding.row(a + 1), encoding.row(b), 0.0);
 }
 
-/// With the place in the middle, at the middle time; 1 there.
+/// Draws the kernel with the middle place at the middle time, scaled to 1 there.
 HeatMap kernel_in_space(const Encoding& encoding) {
   const Plane& plane = encoding.plane;
   HeatMap map{"kernel: one place with all", "x", "y", plane.rows, plane.columns};
@@ -43,7 +43,7 @@ HeatMap kernel_in_space(const Encoding& encoding) {
   return map;
 }
 
-/// Of one place, between all times.
+/// Draws the kernel of the first place between all times, scaled to 1 at the first time.
 HeatMap kernel_in_time(const Encoding& encoding) {
   const std::string& time = encoding.grid.time;
   HeatMap map{"kernel: one place, all times", time, time, encoding.times, encoding.times};
@@ -54,7 +54,7 @@ HeatMap kernel_in_time(const Encoding& encoding) {
   return map;
 }
 
-/// Rows first, first + stride, .. of the encoding.
+/// Draws rows 0, stride, 2 stride, ... of the encoding.
 HeatMap channels_of(const Encoding& encoding, const std::string& title, const std::string& label,
                     std::size_t count, std::size_t stride) {
   HeatMap map{title, "channel", label, count, encoding.channels};
@@ -63,7 +63,7 @@ HeatMap channels_of(const Encoding& encoding, const std::string& title, const st
   return map;
 }
 
-/// 0, 1 / unit, .. (count - 1) / unit
+/// Returns 0, 1 / unit, ..., (count - 1) / unit.
 std::vector<double> steps(std::size_t count, std::size_t unit) {
   std::vector<double> numbers;
   for (std::size_t i = 0; i < count; ++i) numbers.push_back(double(i) / double(unit));

@@ -5,7 +5,7 @@
 namespace bochner {
 namespace {
 
-/// The first of `names` that `others` lack, or null.
+/// Returns the first of `names` that is not in `others`, or null.
 const std::string* first_missing(const std::vector<std::string>& others,
                                  const std::vector<std::string>& names) {
   const auto found = std::ranges::find_if(
@@ -17,19 +17,19 @@ const std::string* first_missing(const std::vector<std::string>& others,
 
 void require_size(const char* what, std::uint64_t size, std::uint64_t most) {
   if (size < 1 || size > most)
-    throw DataError("facts claim ", size, " ", what, "; they may have 1 to ", most);
+    throw DataError("facts hold ", size, " ", what, "; must be from 1 to ", most);
 }
 
 void require_known_names(const char* what, const std::vector<std::string>& known,
                          const std::vector<std::string>& found) {
   if (known.empty() || known == found) return;
   if (const std::string* unknown = first_missing(known, found))
-    throw DataError("data.files: the model knows no ", what, " ", excerpt(*unknown),
-                    "; it learned ", excerpt(known.front()), " and ", known.size() - 1, " more");
+    throw DataError("data.files: the model does not know the ", what, " ", excerpt(*unknown),
+                    "; it was trained on ", excerpt(known.front()), " and ", known.size() - 1,
+                    " more");
   const std::string* missing = first_missing(found, known);
-  throw DataError("data.files: the model has learned the ", what, " ",
-                  excerpt(missing ? *missing : known[0]),
-                  ", of which there are too few rows here, or none");
+  throw DataError("data.files: too few rows, or none, for the ", what, " ",
+                  excerpt(missing ? *missing : known[0]), ", which the model was trained on");
 }
 
 }  // namespace bochner

@@ -1,15 +1,15 @@
 #pragma once
-/// Facts: what a model learned of its data and needs to answer a question: names, units, sizes,
-/// clocks. Each kind of task has a struct of them,
+/// Facts: properties of the training data that a model needs to answer questions: names, units,
+/// sizes, clocks. Each kind of task has a struct of them,
 ///
 ///   struct TextFacts {
 ///     static constexpr const char* kind = "text";
 ///     std::uint64_t vocabulary = 0;
 ///     template <class Archive> void serialize(Archive& archive) { archive(vocabulary); }
-///     void check() const;  // throws DataError where sizes contradict each other
+///     void check() const;  // throws DataError if sizes contradict each other
 ///   };
 ///
-/// which a checkpoint holds as bytes, and an exported file as base64.
+/// stored as bytes in a checkpoint, and as base64 in an exported file.
 
 #include <bochner/train/storage/bounded_archive.hpp>
 #include <bochner/train/storage/encode.hpp>
@@ -24,7 +24,7 @@ std::string encode_facts(Facts facts) {
   return encoded(kind) + encoded(facts);
 }
 
-/// The name of their kind. Throws DataError for damaged bytes.
+/// Returns the kind of encoded facts. Throws DataError for damaged bytes.
 inline std::string kind_of_facts(std::string_view bytes) {
   std::string kind;
   BoundedInputArchive archive(bytes);
@@ -32,7 +32,7 @@ inline std::string kind_of_facts(std::string_view bytes) {
   return kind;
 }
 
-/// Throws DataError for facts of another kind, and for bytes that are damaged.
+/// Decodes facts. Throws DataError for facts of another kind, and for damaged bytes.
 template <class Facts>
 Facts decode_facts(std::string_view bytes) {
   BoundedInputArchive archive(bytes);
@@ -47,14 +47,14 @@ Facts decode_facts(std::string_view bytes) {
   return facts;
 }
 
-/// The facts of the run that a task continues, judges or starts from.
+/// Facts of the run that a task continues, evaluates or starts from.
 struct KnownFacts {
   std::string bytes = {};  ///< "" for a new run
-  bool extends = false;    ///< whether data may hold names that the facts lack, as for a fork
+  bool extends = false;    ///< whether data may hold further names, as for a fork
 
-  /// Whether the facts say what data must hold.
+  /// Returns whether data must match the facts.
   bool are_exact() const { return !bytes.empty() && !extends; }
-  /// The facts, or initial ones where there are none, or only those of another kind of parent.
+  /// Returns the facts, or default ones if there are none or the parent is of another kind.
   template <class Facts>
   Facts of() const {
     const bool none = bytes.empty() || (extends && kind_of_facts(bytes) != Facts::kind);
@@ -65,8 +65,8 @@ struct KnownFacts {
 /// Throws DataError unless a size from a file is from 1 to `most`.
 void require_size(const char* what, std::uint64_t size, std::uint64_t most);
 
-/// Throws DataError where the data hold a name that the model has not learned, or lack one of those
-/// that it needs all of. `what`: "type", "label", "series", "column".
+/// Throws DataError if the data hold an unknown name, or lack a known one. `what`: "type", "label",
+/// "series", "column".
 void require_known_names(const char* what, const std::vector<std::string>& known,
                          const std::vector<std::string>& found);
 

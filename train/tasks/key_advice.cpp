@@ -8,7 +8,7 @@
 namespace bochner {
 namespace {
 
-/// Also a section is, whose name stands for its kind.
+/// Returns the key without ".kind": a section is an alias of its kind.
 std::string without_kind(const std::string& key) {
   constexpr std::string_view kind = ".kind";
   return key.ends_with(kind) ? key.substr(0, key.size() - kind.size()) : key;

@@ -3,8 +3,8 @@
 
 namespace bochner {
 
-/// What to type in place of an option that there is not: "--set optim.lr=3" for "--lr" and "3", of
-/// keys that are called so those with the fewest parts. "" where none is.
+/// Returns what to type instead of an unknown option: "--set optim.lr=3" for "--lr" and "3". Of
+/// several keys with this name it suggests those with the fewest parts; "" if there is none.
 std::string key_advice(const std::string& option, const std::string& value);
 
 }  // namespace bochner

@@ -22,12 +22,12 @@ class Tokenizer;
 class AnswersTables {
  public:
   virtual ~AnswersTables() = default;
-  /// How a table with a question is read.
+  /// Returns how to read a table with a question.
   virtual ReadOptions read_options() const = 0;
-  /// Names of the columns that predict() takes, besides the time; none for all.
+  /// Returns the columns that predict() needs in addition to the time; none for all.
   virtual std::vector<std::string> input_columns() const { return {}; }
   virtual NamedArray predict(const NamedArray& question) = 0;
-  /// Notes on the last answer for the user, a line each.
+  /// Returns notes on the last answer for the user, a line each.
   virtual std::vector<std::string> notes() const { return {}; }
 };
 
@@ -35,7 +35,7 @@ class AnswersTables {
 class AnswersTexts {
  public:
   virtual ~AnswersTexts() = default;
-  /// `batch` texts are computed at a time.
+  /// Returns a row for each text, computed `batch` at a time.
   virtual NamedArray predict_texts(const std::vector<std::string>& texts, std::size_t batch) = 0;
 };
 
@@ -45,25 +45,25 @@ class WritesText {
   virtual ~WritesText() = default;
   virtual LanguageModel& language_model() = 0;
   virtual const Tokenizer& tokenizer() const = 0;
-  /// Tokens of a training window.
+  /// Returns the tokens of a training window.
   virtual std::size_t window() const = 0;
-  /// Positions that the model can tell apart.
+  /// Returns how many positions the model distinguishes.
   virtual std::size_t positions() const = 0;
 };
 
-/// A latent variable with a prior.
+/// Has a latent variable with a prior.
 class HasLatent {
  public:
   virtual ~HasLatent() = default;
-  /// Expected examples whose latent variables are drawn from the prior: functions of the seed and
-  /// their number.
+  /// Returns expected examples whose latent variables are drawn from the prior; example i depends
+  /// only on the seed and i.
   virtual NamedArray sample(std::size_t count, std::uint64_t seed) = 0;
-  /// Mean and deviation of the latent variable of each example. -> (B, 2 d)
+  /// Returns mean and deviation of the latent variable of each example. (B, 2 d)
   virtual NamedArray latent(const NamedArray& examples) = 0;
   virtual NamedArray latent_of_texts(const std::vector<std::string>& texts) = 0;
 };
 
-/// Examples of the validation split that the facts hold, to look into the model without its data.
+/// Has validation examples in its facts, to inspect the model without its data.
 class HasSpecimens {
  public:
   virtual ~HasSpecimens() = default;
@@ -72,7 +72,7 @@ class HasSpecimens {
   virtual void forward_specimen(Tape& tape, std::size_t i) = 0;
 };
 
-/// What a learner can do besides having a model; null where it cannot.
+/// Optional abilities of a learner; null if it lacks them.
 struct LearnerAbilities {
   AnswersTables* tables = nullptr;
   AnswersTexts* texts = nullptr;
@@ -85,26 +85,26 @@ class Learner {
  public:
   virtual ~Learner() = default;
   virtual Module& model() = 0;
-  /// For the user: "lm, 4 blocks, D 128, linear(positive, gaussian, m 64)"
+  /// Returns a summary for the user: "lm, 4 blocks, D 128, linear(positive, gaussian, m 64)".
   virtual std::string describe() const = 0;
-  /// The bytes of encode_facts().
+  /// Returns the bytes of encode_facts().
   virtual std::string facts() const = 0;
-  /// Unit of the loss: "nats".
+  /// Returns the unit of the loss: "nats".
   virtual std::string loss_unit() const { return "nats"; }
-  /// Sizes of the model that neither its config nor its tensors tell, for PyTorch: {"length": 128}.
+  /// Returns sizes that are neither in the config nor in the tensors, for PyTorch: {"length": 128}.
   virtual Json sizes() const;
-  /// Names of the series that tensors of the model have a row for.
+  /// Returns names of the series that tensors of the model have a row for.
   virtual std::vector<std::string> series() const { return {}; }
-  /// Digest of the tokenizer; 0 for bytes and for models without tokens of text.
+  /// Returns the digest of the tokenizer; 0 for bytes and for models without tokens of text.
   virtual std::uint64_t tokenizer_digest() const { return 0; }
   /// Adds pictures of the model that need no examples.
   virtual void illustrate(Page&) {}
   virtual LearnerAbilities abilities() { return {}; }
 };
 
-/// The learner that a valid config and the facts of a checkpoint describe; weights are initial.
-/// Without facts, its model has the names of parameters of a run of this config, and sizes of the
-/// smallest data. Throws DataError for facts of another kind, and for damaged ones.
+/// Makes the learner of a valid config and of the facts of a checkpoint, with initial weights.
+/// Without facts, parameters have the names of a run of this config and sizes of the smallest data.
+/// Throws DataError for facts of another kind, and for damaged ones.
 std::unique_ptr<Learner> make_learner(const Config& config, const KnownFacts& facts);
 
 }  // namespace bochner

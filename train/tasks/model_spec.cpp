@@ -69,7 +69,7 @@ void try_blocks(const Config& config) {
   const bool irregular = has_irregular_tokens(config);
   if (irregular || forecasts_rows(config))
     stack = with_times(stack, read_spec<TimeEncodingSpec>(config, "model.time"));
-  stack.blocks = std::max<std::size_t>(1, stack.pattern.size());  // the others are like them
+  stack.blocks = std::max<std::size_t>(1, stack.pattern.size());  // further blocks repeat them
   BlockStack blocks(stack);
   initialize(blocks, config.count("train.seed"));
   const Times times = {{0., 1.5}};
@@ -80,7 +80,7 @@ void try_blocks(const Config& config) {
 
 namespace {
 
-/// What tells mixers of a kind apart, "" for nothing.
+/// Returns the settings that distinguish mixers of a kind, "" if there are none.
 std::string form_of(const MixerSpec& mixer) {
   if (mixer.kind == "linear")
     return fmt::format("{}, {}, m {}{}", mixer.features.kind, mixer.features.density.kind,

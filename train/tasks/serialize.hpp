@@ -1,5 +1,5 @@
 #pragma once
-/// Arrays inside facts: their shape and their elements, checked against each other when read.
+/// Serialization of arrays in facts: shape and elements, checked against each other when read.
 
 #include <algorithm>
 #include <bochner/autodiff/tensor.hpp>
@@ -10,13 +10,13 @@
 
 namespace bochner {
 
-/// Throws DataError unless so many elements fill the shape.
+/// Throws DataError unless the shape holds this number of elements.
 inline void require_shape(const std::vector<std::uint64_t>& shape, std::uint64_t elements) {
   std::uint64_t size = 1;
   bool fits = shape.size() <= 8;
   for (const std::uint64_t side : shape) fits = fits && !__builtin_mul_overflow(size, side, &size);
   if (!fits || size != elements)
-    throw DataError("an array of ", elements, " elements claims another shape");
+    throw DataError("facts hold an array of ", elements, " elements that do not fill its shape");
 }
 
 /// Reads or writes any array with shape(), size(), data() and resize().

@@ -1,6 +1,5 @@
 #pragma once
-/// Specimens: validation examples that facts hold, so that a model can be looked into without its
-/// data.
+/// Specimens: validation examples in facts, to inspect a model without its data.
 
 #include <algorithm>
 #include <bochner/data/dataset.hpp>
@@ -12,15 +11,15 @@ namespace bochner {
 
 inline constexpr std::uint64_t most_specimens = 16;
 
-/// `count` numbers from 0, ..., all - 1, evenly spread; all of them where there are no more.
+/// Returns `count` of the numbers 0, ..., all - 1, evenly spaced, or all of them.
 inline std::vector<std::uint64_t> spread_over(std::uint64_t count, std::uint64_t all) {
   std::vector<std::uint64_t> places(std::min(count, all));
   for (std::uint64_t i = 0; i < places.size(); ++i) places[i] = i * all / places.size();
   return places;
 }
 
-/// Batches of one example each, spread over the validation split of a dataset with batch(): at most
-/// 16, and so few that they hold a million elements at most, but one.
+/// Returns batches of one example each, evenly spaced in the validation split of a dataset with
+/// batch(): at most 16, and at most a million elements together, but at least one.
 template <class Data>
 auto take_specimens(const Data& data, std::uint64_t elements_per_example) {
   constexpr std::uint64_t most_elements = 1 << 20;
@@ -32,18 +31,18 @@ auto take_specimens(const Data& data, std::uint64_t elements_per_example) {
   return specimens;
 }
 
-/// Examples that can be passed through a model one at a time, for the observers of the tape.
+/// Examples to pass through a model one at a time, for the observers of the tape.
 struct Specimens {
   std::size_t count = 0;
   std::function<void(Tape& tape, std::size_t i)> forward = {};
 };
-/// Those in the facts of a learner.
+/// Returns the specimens in the facts of a learner.
 inline Specimens kept_specimens(Learner& learner) {
   HasSpecimens* has = learner.abilities().specimens;
   if (!has) return {};
   return {has->specimens(), [has](Tape& tape, std::size_t i) { has->forward_specimen(tape, i); }};
 }
-/// All validation examples of a task.
+/// Returns all validation examples of a task.
 inline Specimens validation_specimens(Task& task) {
   return {std::size_t(task.data().examples(Split::validation)), [&task](Tape& tape, std::size_t i) {
             task.evaluate(tape, {Split::validation, {{i}}});

@@ -22,7 +22,7 @@ Evaluation& Evaluation::operator+=(const Evaluation& part) {
 
 double Evaluation::mean(std::string_view name) const {
   const auto found = std::ranges::find(measures, name, &Measure::name);
-  require(found != measures.end(), "evaluation", "there is no measure ", name);
+  require(found != measures.end(), "evaluation", "no measure is named ", name);
   return mean(*found);
 }
 
@@ -62,7 +62,7 @@ Evaluation evaluate_answers(const Var& logits, const Indices& labels) {
 }
 
 NamedArrays Task::arrays(const Examples&) {
-  throw std::invalid_argument("this model has no examples as arrays: " + learner().describe());
+  throw std::invalid_argument("cannot export examples of this model: " + learner().describe());
 }
 
 Json Learner::sizes() const { return Json(std::initializer_list<Json::Member>{}); }
@@ -76,10 +76,9 @@ TakenBatches batches_taken(const Dataset& data, Split split, std::size_t batch,
 TakenBatches evaluated_batches(const Dataset& data, Split split, std::size_t batch,
                                std::uint64_t limit) {
   const TakenBatches taken = batches_taken(data, split, batch, limit);
-  require(taken.count > 0, "evaluation", "there is no ", name_of(split), " data; ",
-          split == Split::validation
-              ? "data.validation, data.validation_examples or data.splits keep some"
-              : "data.test_examples of generated data, or data.splits, keep some");
+  require(taken.count > 0, "evaluation", "the config keeps no ", name_of(split), " data; set ",
+          split == Split::validation ? "data.validation, data.validation_examples or data.splits"
+                                     : "data.test_examples of generated data, or data.splits");
   return taken;
 }
 

@@ -310,7 +310,7 @@ TEST(ShardedEvaluation, NeedsDataAsAnyOther) {
   const auto task = make_task(config);
   Trainer trainer(config, *task, run_steps);
   EXPECT_THAT(message_of<std::invalid_argument>([&] { trainer.validate(); }),
-              HasSubstr("there is no validation data"));
+              HasSubstr("keeps no validation data"));
 }
 
 }  // namespace shards_test

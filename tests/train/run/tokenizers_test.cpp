@@ -124,7 +124,7 @@ TEST_F(WordRun, FindsTheTokensOfALargeText) {
                    "data.tokenizer.model='" + folder.write("words.model", model).string() + "'"});
   const ByteCorpus text({folder.path() / "text"});
   std::vector<std::string> told;
-  const EncodingWords words{[&](const std::string& line) { told.push_back(line); }};
+  const EncodingCallbacks words{[&](const std::string& line) { told.push_back(line); }};
   const auto tokenizer = tokenizer_of(recipe);
   const EncodedText first = encoded_text(recipe, text, *tokenizer, words);
   const EncodedText again = encoded_text(recipe, text, *tokenizer, words);
@@ -158,11 +158,12 @@ TEST_F(WordRun, FindsTheTokensOfALargeText) {
 TEST_F(WordRun, NeedsAModel) {
   EXPECT_THAT(
       message_of<ConfigError>([&] { tiny_config("text", {"data.tokenizer.kind=sentencepiece"}); }),
-      HasSubstr("data.tokenizer.model = \"\": must name a model: bochner data tokenizer"));
+      HasSubstr(
+          "data.tokenizer.model = \"\": must name a model; make one with: bochner data tokenizer"));
   EXPECT_THAT(message_of<ConfigError>([&] {
                 config({"model.positions=encoding", "model.encoding.kind=additive"});
               }),
-              HasSubstr("is for bytes"));
+              HasSubstr("needs bytes as tokens"));
 }
 
 }  // namespace words_test

@@ -3,7 +3,7 @@
 #include <bochner/train/tasks/distribution_shift.hpp>
 
 namespace bochner {
-namespace foreign_units_test {
+namespace distribution_shift_test {
 
 using testing::ElementsAre;
 
@@ -15,5 +15,5 @@ TEST(FarUnits, AreOfAnotherMeanOrDeviation) {
                   "d (mean 0, deviation 2; here 0, 0.5)"));
 }
 
-}  // namespace foreign_units_test
+}  // namespace distribution_shift_test
 }  // namespace bochner

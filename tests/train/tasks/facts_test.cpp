@@ -33,12 +33,12 @@ std::string repeated(const std::string& row, std::size_t count, std::size_t firs
 
 class RunNames : public testing::Test {
  protected:
-  /// A run that begins with the data as they are now: its config and its facts.
+  /// Returns config and facts of a run of the present data.
   void begin(const std::vector<std::string>& sets) {
     config_ = tiny_config(file_, sets);
     known_.bytes = make_task(*config_)->learner().facts();
   }
-  /// The facts of a task on the data as they are now.
+  /// Returns the facts of a task on the present data.
   template <class Facts>
   Facts facts(bool extends = true) const {
     const auto task = make_task(*config_, {known_.bytes, extends});
@@ -49,7 +49,7 @@ class RunNames : public testing::Test {
     return message_of<DataError>([&] { make_task(*config_, known_); });
   }
 
-  /// A run of this config.
+  /// Returns a run of this config.
   void train(const Config& config) {
     Session session = Session::start({storage_, run_, "test"}, config);
     run_leg(session, 1);
@@ -77,7 +77,7 @@ TEST_F(RunNames, OfTypesAreThoseOfTheirNumbers) {
     EXPECT_EQ(task->arrays(task->data().in_order(Split::train, 0, 1))[0].second(0, 0), 1);
   }
   write(events + buys + views + sales);
-  EXPECT_THAT(problem(), HasSubstr("the model knows no type \"sell\""));
+  EXPECT_THAT(problem(), HasSubstr("the model does not know the type \"sell\""));
 }
 
 TEST_F(RunNames, OfLabelsAreThoseOfTheirNumbers) {
@@ -87,7 +87,7 @@ TEST_F(RunNames, OfLabelsAreThoseOfTheirNumbers) {
   EXPECT_THAT(facts<LabelFacts>().labels, ElementsAre("bad", "good"));
   write("text,label,rest\n" + repeated("awful {},poor", 20) + repeated("nice {},good", 20));
   EXPECT_THAT(facts<LabelFacts>().labels, ElementsAre("bad", "good", "poor"));
-  EXPECT_THAT(problem(), HasSubstr("the model knows no label \"poor\""));
+  EXPECT_THAT(problem(), HasSubstr("the model does not know the label \"poor\""));
 }
 
 TEST_F(RunNames, OfSeriesAndOfTheirCovariatesAreThoseOfTheirNumbers) {
@@ -105,7 +105,7 @@ TEST_F(RunNames, OfSeriesAndOfTheirCovariatesAreThoseOfTheirNumbers) {
   write(header + south + north);
   EXPECT_THAT(facts<SeriesFacts>(false).names(), ElementsAre("north", "south"));
   write(header + south);
-  EXPECT_THAT(problem(), HasSubstr("the model has learned the series \"north\""));
+  EXPECT_THAT(problem(), HasSubstr("too few rows, or none, for the series \"north\""));
 }
 
 TEST_F(RunNames, OfColumnsOfATable) {
@@ -136,7 +136,7 @@ TEST_F(RunNames, OfColumnsOfSensors) {
   EXPECT_EQ(facts<SensorFacts>().variates, 2u);
 }
 
-/// Whatever they hold, a run can be read again.
+/// A run can be read again with any facts.
 TEST_F(RunNames, MayHoldTabsAndLineEnds) {
   write("\"a\tb\",\"y\nz\"\n" + repeated("{0}", 20));
   train(tiny_config(file_, {"model.kind=gp", "data.kind=table", "train.batch=1", "train.steps=1"}));
@@ -145,7 +145,7 @@ TEST_F(RunNames, MayHoldTabsAndLineEnds) {
   EXPECT_EQ(kept.table.target, "y\nz");
 }
 
-/// Facts keep any bytes.
+/// Facts preserve any bytes.
 TEST_F(RunNames, AreUtf8) {
   write("x\xe9,y\n" + repeated("{0}", 20));
   begin({"model.kind=gp", "data.kind=table", "train.batch=1"});
@@ -162,7 +162,7 @@ TEST_F(RunNames, AreInARunAndInItsForks) {
   EXPECT_THAT(message_of<DataError>([&] {
                 load_task({run_.string(), {}, false});
               }),
-              HasSubstr("the model knows no type \"sell\""));
+              HasSubstr("the model does not know the type \"sell\""));
   std::vector<std::string> notes;
   Session::fork({storage_, fork, "test"}, {run_, ""}, config, {.schedule = true}, notes);
   EXPECT_THAT(decode_facts<EventFacts>(load_run(fork.string()).checkpoint.facts()).table.types,

@@ -14,7 +14,7 @@ std::vector<std::string> names_in(Module& model) {
   return names;
 }
 
-/// A kind of data in files, and which of those below it reads.
+/// A kind of data in files, and which of the files below it reads.
 struct FileKind {
   const char* name;
   const char* files;

@@ -15,7 +15,7 @@ using testing::HasSubstr;
 const std::string classifier = "model.kind = \"classifier\"\ndata.kind = \"listops\"\n";
 const std::string hawkes = "model.kind = \"events\"\ndata.kind = \"hawkes\"\n";
 
-/// All ten and the forms of some, with one more setting.
+/// All ten kinds and the forms of some, with one further setting.
 std::vector<std::pair<std::string, std::string>> all_mixers() {
   std::vector<std::pair<std::string, std::string>> all;
   for (const std::string& kind : mixers().names()) all.emplace_back(kind, "train.steps=1000");
@@ -66,7 +66,7 @@ TEST(StackChecks, KeysThatNoMixerHas) {
     EXPECT_EQ(error(kept), "");
 }
 
-/// A sweep over kinds would train the same model again and again.
+/// A sweep over kinds would train the same model repeatedly.
 TEST(StackChecks, KindsBesideAPattern) {
   const std::string pattern = "model.pattern = [\"linear\"]\n", kind = "model.mixer.kind=ssm";
   EXPECT_EQ(error_after_files(pattern, {kind}),
@@ -141,16 +141,16 @@ TEST(StackChecks, CosformerTellsItsPositionsApart) {
   const std::string longer = "data.validation_length = 128\n";
   EXPECT_EQ(error_in(cosformer), "");
   EXPECT_EQ(error_in(cosformer + longer),
-            "bad.toml:6:26: data.validation_length = 128: must be at most 64, the positions that "
-            "cosformer tells apart: a new run may have a larger model.mixer.features.length");
+            "bad.toml:6:26: data.validation_length = 128: must be at most 64, the positions of "
+            "cosformer: train a new run with a larger model.mixer.features.length");
   EXPECT_EQ(error_in(cosformer + longer + "model.mixer.features.length = 128\n"), "");
   EXPECT_EQ(error_in(cosformer + "model.mixer.features.length = 32\n"),
             "bad.toml:6:31: model.mixer.features.length = 32: must be 0, or at least data.length = "
             "64");
 }
 
-/// What the checks of keys let through, every layer takes: stacks of one kind and of two, with one
-/// more key, for models of the past and of both directions, of tokens with times and without.
+/// Layers accept every config that the checks of keys accept: stacks of one kind and of two, with a
+/// further key, causal and bidirectional, of tokens with and without times.
 TEST(StackChecks, LetThroughWhatLayersTake) {
   const std::string small =
       "model.width = 8\nmodel.blocks = 2\nmodel.mixer.heads = 2\nmodel.mixer.m = 4\n";

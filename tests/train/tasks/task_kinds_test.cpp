@@ -7,13 +7,13 @@
 #include "train/training_run.hpp"
 
 namespace bochner {
-namespace data_kinds_test {
+namespace task_kinds_test {
 
 NamedArray read(const std::string& text, const Config& config) {
   return parse_csv(text, "a.csv", table_options(config).csv);
 }
 
-/// No double tells these two apart.
+/// These two are equal as doubles.
 TEST(TableOptions, SequencesAreToldApartAsTheyAreWritten) {
   const Config config =
       tiny_config("a.csv", {"model.positions=none", "model.kind=events", "data.kind=event_files",
@@ -32,5 +32,5 @@ TEST(TableOptions, LabelsOfTextsAreAsTheyAreWritten) {
   EXPECT_EQ(rows.labels, (std::vector<std::string>{"01", "1", "1.0"}));
 }
 
-}  // namespace data_kinds_test
+}  // namespace task_kinds_test
 }  // namespace bochner

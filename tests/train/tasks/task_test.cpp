@@ -67,7 +67,7 @@ TEST(EvaluateAll, TakesEveryByteOfTheValidationText) {
   EXPECT_GT(evaluate_all(*task, Split::train, 2).terms, 0u);
 }
 
-/// Also where there are more processes than batches.
+/// Also with more processes than batches.
 TEST(EvaluateAll, SaysTheSameInAnyNumberOfProcesses) {
   TemporaryFolder folder;
   const Config config = tiny_config(folder.write("text", tiny_text()));
@@ -104,7 +104,7 @@ TEST(MakeTask, DescribesThePatternOfItsMixers) {
   EXPECT_EQ(words("linear"), "lm, 5 blocks, D 8, " + linear + " x gate, positions none");
 }
 
-/// Runs that differ in the rule, its rates or the form of a state space are told apart.
+/// Descriptions show the rule, its rates and the form of a state space.
 TEST(MakeTask, DescribesTheFormsOfItsMixers) {
   const auto words = [](const std::string& mixer) {
     return make_task(
@@ -128,7 +128,7 @@ TEST(MakeTask, CountsItsTestExamples) {
             "copy, 8 tokens of 20  ·  10000 examples to train, 1000 to validate, 7 to test");
 }
 
-/// At the key that would keep some.
+/// Errors name the key that would keep some.
 TEST(RequireExamples, NamesTheKey) {
   const auto error = [](const std::vector<std::string>& sets, Split split) {
     const Config config = generated(sets);
@@ -156,7 +156,7 @@ TEST(RequireExamples, NamesTheKey) {
             "number");
 }
 
-/// Feature maps that tell positions apart are made for the true number of tokens of each task.
+/// Feature maps with positions are made for the true number of tokens of each task.
 TEST(MakeTask, TellsThePositionsOfTheLongestSequenceApart) {
   const std::vector<std::vector<std::string>> tasks = {
       {"model.kind=classifier", "data.kind=shapes", "data.side=12", "model.pooling=cls"},
@@ -174,7 +174,7 @@ std::string error_of(const std::vector<std::string>& sets) {
   return message_of<ConfigError>([&] { generated(sets); });
 }
 
-/// The answers of a copy stand at the places of its symbols, one part later.
+/// Answers of a copy are at the positions of its symbols, one part later.
 TEST(Places, OfGeneratedSequencesArePartAndPlaceInIt) {
   const Config config = generated(
       {"data.kind=copy", "data.length=16", "data.vocabulary=6", "model.positions=encoding",
@@ -212,7 +212,7 @@ TEST(Places, OfALineTakeTheSeparatorOfTheText) {
   EXPECT_EQ(loss("'\\n'"), loss("'\\x2e\\x0A'"));
 }
 
-/// Of a text by place and line, of an image by pixel, and nothing of other positions.
+/// Draws the encoding of a text by place and line, of an image by pixel; none of other positions.
 TEST(Places, AreDrawn) {
   const TemporaryFolder folder;
   const auto text = folder.write("text", tiny_text());
@@ -243,22 +243,22 @@ TEST(Places, SayWhatDoesNotFit) {
   EXPECT_THAT(error_of({"model.positions=encoding", "data.separator="}),
               testing::HasSubstr("data.separator = \"\": must hold at least one byte"));
   EXPECT_THAT(error_of({"model.positions=encoding", "data.separator='a\\q'"}),
-              testing::HasSubstr("knows \\n, \\t, \\r, \\\\ and \\xHH only"));
+              testing::HasSubstr("allows only the escapes \\n, \\t, \\r, \\\\ and \\xHH"));
   for (const char* digits : {"1z", "-1", " 1", "+1", "1", ""})
     EXPECT_THAT(
         error_of({"model.positions=encoding", std::string("data.separator='a\\x") + digits + "'"}),
-        testing::HasSubstr("\\xHH only"))
+        testing::HasSubstr("only the escapes"))
         << digits;
   EXPECT_THAT(error_of({"model.positions=encoding", "model.encoding.kind=none"}),
-              testing::HasSubstr("model.encoding.kind = \"none\": says nothing"));
+              testing::HasSubstr("model.encoding.kind = \"none\": must not be"));
   EXPECT_THAT(
       error_of({"model.positions=encoding", "model.encoding.kind=additive", "model.width=6"}),
       testing::HasSubstr("model.width = 6: must be a multiple of 4"));
   EXPECT_THAT(error_of({"model.kind=classifier", "data.kind=listops", "model.positions=encoding"}),
-              testing::HasSubstr("is for the tokens of a text or of an image"));
+              testing::HasSubstr("needs tokens of a text or of an image"));
 }
 
-/// A run that began with keys that meant nothing to it goes on.
+/// A run with unused keys can be resumed.
 TEST(Places, OfRunsThatIgnoredThemAreLeftAlone) {
   std::string text = print_config(generated({"data.kind=copy"}));
   text.replace(text.find("space = 32"), 10, "space = 16");
@@ -274,12 +274,11 @@ TEST(EvaluateTask, TakesAnySplitThatHasExamples) {
   const std::uint64_t examples = task->data().examples(Split::train);
   EXPECT_EQ(evaluate_task(*task, Split::train, 7)->terms, examples * 8);
   EXPECT_EQ(message_of<std::invalid_argument>([&] { evaluate_task(*task, Split::test, 7); }),
-            "[evaluation] there is no test data; data.test_examples of generated data, or "
-            "data.splits, keep some");
-  EXPECT_EQ(
-      message_of<std::invalid_argument>([&] { evaluate_task(*task, Split::validation, 7); }),
-      "[evaluation] there is no validation data; data.validation, data.validation_examples or "
-      "data.splits keep some");
+            "[evaluation] the config keeps no test data; set data.test_examples of generated data, "
+            "or data.splits");
+  EXPECT_EQ(message_of<std::invalid_argument>([&] { evaluate_task(*task, Split::validation, 7); }),
+            "[evaluation] the config keeps no validation data; set data.validation, "
+            "data.validation_examples or data.splits");
 }
 
 TEST(TokenTask, ValidatesOnTheAnswersOfOtherExamples) {
@@ -288,7 +287,7 @@ TEST(TokenTask, ValidatesOnTheAnswersOfOtherExamples) {
   EXPECT_EQ(task->data().batches(Split::validation, 3), 3u);
   const Evaluation all = *evaluate_task(*task, Split::validation, 3);
   EXPECT_EQ(all.terms, 7u);
-  // Before any training it knows as much as a guess.
+  // Before training, it is as good as a guess.
   EXPECT_NEAR(all.loss(), std::log(20), 0.5);
   EXPECT_EQ(evaluate_task(*task, Split::validation, 3, 1, [] { return false; })->terms, 3u);
 }

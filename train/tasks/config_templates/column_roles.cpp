@@ -5,8 +5,8 @@
 namespace bochner {
 namespace {
 
-/// user, user_id, Session ID: whose something is.
-bool names_somebody(const std::string& column) {
+/// Returns whether a column is named like an id: user, user_id, Session ID.
+bool names_an_id(const std::string& column) {
   const std::string name = lower_case(column);
   for (const char* whole : {"sequence", "session", "case", "user", "id", "customer", "patient"})
     if (name == whole) return true;
@@ -21,7 +21,7 @@ bool names_a_source(const std::string& column) {
        {"sensor", "device", "station", "meter", "probe", "node", "machine", "channel", "tag",
         "metric", "variable", "parameter", "signal", "series", "item", "name", "site", "location"})
     if (name == whole || name == std::string(whole) + "_name") return true;
-  return names_somebody(column);
+  return names_an_id(column);
 }
 
 std::optional<std::size_t> time_column(const InferredTable& table) {
@@ -34,7 +34,7 @@ std::optional<std::size_t> type_column(const InferredTable& table, std::size_t t
   for (const char* name : {"type", "event", "activity", "action", "event_type", "event_name"})
     if (const auto column = table.called(name)) return column;
   const bool has_numbers = !std::ranges::all_of(
-      table.numbers, [&](std::size_t i) { return i == time || names_somebody(table.names[i]); });
+      table.numbers, [&](std::size_t i) { return i == time || names_an_id(table.names[i]); });
   if (has_numbers || table.words.empty()) return std::nullopt;
   return *std::ranges::min_element(table.words, {}, [&](std::size_t i) { return table.texts[i]; });
 }
@@ -42,7 +42,7 @@ std::optional<std::size_t> type_column(const InferredTable& table, std::size_t t
 std::optional<std::size_t> sequence_column(const InferredTable& table, std::size_t time,
                                            std::size_t type) {
   for (std::size_t i = 0; i < table.names.size(); ++i)
-    if (i != time && i != type && names_somebody(table.names[i]) && table.texts[i] < table.sampled)
+    if (i != time && i != type && names_an_id(table.names[i]) && table.texts[i] < table.sampled)
       return i;
   std::vector<std::size_t> others = table.words;
   std::erase(others, type);

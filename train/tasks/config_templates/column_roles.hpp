@@ -1,18 +1,19 @@
 #pragma once
-/// Which columns of a table say when, what and whose, by their names and by what they hold.
+/// Inference of the columns of time, type and sequence, by their names and values.
 
 #include <bochner/train/tasks/config_templates/table_inference.hpp>
 
 namespace bochner {
 
-/// Whether a column is called like that of what readings are of: sensor, device_id.
+/// Returns whether a column is named like a source of readings: sensor, device_id.
 bool names_a_source(const std::string& column);
-/// Of dates, or of numbers that are called so.
+/// Returns the column of times: named so, or the first one of dates.
 std::optional<std::size_t> time_column(const InferredTable& table);
-/// Of events: called so, or where no number but the time is more than a name the one of texts that
-/// has the fewest.
+/// Returns the column of event types: named so, or the one with the fewest different texts if all
+/// numbers are times or ids.
 std::optional<std::size_t> type_column(const InferredTable& table, std::size_t time);
-/// Of events: what tells their sequences apart, by its name, or the only texts beside the types.
+/// Returns the column that identifies sequences of events: named like an id, or the only other one
+/// of texts.
 std::optional<std::size_t> sequence_column(const InferredTable& table, std::size_t time,
                                            std::size_t type);
 

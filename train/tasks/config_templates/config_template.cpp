@@ -19,16 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t sniffed_bytes = 1 << 16;
 
-const char* usual_files(const std::string& kind) {
-  return kind == "lm"            ? R"("texts/**/*.txt")"
-         : kind == "classifier"  ? R"("texts/*/*")"
-         : kind == "field"       ? R"("film.npy")"
-         : kind == "vae"         ? R"("digits/*")"
-         : kind == "contrastive" ? R"("images/*")"
-                                 : R"("table.csv")";
-}
-
-/// The text of a file or the front of it.
+/// Returns the first `bytes` bytes of a file.
 std::string front_of(const fs::path& file, std::size_t bytes = sniffed_bytes) {
   std::ifstream in(file, std::ios::binary);
   if (!in) throw IoError("cannot open ", file.string(), "; check its permissions");
@@ -45,7 +36,7 @@ std::string lm_config(const std::string& files, std::uint64_t bytes) {
                                   bytes / (batch * length)));
 }
 
-/// Images come with their labels in other files of the folder.
+/// Returns a config of a classifier; labels are in other files of the folder.
 std::string image_config(const std::string& files) {
   return fill_in(
       "classifier",
@@ -63,7 +54,7 @@ bool is_table(const fs::path& file) {
   return kind == ".csv" || kind == ".tsv";
 }
 
-/// `files` is what the config says of one file or of all that are like it.
+/// Returns a config for a file. `files`: data.files of the config, this file or a pattern.
 std::string config_of_file(const std::string& files, const fs::path& file, std::uint64_t bytes,
                            const CsvOptions& options) {
   const std::string name = file.string();
@@ -74,8 +65,8 @@ std::string config_of_file(const std::string& files, const fs::path& file, std::
     const NamedArray array = parse_array(input.bytes(), name);
     if (array.values.dimension() > 2)
       throw DataError(name, ": an array of ", array.values.dimension(),
-                      " axes may be a film or other things; begin with: bochner init field");
-    if (array.values.dimension() == 0) throw DataError(name, ": is one number, and no series");
+                      " axes has no unique use; for films start with: bochner init field");
+    if (array.values.dimension() == 0) throw DataError(name, ": is one number, not a series");
     return rows_config(files, file, array.values.shape()[0]);
   }
   if (is_table(file)) return table_config(files, file, options);
@@ -87,7 +78,7 @@ std::string config_of_file(const std::string& files, const fs::path& file, std::
   return lm_config(files, bytes);
 }
 
-/// Whether the first line that says something is one of a config.
+/// Returns whether the first line that is not empty or a comment belongs to a config.
 bool begins_as_config(std::string_view text) {
   static const std::regex config(
       R"(\s*(\[\s*(model|data|optim|train)[\w.]*\s*\]|(model|data|optim|train)(\.\w+)+\s*=).*)");
@@ -99,14 +90,14 @@ bool begins_as_config(std::string_view text) {
   return false;
 }
 
-/// README.txt, LICENSE
+/// Returns whether a file describes the data: README.txt, LICENSE.
 bool is_about_the_data(const fs::path& file) {
   const std::string name = lower_case(file.filename().string());
   return name.starts_with("readme") || name.starts_with("license");
 }
 
-/// Whether all files lie in folders of the folder, several in each of two or more; but for words
-/// about them beside these.
+/// Returns whether files, except READMEs, lie in at least two subfolders, four per subfolder on
+/// average.
 bool are_labelled(const fs::path& folder, const std::vector<fs::path>& files) {
   std::set<fs::path> labels;
   for (const fs::path& file : files) {
@@ -120,7 +111,7 @@ bool are_labelled(const fs::path& folder, const std::vector<fs::path>& files) {
   return labels.size() >= 2 && files.size() >= 4 * labels.size();
 }
 
-/// All files below a folder as one pattern; the first of them tells the kind.
+/// Returns a config for all files below a folder as one pattern; the first file decides its kind.
 std::string config_of_folder(const fs::path& folder, const CsvOptions& options) {
   const std::string pattern = (folder / "**").string();
   const std::vector<fs::path> files = expand_files({pattern}, fs::current_path());
@@ -135,13 +126,12 @@ std::string config_of_folder(const fs::path& folder, const CsvOptions& options) 
 
 std::vector<std::string> config_template_kinds() {
   std::vector<std::string> kinds;
-  for (const StarterTemplate& each : config_templates) kinds.push_back(each.kind);
+  for (const ConfigTemplate& each : config_templates) kinds.push_back(each.kind);
   return kinds;
 }
 
 std::string config_template(const std::string& kind) {
-  return fill_in(
-      kind, {{"files", usual_files(kind)}, {"columns", kind == "classifier" ? text_length : ""}});
+  return fill_in(kind, {{"columns", kind == "classifier" ? text_length : ""}});
 }
 
 bool is_data(const fs::path& path) {

@@ -1,5 +1,5 @@
 #pragma once
-/// Configs to begin with: small, with a comment on every line that a user will want to change.
+/// Initial configs: small, with comments on the lines that users often change.
 
 #include <bochner/data/formats/csv.hpp>
 #include <filesystem>
@@ -8,18 +8,17 @@
 
 namespace bochner {
 
-/// What a config can be begun for: model.kind.
+/// Returns the values of model.kind that have a template.
 std::vector<std::string> config_template_kinds();
-/// A config (TOML) of this kind, whose data.files are to be filled in where it reads any. Throws
-/// std::invalid_argument for another kind.
+/// Returns a config (TOML) of this kind with example data.files. Throws std::invalid_argument for
+/// another kind.
 std::string config_template(const std::string& kind);
 
-/// Whether a path stands where a config is expected and is none: a folder, or a file that is not
-/// called *.toml, in any case, and has none of the sections of configs.
+/// Returns whether a path is data and not a config: a folder, or a file whose name does not end in
+/// .toml, in any case, and whose text does not begin like a config.
 bool is_data(const std::filesystem::path& path);
-/// A config for the data of a file or of a folder: of a kind and of a size that they suggest.
-/// `options` say how tables are written. Throws DataError with what to do where it cannot tell, and
-/// what readers throw.
+/// Returns a config for a file or a folder, with a kind and a size that suit its data. `options`:
+/// format of tables. Throws DataError with a remedy if it finds no kind, and the errors of readers.
 std::string config_template_for(const std::filesystem::path& data, const CsvOptions& options = {});
 
 }  // namespace bochner

@@ -12,8 +12,8 @@
 namespace bochner {
 namespace {
 
-constexpr double earliest_second = 1e8;  // 1973; clocks that show less count from elsewhere
-constexpr double latest_second = 1e11;   // beyond the year 5000; milliseconds since 1974 are more
+constexpr double earliest_second = 1e8;  // 1973; smaller numbers do not count from 1970
+constexpr double latest_second = 1e11;   // after the year 5000; milliseconds since 1974 are more
 
 struct DateFormat {
   std::size_t digits;
@@ -22,7 +22,8 @@ struct DateFormat {
 constexpr DateFormat date_formats[] = {{14, "%Y%m%d%H%M%S"}, {12, "%Y%m%d%H%M"}, {10, "%Y%m%d%H"},
                                        {8, "%Y%m%d"},        {6, "%Y%m"},        {4, "%Y"}};
 
-/// Of a year that people write dates of so: 1900 to 2199, of years alone from 1000 on.
+/// Returns whether a number is a date of a plausible year: 1900 to 2199, or from 1000 for years
+/// alone.
 bool is_date(double number, const DateFormat& as) {
   if (!(number >= 1000 && number < 1e15) || number != std::floor(number)) return false;
   const std::string text = std::to_string(std::uint64_t(number));
@@ -52,8 +53,8 @@ std::optional<std::string> format_of_numbers(const std::vector<double>& numbers,
   if (largest < latest_second) return "%s";
   if (largest < 1000 * latest_second) return "%Q";
   throw DataError("column ", excerpt(column), ": ", std::to_string(std::llround(numbers.back())),
-                  " may count microseconds, or less, which no data.time_format has; write "
-                  "milliseconds since 1970, or dates");
+                  " looks like microseconds or nanoseconds, which data.time_format cannot read; "
+                  "write milliseconds since 1970, or dates");
 }
 
 }  // namespace
@@ -65,12 +66,12 @@ std::optional<std::string> format_of_clock(const std::filesystem::path& file,
   reading.csv.missing = "nan";
   const xt::xarray<double> table = read_array(file, reading).values;
   const std::vector<double> numbers(table.data(), table.data() + table.size());
-  if (!go_on(numbers)) return std::nullopt;
+  if (!are_increasing(numbers)) return std::nullopt;
   const auto format = format_of_numbers(numbers, column);
   CsvOptions as = options;
   as.time_format = format.value_or("");
   const bool is_read = as.time_format.empty() || !times_of(file, column, {}, as).empty();
-  return is_read ? format : std::nullopt;  // 1.7e9 is none of %s
+  return is_read ? format : std::nullopt;  // %s does not read 1.7e9
 }
 
 }  // namespace bochner

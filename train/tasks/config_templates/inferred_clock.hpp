@@ -1,6 +1,4 @@
 #pragma once
-/// What numbers that are called a time say of when rows are.
-
 #include <bochner/autodiff/real.hpp>
 #include <bochner/data/formats/csv.hpp>
 #include <filesystem>
@@ -9,10 +7,10 @@
 
 namespace bochner {
 
-/// The data.time_format of numbers that go on from row to row: that of dates where all of them are
-/// such, written without marks (20160701, 201607, 2016, 2016070115, ..); "%s" of seconds, "%Q" of
-/// milliseconds since 1970; "" of a counter by equal steps, which says no more than the number of a
-/// row. Nothing where they do not go on. Throws DataError for finer units, which no format has.
+/// Returns data.time_format for a column of increasing numbers: a date format if all are dates
+/// without separators (20160701, 201607, 2016, 2016070115, ...), "%s" for seconds and "%Q" for
+/// milliseconds since 1970, "" for a counter with equal steps. Returns nothing if the numbers do
+/// not increase. Throws DataError for finer units, which no format reads.
 std::optional<std::string> format_of_clock(const std::filesystem::path& file,
                                            const std::string& column,
                                            const CsvOptions& options = {});

@@ -9,9 +9,9 @@
 namespace bochner {
 namespace {
 
-constexpr std::size_t longest_pause = 1 << 20;  // that the key takes
+constexpr std::size_t longest_pause = 1 << 20;  // limit of data.pause
 
-/// 0 where a split has none.
+/// Counts the training windows with this pause; 0 if a split has no windows.
 std::uint64_t training_windows(const TimeSeries& series, SeriesSpec spec, std::size_t pause) try {
   spec.pause = pause;
   return SeriesWindows(series, spec).examples(Split::train);
@@ -22,12 +22,12 @@ std::uint64_t training_windows(const TimeSeries& series, SeriesSpec spec, std::s
 }  // namespace
 
 bool are_irregular(const std::vector<double>& times) {
-  return go_on(times) && !TimeStep(times).is_regular();
+  return are_increasing(times) && !TimeStep(times).is_regular();
 }
 
 std::size_t pause_for(const std::vector<double>& times, std::size_t lookback, std::size_t horizon,
                       const std::vector<double>& splits) {
-  if (!go_on(times)) return 1;
+  if (!are_increasing(times)) return 1;
   TimeSeries series{{}, {}, times};
   series.values = xt::zeros<double>({std::size_t(1), times.size()});
   SeriesSpec spec{.lookback = lookback, .horizon = horizon, .splits = splits};

@@ -8,18 +8,17 @@
 
 namespace bochner {
 
-/// A data.pause for rows at these times: the shortest with which at least half of all windows of
-/// `lookback` rows to see and `horizon` to forecast are left to train on, and one in each split; 1
-/// where no gap is in their way, 0 where one is too long to be said. Times that do not go on have
-/// none.
+/// Returns data.pause for rows at these times: the smallest that keeps at least half of all
+/// training windows of `lookback` + `horizon` rows, and a window in each split; 1 if gaps do not
+/// matter or times do not increase, 0 if the pause exceeds the limit of the key.
 std::size_t pause_for(const std::vector<double>& times, std::size_t lookback, std::size_t horizon,
                       const std::vector<double>& splits);
 
-/// Whether they go on from row to row, by steps that differ: TimeStep::is_regular().
+/// Returns whether times increase by different steps; see TimeStep::is_regular().
 bool are_irregular(const std::vector<double>& times);
 
-/// The times of the rows of a table, or of its first series where columns tell several apart; none
-/// where they cannot be read, of which training says more.
+/// Returns the times of the rows of a table, or of its first series if it has id columns; none if
+/// they cannot be read, an error that training reports.
 std::vector<double> times_of(const std::filesystem::path& file, const std::string& column,
                              const std::vector<std::string>& series,
                              const CsvOptions& options = {});

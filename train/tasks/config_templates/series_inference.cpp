@@ -10,9 +10,9 @@
 namespace bochner {
 namespace {
 
-constexpr std::size_t fewest_rows = 8;  // of a series, in the mean
+constexpr std::size_t fewest_rows = 8;  // of a series, on average
 
-bool goes_on(const NamedArray& table, const std::vector<SeriesRows>& parts) {
+bool times_increase(const NamedArray& table, const std::vector<SeriesRows>& parts) {
   return std::ranges::all_of(parts, [&](const SeriesRows& part) {
     return std::ranges::adjacent_find(part.rows, [&](std::size_t one, std::size_t next) {
              return table.values(next, *table.time) <= table.values(one, *table.time);
@@ -20,7 +20,7 @@ bool goes_on(const NamedArray& table, const std::vector<SeriesRows>& parts) {
   });
 }
 
-/// Series have times in common; events hardly.
+/// Returns whether at least a quarter of the rows repeat a time, as in series but not in events.
 bool has_times_in_common(const NamedArray& table) {
   std::set<double> times;
   for (std::size_t row = 0; row < table.values.shape()[0]; ++row)
@@ -35,7 +35,7 @@ bool has_all(const NamedArray& table, const std::string& column) {
   return index.has_value();
 }
 
-/// One by one, then two by two.
+/// Returns each candidate, then each pair of them.
 std::vector<std::vector<std::string>> id_choices(const std::vector<std::string>& candidates) {
   std::vector<std::vector<std::string>> choices;
   for (const std::string& one : candidates) choices.push_back({one});
@@ -49,7 +49,7 @@ bool is_contiguous(const SeriesRows& part) {
   return part.rows.back() - part.rows.front() + 1 == part.rows.size();
 }
 
-/// How often a row is of another series than the one before it.
+/// Counts the rows that belong to another series than the row before.
 std::size_t switches(const std::vector<SeriesRows>& parts) {
   std::size_t count = 0;
   for (const SeriesRows& part : parts)
@@ -62,8 +62,8 @@ bool take_turns(const std::vector<SeriesRows>& parts, std::size_t rows) {
   return 4 * switches(parts) >= rows;
 }
 
-/// Whether a column of values goes on from the rows of its own series, much more than from the rows
-/// in front: the sum of changes is less than half.
+/// Returns whether a column changes less than half as much between rows of a series as between
+/// neighbouring rows of the table.
 bool follow_their_own(const NamedArray& values, const std::vector<SeriesRows>& parts) {
   for (std::size_t column = 0; column < values.values.shape()[1]; ++column) {
     double own = 0, other = 0;
@@ -81,7 +81,7 @@ bool follow_their_own(const NamedArray& values, const std::vector<SeriesRows>& p
   return false;
 }
 
-/// A table of series, with a time and with texts that may tell them apart.
+/// Reads the time column and the possible id columns of a table.
 NamedArray read_layout(const std::filesystem::path& file, const std::string& time,
                        const std::vector<std::string>& candidates, const CsvOptions& options) {
   ReadOptions reading{.csv = options};
@@ -102,7 +102,7 @@ NamedArray read_numbers(const std::filesystem::path& file, const std::vector<std
   return read_array(file, reading);
 }
 
-/// Those called so by which there are more series, of some rows each.
+/// Returns candidates named like a source, each of which splits the table into more series.
 std::vector<std::string> named_sources(const NamedArray& table,
                                        const std::vector<std::string>& candidates) {
   std::vector<std::string> chosen;
@@ -130,7 +130,7 @@ SeriesLayout layout_of_series(const std::filesystem::path& file, const std::stri
     if (!std::ranges::all_of(columns, [&](const auto& name) { return has_all(table, name); }))
       continue;
     const std::vector<SeriesRows> parts = rows_of_series(table, columns);
-    if (parts.size() * fewest_rows <= table.values.shape()[0] && goes_on(table, parts))
+    if (parts.size() * fewest_rows <= table.values.shape()[0] && times_increase(table, parts))
       return {columns, parts.size()};
   }
   return {};
@@ -145,9 +145,9 @@ SeriesLayout layout_of_readings(const std::filesystem::path& file, const std::st
   const std::size_t rows = table.values.shape()[0];
   std::vector<double> times;
   for (std::size_t row = 0; row < rows; ++row) times.push_back(table.values(row, *table.time));
-  const bool ascend = go_on(times), irregular = are_irregular(times);
+  const bool ascend = are_increasing(times), irregular = are_irregular(times);
   const auto is_layout = [&](const std::vector<SeriesRows>& parts, const auto& are_several) {
-    if (parts.size() < 2 || parts.size() * fewest_rows > rows || !goes_on(table, parts))
+    if (parts.size() < 2 || parts.size() * fewest_rows > rows || !times_increase(table, parts))
       return false;
     if (!ascend && std::ranges::all_of(parts, is_contiguous)) return true;
     return take_turns(parts, rows) && are_several(parts);
@@ -169,9 +169,9 @@ SeriesLayout layout_of_readings(const std::filesystem::path& file, const std::st
   return {};
 }
 
-bool go_on(std::span<const double> numbers) {
-  const auto goes_back = [](double one, double next) { return !(one < next); };
-  return numbers.size() > 1 && std::ranges::adjacent_find(numbers, goes_back) == numbers.end();
+bool are_increasing(std::span<const double> numbers) {
+  const auto decreases = [](double one, double next) { return !(one < next); };
+  return numbers.size() > 1 && std::ranges::adjacent_find(numbers, decreases) == numbers.end();
 }
 
 }  // namespace bochner

@@ -8,25 +8,26 @@
 
 namespace bochner {
 
-/// The columns of a table by what the first rows hold.
+/// Columns of a table by their values in the first rows.
 struct InferredTable {
-  std::vector<std::string> names;  ///< or numbers from 1
+  std::vector<std::string> names;  ///< column names, or numbers from 1
   std::vector<std::size_t> numbers, times, words, empty;
-  std::vector<std::size_t> whole_numbers;  ///< of the numbers
-  std::vector<std::size_t> row_numbers;    ///< which only count the rows, and are no numbers
-  std::vector<std::size_t> texts;          ///< how many there are in each column
-  std::size_t sampled = 0;                 ///< rows of which this is known
-  std::string unread;  ///< what is wrong with words that people take for numbers or dates, or ""
-  CsvOptions options;  ///< how it is written
+  std::vector<std::size_t> whole_numbers;  ///< also in `numbers`
+  std::vector<std::size_t> row_numbers;    ///< only count the rows; not in `numbers`
+  std::vector<std::size_t> texts;          ///< number of different texts in each column
+  std::size_t sampled = 0;                 ///< rows that were examined
+  std::string unread;  ///< error text for numbers or dates in a format that is not read, or ""
+  CsvOptions options;  ///< format of the file
   bool has_header = false;
   std::size_t rows = 0;
 
-  /// The column of this name in any case, or nothing.
+  /// Returns the column of this name, in any case, or nothing.
   std::optional<std::size_t> called(std::string_view wanted) const;
 };
 
-/// Of a table's text; `name` is for errors. Throws DataError for one that is empty, has names that
-/// are not UTF-8, or a column of numbers or times with a few cells that are neither.
+/// Infers the columns of a table from its text; `name`: for errors. Throws DataError for a table
+/// that is empty, has names that are not UTF-8, or has a few other cells in a column of numbers or
+/// times.
 InferredTable infer_table(std::string_view text, const std::string& name,
                           const CsvOptions& options = {});
 

@@ -26,8 +26,8 @@ std::vector<std::string> names_of(const InferredTable& table,
   return names;
 }
 
-/// A comment on what no model sees, and why.
-std::string words_of_left_out(const InferredTable& table, const std::vector<std::string>& used) {
+/// Returns a comment that lists unused columns, and why they are unused.
+std::string comment_on_unused(const InferredTable& table, const std::vector<std::string>& used) {
   std::vector<std::string> left;
   for (std::size_t i = 0; i < table.names.size(); ++i) {
     if (std::ranges::count(used, table.names[i]) > 0) continue;
@@ -41,7 +41,7 @@ std::string words_of_left_out(const InferredTable& table, const std::vector<std:
   return left.empty() ? "" : "# left out: " + some_of(left) + "\n";
 }
 
-/// What may tell series apart: texts, and whole numbers.
+/// Returns possible id columns of series: texts, and whole numbers.
 std::vector<std::string> candidates_of(const InferredTable& table) {
   std::vector<std::string> candidates;
   for (const auto* columns : {&table.words, &table.whole_numbers})
@@ -49,7 +49,7 @@ std::vector<std::string> candidates_of(const InferredTable& table) {
   return candidates;
 }
 
-/// Where it leaves something else to forecast.
+/// Returns the layout if it leaves other columns to forecast, else an empty one.
 SeriesLayout with_targets(const SeriesLayout& layout, const InferredTable& table) {
   const bool leaves_some = std::ranges::any_of(table.numbers, [&](std::size_t i) {
     return std::ranges::count(layout.columns, table.names[i]) == 0;
@@ -57,7 +57,7 @@ SeriesLayout with_targets(const SeriesLayout& layout, const InferredTable& table
   return leaves_some ? layout : SeriesLayout();
 }
 
-/// Of series that have their times in common.
+/// Returns the layout of series that share their times.
 SeriesLayout series_layout(const fs::path& file, const InferredTable& table) {
   if (table.times.empty() || table.numbers.empty()) return {};
   return with_targets(
@@ -65,7 +65,7 @@ SeriesLayout series_layout(const fs::path& file, const InferredTable& table) {
       table);
 }
 
-/// Of readings, each at a time of its own.
+/// Returns the layout of series of readings that do not share their times.
 SeriesLayout readings_layout(const fs::path& file, const InferredTable& table) {
   if (table.times.empty() || table.numbers.empty()) return {};
   const std::vector<std::string> numbers = names_of(table, table.numbers);
@@ -74,19 +74,19 @@ SeriesLayout readings_layout(const fs::path& file, const InferredTable& table) {
                       table);
 }
 
-/// A model of rows at their times, in place of one of the rows' numbers.
+/// Chooses a model of rows at their times instead of at equal steps.
 void see_times(Blanks& blanks) {
   blanks["backbone"] =
-      "\"rows\"             # rows are tokens at their times, which are irregular\n"
+      "\"rows\"             # a token is a row at its time; the times are irregular\n"
       "blocks = 2\nwidth = 32\nexpansion = 2\npositions = \"none\"\n"
       "mixer = { kind = \"softmax\", heads = 2 }\n"
       "time = { kind = \"free\", use = \"rotate\", shortest = 1.5, longest = 192 }  # in median "
       "gaps";
-  blanks["columns"] += "stamps = true                 # the model sees when rows are\n";
+  blanks["columns"] += "stamps = true                 # the model uses the time stamps\n";
   blanks["batch"] = "8";
 }
 
-/// The keys that say which columns are what.
+/// Returns the keys that give columns their roles.
 std::string columns_of_series(const InferredTable& table, const SeriesLayout& layout) {
   std::vector<std::size_t> targets = table.numbers, words = table.words;
   for (auto* some : {&targets, &words})
@@ -96,11 +96,11 @@ std::string columns_of_series(const InferredTable& table, const SeriesLayout& la
   std::vector<std::string> used = layout.columns;
   for (const std::size_t i : targets) used.push_back(table.names[i]);
   if (!table.times.empty()) used.push_back(table.names[table.times[0]]);
-  const std::string left_out = words_of_left_out(table, used), &clock = table.options.time;
+  const std::string left_out = comment_on_unused(table, used), &clock = table.options.time;
   std::string columns;
   if (!layout.columns.empty())
-    columns = "series = " + quoted_list(layout.columns) + "            # what tells " +
-              std::to_string(layout.count) + " series apart\n";
+    columns = "series = " + quoted_list(layout.columns) + "            # identifies " +
+              std::to_string(layout.count) + " series\n";
   if (!left_out.empty() || !layout.columns.empty() || !clock.empty())
     columns +=
         "columns = " + quoted_list(names_of(table, targets)) + "\n" +
@@ -110,7 +110,7 @@ std::string columns_of_series(const InferredTable& table, const SeriesLayout& la
   columns += left_out;
   if (!words.empty())
     columns +=
-        "# known = " + quoted_list(names_of(table, words)) + "   # if known of rows to come, too\n";
+        "# known = " + quoted_list(names_of(table, words)) + "   # if also known for future rows\n";
   return columns;
 }
 
@@ -134,7 +134,7 @@ std::string series_config(const std::string& files, const fs::path& file,
     see_times(blanks);
   else if (const std::size_t pause = pause_for(times, lookback, horizon, {.7, .1, .2}); pause != 1)
     blanks["columns"] +=
-        fmt::format("pause = {:<22}# steps to the next row at most: the dates have gaps\n", pause);
+        fmt::format("pause = {:<22}# most steps to the next row: the dates have gaps\n", pause);
   return fill_in("forecaster", with_steps(blanks, windows / batch));
 }
 
@@ -149,7 +149,7 @@ std::string event_config(const std::string& files, const InferredTable& table, s
     columns += "sequence_column = " + in_quotes(table.names[*sequence]) + "\n";
     used.push_back(table.names[*sequence]);
   }
-  columns += words_of_left_out(table, used);
+  columns += comment_on_unused(table, used);
   return fill_in(
       "events",
       with_steps({{"files", files}, {"columns", columns}, {"length", std::to_string(length)}},
@@ -163,14 +163,14 @@ std::string regression_config(const std::string& files, const InferredTable& tab
   inputs.pop_back();
   std::string columns = "inputs = " + quoted_list(names_of(table, inputs)) +
                         "\ntarget = " + in_quotes(table.names[target]) + "\n";
-  columns += words_of_left_out(table, names_of(table, table.numbers));
+  columns += comment_on_unused(table, names_of(table, table.numbers));
   return fill_in("gp", {{"files", files},
                         {"columns", columns},
                         {"method", in_quotes(table.rows > most_exact ? "features" : "exact")},
                         {"rows", table.rows > 2 * quick_rows ? std::to_string(quick_rows) : "0"}});
 }
 
-/// Those of a label and of a text, if there are such.
+/// Returns the keys of a label column and a text column, if there are such.
 std::optional<std::string> text_columns(const InferredTable& table) {
   for (const char* label : {"label", "class", "category", "sentiment", "topic"})
     for (const char* text : {"text", "review", "message", "sentence", "comment"}) {
@@ -178,13 +178,13 @@ std::optional<std::string> text_columns(const InferredTable& table) {
       if (!of_label || !of_text) continue;
       return "text_column = " + in_quotes(table.names[*of_text]) +
              "\nlabel_column = " + in_quotes(table.names[*of_label]) + "\n" +
-             words_of_left_out(table, {table.names[*of_text], table.names[*of_label]});
+             comment_on_unused(table, {table.names[*of_text], table.names[*of_label]});
     }
   return std::nullopt;
 }
 
-/// The same table with numbers that go on from row to row and are called a time as its times, or
-/// left out where they are a counter.
+/// Returns the table with increasing numbers that are named like a time as its times, or as row
+/// numbers if they are a counter.
 std::optional<InferredTable> with_clock(const fs::path& file, const InferredTable& table) {
   if (!table.times.empty() || !table.has_header) return std::nullopt;
   for (const char* name : {"time", "timestamp", "date", "datetime", "ds"}) {
@@ -209,20 +209,21 @@ std::optional<InferredTable> with_clock(const fs::path& file, const InferredTabl
 std::string table_config(const std::string& files, const fs::path& file,
                          const CsvOptions& options) {
   const Input input = open_input(file);
-  const InferredTable sketch = infer_table(input.text(), input.name(), options);
-  if (const auto columns = text_columns(sketch)) return text_config(files, *columns, sketch.rows);
-  if (!sketch.unread.empty()) throw DataError(sketch.unread);
-  if (const SeriesLayout layout = series_layout(file, sketch); !layout.columns.empty())
-    return series_config(files, file, sketch, layout);
-  if (const auto time = time_column(sketch))
-    if (const auto type = type_column(sketch, *time))
-      return event_config(files, sketch, *time, *type);
-  const auto clock = with_clock(file, sketch);
-  const InferredTable& table = clock ? *clock : sketch;
+  const InferredTable inferred = infer_table(input.text(), input.name(), options);
+  if (const auto columns = text_columns(inferred))
+    return text_config(files, *columns, inferred.rows);
+  if (!inferred.unread.empty()) throw DataError(inferred.unread);
+  if (const SeriesLayout layout = series_layout(file, inferred); !layout.columns.empty())
+    return series_config(files, file, inferred, layout);
+  if (const auto time = time_column(inferred))
+    if (const auto type = type_column(inferred, *time))
+      return event_config(files, inferred, *time, *type);
+  const auto clock = with_clock(file, inferred);
+  const InferredTable& table = clock ? *clock : inferred;
   if (table.numbers.empty())
     throw DataError(input.name(),
-                    ": has no column of numbers to learn; name its columns in a "
-                    "config: bochner init events, or bochner init forecaster");
+                    ": has no column of numbers to learn; name its columns in a config of "
+                    "bochner init events or bochner init forecaster");
   if (clock || !table.times.empty() || !table.has_header || table.numbers.size() == 1)
     return series_config(files, file, table, readings_layout(file, table));
   return regression_config(files, table);

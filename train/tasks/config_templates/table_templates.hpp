@@ -1,6 +1,4 @@
 #pragma once
-/// Configs for tables: of the kind that their columns suggest.
-
 #include <bochner/data/formats/csv.hpp>
 #include <cstddef>
 #include <filesystem>
@@ -8,11 +6,11 @@
 
 namespace bochner {
 
-/// For a CSV file; `files` is what the config says of it or of all that are like it. Throws
-/// DataError with what to do where it cannot tell.
+/// Returns a config for a CSV file. `files`: data.files of the config, this file or a pattern.
+/// Throws DataError with a remedy if it finds no kind.
 std::string table_config(const std::string& files, const std::filesystem::path& file,
                          const CsvOptions& options);
-/// For an array of so many rows, without names.
+/// Returns a config for an array without column names.
 std::string rows_config(const std::string& files, const std::filesystem::path& file,
                         std::size_t rows);
 

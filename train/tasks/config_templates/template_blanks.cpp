@@ -12,35 +12,34 @@ namespace bochner {
 namespace {
 
 Blanks usual_blanks() {
-  return {
-      {"what", "texts: a folder of files for each label"},
-      {"data", "texts"},
-      {"files", ""},
-      {"columns", ""},
-      {"positions", "learned"},
-      {"lr", "3e-3"},
-      {"weight_decay", "0.1"},
-      {"method", in_quotes("exact")},
-      {"backbone", "\"linear\"           # or attention, over patches; or rows, at their times"},
-      {"length", "128"},
-      {"lookback", "96"},
-      {"horizon", "24"},
-      {"rows", "0"},
-      {"batch", "32"},
-      {"warmup", "20"},
-      {"steps", "1000"},
-      {"validate", "250"}};
+  return {{"what", "texts: a folder of files for each label"},
+          {"data", "texts"},
+          {"columns", ""},
+          {"positions", "learned"},
+          {"lr", "3e-3"},
+          {"weight_decay", "0.1"},
+          {"method", in_quotes("exact")},
+          {"backbone", "\"linear\"           # or attention (over patches), rows (at their times)"},
+          {"length", "128"},
+          {"lookback", "96"},
+          {"horizon", "24"},
+          {"rows", "0"},
+          {"batch", "32"},
+          {"warmup", "20"},
+          {"steps", "1000"},
+          {"validate", "250"}};
 }
 
 }  // namespace
 
 std::string fill_in(const std::string& kind, const Blanks& blanks) {
-  const auto* found = std::ranges::find(config_templates, kind, &StarterTemplate::kind);
+  const auto* found = std::ranges::find(config_templates, kind, &ConfigTemplate::kind);
   if (found == std::end(config_templates))
-    throw std::invalid_argument(kind + ": no such kind to begin with; there are " +
+    throw std::invalid_argument(kind + ": no such kind; choose " +
                                 alternatives(config_template_kinds()));
   fmt::dynamic_format_arg_store<fmt::format_context> arguments;
   Blanks all = usual_blanks();
+  all["files"] = found->files;
   for (const auto& [name, text] : blanks) all[name] = text;
   for (const auto& [name, text] : all) arguments.push_back(fmt::arg(name.c_str(), text));
   return fmt::vformat(found->text, arguments);

@@ -1,5 +1,5 @@
 #pragma once
-/// The texts of config_templates with what is filled in.
+/// Filling in the texts of config_templates.
 
 #include <map>
 #include <string>
@@ -7,21 +7,20 @@
 
 namespace bochner {
 
-inline constexpr const char* text_length =
-    "length = 256                  # bytes of a text that the model sees\n";
+inline constexpr const char* text_length = "length = 256                  # bytes of a text\n";
 
-/// What a template is filled with, as TOML.
+/// Values of the blanks of a template by name, as TOML.
 using Blanks = std::map<std::string, std::string>;
 
-/// The template of a kind; what no blank is given for is as usual. Throws std::invalid_argument for
-/// a kind that is not there.
+/// Returns the template of a kind, with defaults for other blanks. Throws std::invalid_argument for
+/// an unknown kind.
 std::string fill_in(const std::string& kind, const Blanks& blanks);
-/// So many steps for so many of an epoch: ten epochs, within limits.
+/// Adds the steps of ten epochs, from 100 to 1000, with warmup and validation to match.
 Blanks with_steps(Blanks blanks, std::size_t steps_of_epoch);
-/// ["a", "b"]
+/// Returns names as a TOML list: ["a", "b"].
 std::string quoted_list(const std::vector<std::string>& names);
-/// A classifier of so many texts. `columns` of a table; "" for files in folders that are called
-/// like their labels.
+/// Returns a config of a classifier of `texts` texts. `columns`: keys of a table; "" for files in
+/// folders named like their labels.
 std::string text_config(const std::string& files, const std::string& columns, std::size_t texts);
 
 }  // namespace bochner

@@ -59,7 +59,7 @@ class AugmentedSequences : public AugmentedExamples {
 
 SeriesSpec windows_spec(const Config& config) {
   SeriesSpec spec = series_spec(config);
-  spec.horizon = 1;  // a row behind a window says of which split it is
+  spec.horizon = 1;  // the row after a window decides its split
   return spec;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// The data of contrastive learning: examples as they are, and in two views.
+/// Data of contrastive learning: raw examples, and two augmented views of each.
 
 #include <bochner/data/labelled/augmentations.hpp>
 #include <bochner/train/tasks/contrast/contrast_format.hpp>
@@ -10,20 +10,20 @@ class AugmentedExamples {
  public:
   virtual ~AugmentedExamples() = default;
   virtual const Dataset& data() const = 0;
-  /// What make_contrast_format() takes.
+  /// Returns facts for make_contrast_format().
   virtual std::string facts() const = 0;
-  /// Takes what the model keeps of the data from them, in a new model.
+  /// Sets the units of a new model from the data.
   virtual void fit(ContrastModel&, std::uint64_t) const {}
   virtual std::vector<RawExample> read(const ContrastModel& model,
                                        const Examples& examples) const = 0;
   virtual RawExample view(const RawExample& example, Draws draws) const = 0;
 
-  /// First views of all, then the second ones.
+  /// Returns the first views of all examples, then the second ones. (2 B)
   std::vector<RawExample> views(const ContrastModel& model, const Examples& examples,
                                 ViewPass pass) const;
 };
 
-/// Of what the config says. Throws DataError.
+/// Opens the data of a config. Throws DataError.
 std::unique_ptr<AugmentedExamples> make_augmented_examples(const Config& config,
                                                            const KnownFacts& known);
 

@@ -10,18 +10,19 @@ void check_contrast(const Config& config) {
     require_at_most(config, "model.patch.length", "data.lookback");
   }
   if (config.text("model.positions") == "encoding")
-    fail(config, "model.positions", "must be another one for a contrastive model", "model.kind");
+    fail(config, "model.positions", "must not be \"encoding\" for a contrastive model",
+         "model.kind");
   if (config.integer("train.batch") < 2)
-    fail(config, "train.batch", "must be at least 2: an example is told from others of its batch");
+    fail(config, "train.batch", "must be at least 2: negatives come from the batch");
   if (config.integer("train.shards") > 1)
     fail(config, "train.shards",
-         "must be 1 for a contrastive model, whose examples are told from all others of a batch",
-         "model.kind");
+         "must be 1 for a contrastive model: negatives come from the whole batch", "model.kind");
   if (config.text("model.contrast.kind") != "prototypes") return;
   const std::vector<double>& clusters = config.number_list("model.contrast.clusters");
-  if (clusters.empty()) fail(config, "model.contrast.clusters", "must name a number of clusters");
+  if (clusters.empty()) fail(config, "model.contrast.clusters", "must not be empty");
   for (const double number : clusters)
-    if (number != std::floor(number)) fail(config, "model.contrast.clusters", "must be whole");
+    if (number != std::floor(number))
+      fail(config, "model.contrast.clusters", "must be whole numbers");
 }
 
 }  // namespace bochner

@@ -4,7 +4,7 @@
 
 namespace bochner {
 
-/// Throws ConfigError where keys do not suit contrastive learning.
+/// Throws ConfigError if keys do not suit contrastive learning.
 void check_contrast(const Config& config);
 
 }  // namespace bochner

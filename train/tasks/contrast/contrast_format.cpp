@@ -12,15 +12,15 @@
 namespace bochner {
 namespace {
 
-/// (T), label -> brightness as parts of 1
+/// Returns an image with brightness scaled from 0 to 255 to 0 to 1.
 RawExample raw_image(const std::int32_t* brightness, std::size_t pixels, std::int32_t label) {
   RawExample raw{std::vector<float>(pixels), {}, label};
   for (std::size_t i = 0; i < pixels; ++i) raw.values[i] = float(brightness[i]) / 255;
   return raw;
 }
 
-/// Square pieces of images as tokens, row by row; pixels of a piece row by row, their channels
-/// together.
+/// Square patches of images as tokens, row by row; a patch holds its pixels row by row, the
+/// channels of a pixel together.
 class ContrastImageFormat : public ContrastFormat {
  public:
   ContrastImageFormat(const Config& config, LabelFacts facts)
@@ -31,7 +31,7 @@ class ContrastImageFormat : public ContrastFormat {
       throw DataError("images of ", image_.rows, " x ", image_.columns,
                       " pixels: model.patch.pixels = ", side_, " must divide both sides");
     order_ = patch_order(image_, side_);
-    if (order_.empty()) throw DataError("facts hold no size of images");
+    if (order_.empty()) throw DataError("facts lack the size of images");
     for (const LabelledBatch& one : facts_.specimens)
       if (one.tokens.shape != Shape{1, order_.size()} || one.labels.values.size() != 1)
         throw DataError("facts hold an image of another size");
@@ -85,7 +85,7 @@ void check_specimen(const LabelFacts& facts, const LabelledBatch& one) {
                     one.times.size() == T && one.lengths == std::vector<std::size_t>{T} &&
                     one.labels.values.size() == 1;
   if (!fits || !std::ranges::all_of(one.tokens.values, is_type))
-    throw DataError("facts hold a sequence that the model cannot see");
+    throw DataError("facts hold a sequence that does not fit the model");
 }
 
 /// Whole sequences of events at their times.
@@ -138,8 +138,8 @@ class ContrastEventFormat : public ContrastFormat {
   EventColumns columns_;
 };
 
-/// Windows of data.lookback rows; patches of all variates together are tokens. Where there are
-/// several series, the label of a window is the number of its own.
+/// Windows of data.lookback rows, whose tokens are patches of all variates. With several series,
+/// the label of a window is the number of its series.
 class ContrastSeriesFormat : public ContrastFormat {
  public:
   ContrastSeriesFormat(const Config& config, SeriesFacts facts)
@@ -202,14 +202,14 @@ class ContrastSeriesFormat : public ContrastFormat {
   PatchSpec patch_;
 };
 
-/// `of` are the numbers of its rows in the table.
+/// Adds the windows of a series. `of`: row numbers of the series in the table.
 void ContrastSeriesFormat::add_windows(const ContrastModel& model, const TimeSeries& series,
                                        const std::vector<std::size_t>& of, Asked& asked) const {
   const auto number = facts_.number_of(series.id);
-  if (!number) throw DataError("series ", words_of(series.id), ": the model has not learned it");
+  if (!number) throw DataError("series ", words_of(series.id), ": unknown to the model");
   const std::size_t V = variates(), L = rows();
   if (series.variates() != V)
-    throw DataError("the table has ", series.variates(), " variates, the model ", V);
+    throw DataError("the table has ", series.variates(), " variates; the model needs ", V);
   for (std::size_t first = 0; first + L <= series.rows(); first += stride_) {
     Tensor window = uninitialized({1, V, L});
     for (std::size_t v = 0; v < V; ++v)
@@ -229,11 +229,11 @@ ContrastFormat::Asked ContrastSeriesFormat::read_table(const ContrastModel& mode
     add_windows(model, time_series(filled, columns_, part), part.rows, asked);
   }
   if (asked.examples.empty())
-    throw DataError("no series of the table has data.lookback = ", rows(), " rows");
+    throw DataError("all series of the table are shorter than data.lookback = ", rows(), " rows");
   return asked;
 }
 
-/// Of a model that has seen no data.
+/// Returns facts for a model without data.
 LabelFacts smallest_sequences(const Config& config) {
   return {.vocabulary = 2, .classes = 1, .length = config.count("data.length"), .examples = 0};
 }

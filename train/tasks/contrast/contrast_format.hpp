@@ -1,6 +1,5 @@
 #pragma once
-/// The form of the examples of contrastive learning: images, sequences of events, or windows of a
-/// series.
+/// Formats of examples of contrastive learning: images, sequences of events, windows of a series.
 
 #include <bochner/data/formats/read_array.hpp>
 #include <bochner/data/labelled/labelled.hpp>
@@ -23,19 +22,17 @@ struct RawExample {
 class ContrastFormat {
  public:
   virtual ~ContrastFormat() = default;
-  /// The bytes of encode_facts().
   virtual std::string facts() const = 0;
-  /// Sets what the sizes of a model are for these examples.
+  /// Sets the sizes of a model for these examples.
   virtual void complete(ContrastModelSpec& spec) const = 0;
-  /// Labels that examples have, 0 for none.
+  /// Returns the number of labels, 0 for none.
   virtual std::size_t classes() const = 0;
   virtual ReadOptions read_options() const { return {}; }
-  /// Columns of a table of the user's that are needed, none for all.
+  /// Returns the columns to read from the user's table, none for all.
   virtual std::vector<std::string> columns() const { return {}; }
-  /// Names of the series that the model has units of.
+  /// Returns names of the series whose units the model has.
   virtual std::vector<std::string> series() const { return {}; }
-  /// The examples of a table of the user's, and of series the number of the last row of each
-  /// window.
+  /// Examples of the user's table; for series also the last row of each window.
   struct Asked {
     std::vector<RawExample> examples;
     std::vector<std::size_t> rows = {};
@@ -46,10 +43,10 @@ class ContrastFormat {
   virtual RawExample specimen(std::size_t i, const ContrastModel& model) const = 0;
 };
 
-/// Without facts, of the smallest data.
+/// Makes the format of data.kind; without facts, for the smallest data.
 std::unique_ptr<ContrastFormat> make_contrast_format(const Config& config, const KnownFacts& facts);
 
-/// Examples of batches, as they are.
+/// Return the examples of a batch without augmentation.
 std::vector<RawExample> raw_images(const LabelledBatch& batch);
 std::vector<RawExample> raw_sequences(const LabelledBatch& batch);
 std::vector<RawExample> raw_windows(SeriesBatch batch, const ContrastModel& model);

@@ -1,6 +1,4 @@
 #pragma once
-/// Contrastive embeddings, with what they learned of their data.
-
 #include <bochner/train/tasks/contrast/contrast_format.hpp>
 #include <bochner/train/tasks/learner.hpp>
 
@@ -19,8 +17,8 @@ class ContrastLearner : public Learner, public AnswersTables, public HasSpecimen
 
   ReadOptions read_options() const override { return format_->read_options(); }
   std::vector<std::string> input_columns() const override { return format_->columns(); }
-  /// An embedding for each image, each sequence of events in the order of their first rows, or each
-  /// window of a series, of which the first column is the last row.
+  /// Returns an embedding for each image, for each sequence of events in the order of their first
+  /// rows, or for each window of a series, after a column with its last row.
   NamedArray predict(const NamedArray& question) override;
 
   std::size_t specimens() const override { return format_->specimens(); }
@@ -28,7 +26,7 @@ class ContrastLearner : public Learner, public AnswersTables, public HasSpecimen
 
   ContrastModel& contrast_model() { return model_; }
   const ContrastFormat& format() const { return *format_; }
-  /// Numbers of an embedding.
+  /// Returns the dimension of embeddings.
   std::size_t width() const { return model_.spec().encoder.trunk.block.width; }
 
  private:

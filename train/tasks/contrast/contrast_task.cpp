@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bochner/layers/models/contrast_losses.hpp>
 #include <bochner/train/tasks/arrays.hpp>
+#include <bochner/train/tasks/config_templates/templates.hpp>
 #include <bochner/train/tasks/contrast/augmented_examples.hpp>
 #include <bochner/train/tasks/contrast/contrast_checks.hpp>
 #include <bochner/train/tasks/contrast/contrast_learner.hpp>
@@ -15,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t most_embeddings = 65536;
 
-/// Learns embeddings of examples by what two views of each have in common. Labels are not seen.
+/// Trains embeddings by contrasting two views of each example; labels are not used.
 class ContrastTask : public Task, public PreparesSteps, public Embeds {
  public:
   ContrastTask(const Config& config, const KnownFacts& known)
@@ -51,8 +52,8 @@ class ContrastTask : public Task, public PreparesSteps, public Embeds {
     return model_.loss(tape, views(examples, {seed_, tape.step}), numbers);
   }
 
-  /// InfoNCE, whatever is learned, among the examples of a batch; how many views are most similar
-  /// to the other one of their example.
+  /// Returns the InfoNCE loss within the batch for any training loss, and the percentage of views
+  /// whose nearest view is the other one of their example.
   Evaluation evaluate(Tape& tape, const Examples& examples) override {
     const std::size_t B = examples.size();
     const EncoderInput both = views(examples, {seed_, 0, examples.split != Split::train});
@@ -77,7 +78,7 @@ class ContrastTask : public Task, public PreparesSteps, public Embeds {
     return all;
   }
 
-  /// Examples as they are, and their embeddings.
+  /// Returns examples without augmentation, and their embeddings.
   NamedArrays arrays(const Examples& examples) override {
     const EncoderInput input = learner_.format().encode(source_->read(model_, examples));
     Tape tape({.recording = false});
@@ -98,12 +99,13 @@ class ContrastTask : public Task, public PreparesSteps, public Embeds {
   }
 
  private:
-  /// Both views of each example.
+  /// Returns both views of each example.
   EncoderInput views(const Examples& examples, const ViewPass& pass) const {
     return learner_.format().encode(source_->views(model_, examples, pass));
   }
 
-  /// take(tape, input) for the first examples of a split, in their order, as they are.
+  /// Calls take(tape, input) with batches of the first `most` examples of a split, in order and
+  /// without augmentation; appends their labels.
   template <class Take>
   void each_batch(Split split, std::size_t batch, std::uint64_t most, const Take& take,
                   std::vector<std::int32_t>* labels = nullptr) {
@@ -135,6 +137,45 @@ std::unique_ptr<Learner> contrast_learner(const Config& config, const KnownFacts
 }
 
 }  // namespace
+
+const char contrastive_template[] =
+    R"(# Embeddings of images without labels. See docs/contrast.md, also for series and events.
+
+[model]
+kind = "contrastive"
+blocks = 2
+width = 64
+positions = "learned"
+patch.pixels = 7              # a token is 7 x 7 pixels; must divide both sides
+
+[model.contrast]
+kind = "prototypes"           # or info_nce: only pairs of views
+clusters = [20, 40, 80]
+start = 5                     # epochs before the first clustering
+temperature = 0.07
+
+[model.mixer]
+kind = "softmax"
+heads = 4
+
+[data]
+kind = "images"
+files = [{files}]
+views.shift = 0.07            # largest shift of a view, in sides of the image
+views.rotate = 12             # largest rotation, in degrees
+validation = 0.1              # the last part of the images
+
+[optim]
+lr = 3e-3
+schedule.kind = "cosine"
+schedule.warmup = 50
+clip = 1.0
+
+[train]
+batch = 128
+steps = 2000
+validate.every = 500
+)";
 
 void add_contrast_kinds(TaskKinds& kinds) {
   const auto add = [&](const char* data, const char* validation,

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t most_points = 2000, most_colours = 10;
 
-/// Rows less their mean. (n, d)
+/// Subtracts the mean row. (n, d)
 std::vector<double> centred(std::vector<double> rows, std::size_t d) {
   const double n = double(rows.size() / d);
   std::vector<double> mean(d);
@@ -24,7 +24,7 @@ double along(const double* row, const std::vector<double>& direction) {
   return sum;
 }
 
-/// Power iteration on the covariance of centred rows. (n, d) -> (d)
+/// Returns the first principal direction of centred rows, by power iteration. (n, d) -> (d)
 std::vector<double> widest_direction(const std::vector<double>& rows, std::size_t d) {
   constexpr int rounds = 50;
   std::vector<double> direction(d, 1 / std::sqrt(double(d)));
@@ -73,8 +73,8 @@ void add_embeddings(Page& page, const Embeddings& embeddings, Split split) {
   for (std::size_t k = 0; k < points.size(); ++k)
     chart.add(coloured ? fmt::format("label {}", k) : "", points[k], Mark::points, int(k));
   page.section("Embeddings",
-               fmt::format("{} examples of the {} split where they differ most.{}", n,
-                           name_of(split), coloured ? " Labels were not seen in training." : ""));
+               fmt::format("The first two principal components of {} examples of the {} split.{}",
+                           n, name_of(split), coloured ? " Training did not use labels." : ""));
   page.charts({draw(chart)});
 }
 

@@ -1,16 +1,13 @@
 #pragma once
-/// Pictures of embeddings for reports.
-
 #include <bochner/train/charts/page.hpp>
 #include <bochner/train/tasks/task.hpp>
 
 namespace bochner {
 
-/// Where rows lie along the two directions in which they differ most, from their mean. (n, d) ->
-/// (n, 2)
+/// Returns the first two principal components of rows. (n, d) -> (n, 2)
 std::vector<double> principal_plane(const std::vector<double>& rows, std::size_t d);
 
-/// A section with the embeddings of some examples in that plane, coloured by their labels.
+/// Adds a section with the principal components of some embeddings, coloured by label.
 void add_embeddings(Page& page, const Embeddings& embeddings, Split split);
 
 }  // namespace bochner

@@ -15,7 +15,7 @@ bool are_within(const Indices& numbers, std::int32_t least, std::uint64_t limit)
   });
 }
 
-/// Throws DataError for events that the model of the facts cannot see.
+/// Throws DataError for events that do not fit the facts.
 void check_specimen(const EventBatch& batch, const EventFacts& facts) {
   const Shape& shape = batch.types.shape;
   const std::vector<std::size_t> same(shape.begin(), shape.end());
@@ -26,15 +26,15 @@ void check_specimen(const EventBatch& batch, const EventFacts& facts) {
                     batch.places.size() == shape[0] * shape[1] * facts.dimensions;
   if (!fits || !are_within(batch.types, 0, facts.types) ||
       !are_within(batch.next_types, -1, facts.types))
-    throw DataError("facts of events with an example that contradicts them");
+    throw DataError("facts of events hold an example of other sizes");
 }
 
-/// Throws DataError where the data go beyond what the model has learned.
+/// Throws DataError if the data hold types that the model has not learned.
 void require_fits(const EventFacts& facts, const TableShape& found, const EventSource& data) {
   require_known_names(facts.table, found);
   if (data.types() > facts.types)
     throw DataError("data.files: an event is of type ", data.types() - 1,
-                    "; the model has learned ", facts.types, " types, numbered from 0");
+                    "; the model was trained on ", facts.types, " types, numbered from 0");
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #pragma once
-/// Facts of models of events: how many types there are, how they are called, and how long a window
-/// of them is.
+/// Facts of models of events: number and names of types, and the length of a window.
 
 #include <bochner/train/tasks/events/event_data.hpp>
 #include <bochner/train/tasks/serialize.hpp>
@@ -31,7 +30,7 @@ struct EventFacts {
   void check() const;
 };
 
-/// The facts of a config whose data nobody has seen.
+/// Returns facts for a model without data, from the config alone.
 EventFacts assumed_event_facts(const Config& config);
 
 /// Events with their types numbered as in the facts.
@@ -39,13 +38,14 @@ struct OpenedEvents {
   std::unique_ptr<EventSource> data;
   EventFacts facts;
 };
-/// Throws DataError for data that do not fit what is known and may not be extended.
+/// Opens the events of a config. Throws DataError for data that do not fit known facts, if they may
+/// not extend these.
 OpenedEvents open_events(const Config& config, const KnownFacts& known);
 
-/// Rows of a table as windows of a training, types numbered as in the facts.
+/// Cuts rows of a table into windows as in training, types numbered as in the facts.
 std::vector<EventTable> windows_of_table(const NamedArray& table, const EventColumns& columns,
                                          const EventFacts& facts);
-/// "type_0", .. or "type_NAME", ..
+/// Returns column names "type_0", ... or "type_NAME", ...
 std::vector<std::string> type_columns(const EventFacts& facts);
 
 }  // namespace bochner

@@ -8,10 +8,10 @@
 namespace bochner {
 namespace {
 
-/// Throws DataError where the config names other coordinates than those of the facts.
+/// Throws DataError if the config names another number of coordinates than the facts.
 EventModelSpec event_model_spec(const Config& config, const EventFacts& facts) {
   if (const std::size_t named = assumed_event_facts(config).dimensions; named != facts.dimensions)
-    throw DataError("data.place_columns names ", named, " coordinates; the model has learned ",
+    throw DataError("data.place_columns names ", named, " coordinates; the model was trained on ",
                     facts.dimensions);
   auto spec = read_spec<EventModelSpec>(config, "model");
   spec.types = facts.types;
@@ -23,7 +23,7 @@ EventModelSpec event_model_spec(const Config& config, const EventFacts& facts) {
   return spec;
 }
 
-/// Writes one forecast a row: median, mean, probabilities. values (rows, 2 + K)
+/// Writes median, mean and probabilities for each event. values: (rows, 2 + K)
 void write_forecasts(EventModel& model, const EventTable& events, xt::xarray<double>& values) {
   const EventForecast forecast = forecast_events(model, events.types, events.times, events.places);
   for (std::size_t i = 0; i < events.rows.size(); ++i) {
@@ -64,7 +64,7 @@ NamedArray EventLearner::predict(const NamedArray& question) {
   NamedArray result;
   result.columns = {"next_time_median", "next_time_mean"};
   for (std::string& name : type_columns(facts_)) result.columns.push_back(std::move(name));
-  if (question.time) result.more_times = {0, 1};  // dates, as they were read
+  if (question.time) result.more_times = {0, 1};  // dates, like the input
   result.values = xt::xarray<double>(
       std::vector<std::size_t>{question.values.shape()[0], result.columns.size()});
   for (const EventTable& events : windows) write_forecasts(model_, events, result.values);

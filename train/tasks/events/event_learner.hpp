@@ -1,5 +1,5 @@
 #pragma once
-/// Models of the type and time of the next event, with what they learned of their data.
+/// Models of the type and time of the next event, with the facts of their data.
 
 #include <bochner/layers/models/event_model.hpp>
 #include <bochner/train/tasks/events/event_facts.hpp>
@@ -7,7 +7,7 @@
 
 namespace bochner {
 
-/// A batch as the model takes it, valid as long as the batch.
+/// Returns the input of the model for a batch, valid as long as the batch.
 EventSequences view(const EventBatch& batch);
 
 class EventLearner : public Learner, public AnswersTables, public HasSpecimens {
@@ -23,9 +23,8 @@ class EventLearner : public Learner, public AnswersTables, public HasSpecimens {
   LearnerAbilities abilities() override { return {.tables = this, .specimens = this}; }
 
   ReadOptions read_options() const override { return reading_; }
-  /// Rows of time and type, columns as in the training data -> what is expected after each: median
-  /// and mean of the next time, and the probability of each type. Sequences are cut into windows as
-  /// in training.
+  /// Returns median and mean of the next time and the probability of each type, after each row of a
+  /// table with the columns of the training data. Sequences are cut into windows as in training.
   NamedArray predict(const NamedArray& question) override;
 
   std::size_t specimens() const override { return facts_.specimens.size(); }

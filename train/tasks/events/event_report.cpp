@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::size_t most_types = 4, most_gaps = 40, points_of_gap = 8;
 
-/// Of one sequence, intensities (1, T, points, K) at the middles of equal parts of every gap.
+/// Returns the curve of one type from intensities (1, T, points, K) of one sequence, at the
+/// midpoints of equal parts of every gap.
 Curve curve_of(const EventBatch& batch, const Times& intensity, std::size_t type) {
   const std::size_t points = intensity.shape()[2];
   Curve curve;
@@ -44,7 +45,8 @@ std::string intensity_chart(const EventBatch& batch, const Times& learned,
   return draw(chart);
 }
 
-/// (B, T, points, K) at the middles of equal parts of every gap, in 1 / time of the data.
+/// Returns intensities (B, T, points, K) at the midpoints of equal parts of every gap, in 1 / time
+/// of the data.
 Times learned_intensity(const EventModel& model, const Var& weights, const EventBatch& batch,
                         std::size_t points) {
   const std::size_t K = model.intensity().types(), B = batch.types.shape[0];
@@ -88,9 +90,9 @@ void add_intensities(Page& page, EventModel& model, const EventSource& data) {
   for (std::size_t k = 0; k < std::min(most_types, learned.shape()[3]); ++k)
     charts.push_back(intensity_chart(batch, learned, truth, k));
   page.section("Intensities",
-               std::string("The first validation example: what the model expects at each time "
-                           "from the events before it") +
-                   (truth ? ", and what the process that made them knows." : "."));
+               std::string("The first validation example: the intensity that the model predicts "
+                           "from the events before each time") +
+                   (truth ? ", and that of the process that generated them." : "."));
   page.charts(charts);
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bochner/train/tasks/arrays.hpp>
+#include <bochner/train/tasks/config_templates/templates.hpp>
 #include <bochner/train/tasks/encoding_checks.hpp>
 #include <bochner/train/tasks/events/event_learner.hpp>
 #include <bochner/train/tasks/events/event_report.hpp>
@@ -12,10 +13,9 @@
 namespace bochner {
 namespace {
 
-/// Points of every gap at which intensities are compared.
-constexpr std::size_t intensity_points = 4;
+constexpr std::size_t intensity_points = 4;  // of every gap, to compare intensities
 
-/// Next events, of a simulated process judged beside what the process itself knows.
+/// Trains a model of next events; simulated ones are compared with the true process.
 class EventTask : public Task {
  public:
   EventTask(const Config& config, OpenedEvents events)
@@ -108,6 +108,42 @@ void check_event_files(const Config& config) {
 }
 
 }  // namespace
+
+const char events_template[] = R"(# Time and type of the next event. See docs/time.md.
+
+[model]
+kind = "events"
+blocks = 2
+width = 32
+positions = "none"
+dropout = 0.1
+
+[model.time]
+kind = "free"                 # learned frequencies
+use = "rotate"                # turn queries and keys by real time
+
+[model.mixer]
+kind = "softmax"
+heads = 4
+
+[data]
+kind = "event_files"
+files = [{files}]
+{columns}length = {length}                   # events of a window
+validation = 0.1              # of the sequences, or the end of a single one
+
+[optim]
+lr = 3e-3
+weight_decay = 0.1
+schedule.kind = "cosine"
+schedule.warmup = {warmup}
+clip = 1.0
+
+[train]
+batch = 16
+steps = {steps}
+validate.every = {validate}
+)";
 
 void add_event_kinds(TaskKinds& kinds) {
   kinds.push_back({.data = "hawkes",

@@ -1,5 +1,5 @@
 #pragma once
-/// Language models of events at their times, with what they learned of their data.
+/// Language models of events at their times, with the facts of their data.
 
 #include <bochner/layers/models/token_models.hpp>
 #include <bochner/train/tasks/events/event_facts.hpp>
@@ -18,8 +18,8 @@ class EventTokensLearner : public Learner, public AnswersTables, public HasSpeci
   LearnerAbilities abilities() override { return {.tables = this, .specimens = this}; }
 
   ReadOptions read_options() const override { return reading_; }
-  /// Rows of time and type, columns as in the training data -> the probability of each type of the
-  /// event after each. Sequences are cut into windows as in training.
+  /// Returns the probability of each type of the next event, after each row of a table with the
+  /// columns of the training data. Sequences are cut into windows as in training.
   NamedArray predict(const NamedArray& question) override;
 
   std::size_t specimens() const override { return facts_.specimens.size(); }

@@ -9,7 +9,7 @@
 namespace bochner {
 namespace {
 
-/// A language model of events: the type of the next one, from the types and times of those so far.
+/// Trains a language model of events: it predicts the next type from the types and times so far.
 class EventTokensTask : public Task {
  public:
   EventTokensTask(const Config& config, OpenedEvents events)

@@ -1,6 +1,4 @@
 #pragma once
-/// Events as tokens of language models.
-
 #include <bochner/train/tasks/task_kinds.hpp>
 
 namespace bochner {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <bochner/data/fields/fields.hpp>
+#include <bochner/train/tasks/config_templates/templates.hpp>
 #include <bochner/train/tasks/data_tables.hpp>
 #include <bochner/train/tasks/encoding_checks.hpp>
 #include <bochner/train/tasks/fields/field_kinds.hpp>
@@ -11,14 +12,14 @@
 namespace bochner {
 namespace {
 
-/// Sizes along axes that the space has not; those of films are known later.
+/// Checks data.planes, data.height and data.width; sizes of films are checked when they are read.
 void check_sides(const Config& config) {
   const auto spec = read_spec<FieldSpec>(config, "data");
   const std::vector<std::string> keys{"data.planes", "data.height", "data.width"};
   const std::size_t none = keys.size() - spec.dimensions;
   for (std::size_t j = 0; j < none; ++j)
     if (config.integer(keys[j]) != 0)
-      fail(config, keys[j], "means nothing with " + assignment(config, "data.dimensions"),
+      fail(config, keys[j], "has no effect with " + assignment(config, "data.dimensions"),
            "data.dimensions");
   if (reads_films(config)) return;
   for (std::size_t j = none; j < keys.size(); ++j) {
@@ -51,14 +52,14 @@ void check_sensors(const Config& config) {
          "data.kind");
   if (config.integer("data.length") < 2) fail(config, "data.length", "must be at least 2");
   if (config.integer("model.patch.pixels") != 1)
-    fail(config, "model.patch.pixels", "means nothing to " + assignment(config, "data.kind"));
+    fail(config, "model.patch.pixels", "has no effect with " + assignment(config, "data.kind"));
   if (config.text("data.missing") != "refuse")
-    fail(config, "data.missing", "means nothing to sensors: what is missing is not seen");
+    fail(config, "data.missing", "has no effect on sensors: missing values are skipped");
   check_encoding(config, std::int64_t(dimensions));
   check_no_order(config);
 }
 
-/// Without columns of values, all of the table.
+/// Returns how to read the table: all of its columns if none with values are named.
 ReadOptions sensor_options(const Config& config) {
   const SensorColumns columns = sensor_columns(config);
   std::vector<std::string> all{columns.time};
@@ -70,7 +71,7 @@ ReadOptions sensor_options(const Config& config) {
   return {csv, ""};
 }
 
-/// Without facts, films of four patches a side.
+/// Returns the learner of the facts; without facts, for films of four patches a side.
 std::unique_ptr<Learner> field_learner(const Config& config, const KnownFacts& facts) {
   FieldFacts known = facts.of<FieldFacts>();
   if (facts.bytes.empty()) {
@@ -90,6 +91,44 @@ std::unique_ptr<Learner> sensor_learner(const Config& config, const KnownFacts& 
 }
 
 }  // namespace
+
+const char field_template[] =
+    R"(# The next frame of fields in NPY files: (frames, height, width), or several films
+# (films, frames, height, width) or (films, frames, height, width, components).
+# See docs/space-time.md.
+
+[model]
+kind = "field"
+blocks = 2
+width = 32
+patch.pixels = 2              # a token is 2 x 2 pixels
+
+[model.encoding]
+kind = "fused"                # a learned projection of space and time
+space = 32
+time = 32
+
+[model.mixer]
+kind = "softmax"
+heads = 4
+
+[data]
+kind = "field_files"
+files = [{files}]
+frames = 4                    # input frames
+validation = 0.1              # of the films, or the end of a single one
+
+[optim]
+lr = 3e-3
+schedule.kind = "cosine"
+schedule.warmup = 50
+clip = 1.0
+
+[train]
+batch = 16
+steps = 1000
+validate.every = 250
+)";
 
 void add_field_kinds(TaskKinds& kinds) {
   const auto add = [&](const std::string& data, const char* validation) {

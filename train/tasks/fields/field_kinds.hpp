@@ -1,11 +1,9 @@
 #pragma once
-/// The tasks of fields: films and sensors.
-
 #include <bochner/train/tasks/task_kinds.hpp>
 
 namespace bochner {
 
-/// Whether fields are films of files, in a unit of their own, and not generated.
+/// Returns whether fields are films from files, in the unit of the data, and not generated.
 inline bool reads_films(const Config& config) { return config.text("data.kind") == "field_files"; }
 
 std::unique_ptr<Task> open_field_task(const Config& config, const KnownFacts& known);

@@ -11,17 +11,17 @@
 namespace bochner {
 namespace {
 
-/// Throws DataError where the config does not fit the size of the facts.
+/// Throws DataError if the config does not fit the size of the facts.
 FieldModelSpec field_model_spec(const Config& config, const FieldFacts& facts) {
   auto spec = read_spec<FieldModelSpec>(config, "model");
   const FieldSize size = facts.size();
   if (size.sides.size() != config.count("data.dimensions"))
     throw DataError("data.dimensions = ", config.count("data.dimensions"),
-                    "; the model has learned fields of ", size.text());
+                    "; the model was trained on fields of ", size.text());
   for (const std::size_t side : size.sides)
     if (side % spec.patch != 0)
       throw DataError("model.patch.pixels = ", spec.patch, ": must divide ", side,
-                      ", a side of the fields that the model has learned");
+                      ", a side of the fields that the model was trained on");
   spec.frames = size.frames;
   spec.sides = size.sides;
   spec.standardize = reads_films(config);
@@ -30,14 +30,15 @@ FieldModelSpec field_model_spec(const Config& config, const FieldFacts& facts) {
   return spec;
 }
 
-/// B batches of frames and of the frame behind them, of the size of the facts.
+/// Throws DataError unless frames (B, T, sides..) and the next ones (B, sides..) have the known
+/// size.
 void check_specimen(const FieldBatch& batch, const FieldSize& size) {
   const std::size_t B = batch.next.shape().empty() ? 0 : batch.next.shape()[0];
   Shape next{B}, frames{B, size.frames};
   for (Shape* shape : {&next, &frames})
     shape->insert(shape->end(), size.sides.begin(), size.sides.end());
   if (B == 0 || batch.next.shape() != next || batch.frames.shape() != frames)
-    throw DataError("facts of fields with an example that contradicts them");
+    throw DataError("facts of fields hold an example of other sizes");
 }
 
 }  // namespace
@@ -86,8 +87,8 @@ NamedArray FieldLearner::predict(const NamedArray& question) {
   const bool one = shape == film;
   if (!one && (shape.empty() || std::vector<std::size_t>(shape.begin() + 1, shape.end()) != film))
     throw DataError("frames must be ", to_string(Shape(film.begin(), film.end())),
-                    ", or many of them one after the other");
-  shape.erase(shape.begin() + (one ? 0 : 1));  // the frames that are seen
+                    ", or several such films along a first axis");
+  shape.erase(shape.begin() + (one ? 0 : 1));  // the axis of frames
   film.insert(film.begin(), question.values.size() / (size.frames * size.pixels()));
   Tensor frames = uninitialized(Shape(film.begin(), film.end()));
   std::copy_n(question.values.data(), frames.size(), frames.data());
@@ -103,7 +104,8 @@ void FieldLearner::forward_specimen(Tape& tape, std::size_t i) {
   model_.loss(tape, one.frames, one.next);
 }
 
-/// All numbers as those of one variate, if the model has a unit of its own: to it, or back.
+/// Converts all numbers, as one variate, to the unit of the model or back; does nothing without
+/// one.
 void FieldLearner::change_unit(Tensor& x, void (Standardize::*change)(Tensor&) const) {
   if (!model_.standardize()) return;
   const Shape shape = x.shape();

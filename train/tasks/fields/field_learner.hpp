@@ -1,6 +1,4 @@
 #pragma once
-/// Models of the next frame of a field, with the size of the fields that they learned from.
-
 #include <bochner/data/fields/fields.hpp>
 #include <bochner/layers/models/field_model.hpp>
 #include <bochner/train/config/config.hpp>
@@ -18,7 +16,7 @@ void serialize(Archive& archive, FieldBatch& batch) {
 
 struct FieldFacts {
   static constexpr const char* kind = "fields";
-  std::uint64_t frames = 8;                ///< that are seen (T)
+  std::uint64_t frames = 8;                ///< input frames (T)
   std::vector<std::uint64_t> sides = {};   ///< pixels along each axis, the slowest first
   std::vector<FieldBatch> specimens = {};  ///< in the unit of the data
 
@@ -30,7 +28,7 @@ struct FieldFacts {
   FieldSize size() const { return {frames, {sides.begin(), sides.end()}}; }
 };
 
-/// The next frame of a field.
+/// Predicts the next frame of a field.
 class FieldLearner : public Learner, public AnswersTables, public HasSpecimens {
  public:
   FieldLearner(const Config& config, FieldFacts facts);
@@ -44,7 +42,7 @@ class FieldLearner : public Learner, public AnswersTables, public HasSpecimens {
   LearnerAbilities abilities() override { return {.tables = this, .specimens = this}; }
 
   ReadOptions read_options() const override { return reading_; }
-  /// The frame after the last: (T, H, W) -> (H, W), or (N, T, H, W) -> (N, H, W); of other
+  /// Returns the next frame: (T, H, W) -> (H, W), or (N, T, H, W) -> (N, H, W); other numbers of
   /// dimensions likewise.
   NamedArray predict(const NamedArray& question) override;
 
@@ -52,9 +50,9 @@ class FieldLearner : public Learner, public AnswersTables, public HasSpecimens {
   void forward_specimen(Tape& tape, std::size_t i) override;
 
   FieldModel& field_model() { return model_; }
-  /// In the unit of the model.
+  /// Converts a batch to the unit of the model.
   FieldBatch in_unit(FieldBatch batch);
-  /// In the unit of the data. (B, T, H, W) -> (B, H, W)
+  /// Predicts in the unit of the data. (B, T, H, W) -> (B, H, W)
   Tensor next_frames(Tensor frames);
 
  private:

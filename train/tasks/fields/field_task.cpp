@@ -21,32 +21,32 @@ namespace {
 
 constexpr std::uint64_t shown_examples = 3;
 
-/// Sum over n elements of (x - truth)^2.
+/// Returns the sum over n elements of (x - truth)^2.
 double squared_error(const real* x, const real* truth, std::size_t n) {
   double sum = 0;
   for (std::size_t i = 0; i < n; ++i) sum += std::pow(double(x[i]) - double(truth[i]), 2);
   return sum;
 }
 
-/// Of the axes, as many of the last ones as the space has dimensions.
+/// Returns the size keys of the last data.dimensions axes.
 std::vector<std::string> side_keys(const Config& config) {
   std::vector<std::string> keys{"data.planes", "data.height", "data.width"};
   keys.erase(keys.begin(), keys.end() - config.integer("data.dimensions"));
   return keys;
 }
 
-/// Throws DataError unless a size is that of the films or 0.
+/// Throws DataError unless a size key is 0 or the side of the films, and patches divide that side.
 void require_side(const Config& config, const std::string& key, std::size_t side) {
   const std::size_t wanted = config.count(key), patch = config.count("model.patch.pixels");
   if (wanted != side && wanted != 0)
-    throw DataError(key, " = ", wanted, ": the films have ", side, "; leave the key out");
+    throw DataError(key, " = ", wanted, ": the films have ", side, "; remove the key");
   if (side % patch != 0)
     throw DataError("model.patch.pixels = ", patch, ": must divide ", key, " = ", side,
-                    ", that of the films");
+                    " of the films");
 }
 
 std::unique_ptr<FieldSource> open_generated(const Config& config) {
-  auto spec = read_spec<FieldSpec>(config, "data");  // a size of 0 is that of FieldSpec
+  auto spec = read_spec<FieldSpec>(config, "data");  // a size of 0 means the default of FieldSpec
   spec.kind = config.text("data.kind");
   spec.patch = config.count("model.patch.pixels");
   return std::make_unique<Fields>(spec, example_set(config));
@@ -64,7 +64,7 @@ std::unique_ptr<FieldFiles> open_films(const Config& config) {
   return films;
 }
 
-/// Throws DataError for fields of another size than those that are known.
+/// Returns the facts of the data, or the known ones. Throws DataError for fields of another size.
 FieldFacts facts_of(const FieldSource& data, const KnownFacts& known) {
   const FieldSize size = data.size();
   FieldFacts facts{size.frames, {size.sides.begin(), size.sides.end()}, {}};
@@ -75,11 +75,11 @@ FieldFacts facts_of(const FieldSource& data, const KnownFacts& known) {
   FieldFacts learned = known.of<FieldFacts>();
   if (learned.frames != facts.frames || learned.sides != facts.sides)
     throw DataError("the data have ", size.frames, " frames of ", size.text(),
-                    "; the model has learned ", learned.frames, " of ", learned.size().text());
+                    "; the model was trained on ", learned.frames, " of ", learned.size().text());
   return learned;
 }
 
-/// n elements from `first` on.
+/// Returns n elements from `first`.
 std::vector<double> numbers(const Tensor& x, std::size_t first, std::size_t n) {
   return std::vector<double>(x.data() + first, x.data() + first + n);
 }
@@ -90,16 +90,16 @@ double largest_magnitude(const std::vector<double>& values) {
   return largest;
 }
 
-/// Last frame, truth, prediction and error side by side, one example after the other. prediction
-/// (B, H, W)
+/// Draws last frame, truth, prediction and error of each example side by side. prediction: (B, H,
+/// W)
 void add_fields(Page& page, const FieldBatch& fields, const Tensor& prediction,
                 const FieldSize& size) {
   page.section("Fields",
-               "The first validation examples: last frame that is seen, next frame, its "
-               "prediction, and prediction less truth in colours of its own.");
+               "The first validation examples: last input frame, next frame, its prediction, and "
+               "prediction minus truth in a separate colour scale.");
   const Plane plane(size.sides);
   const std::size_t T = size.frames, n = size.pixels();
-  // Colours from -reach to reach.
+  // Draws values in colours from -reach to reach.
   const auto frame = [&](const char* title, const std::vector<double>& values, double reach,
                          Colours colours = Colours::sequential) {
     return draw(HeatMap{.title = title,
@@ -132,7 +132,7 @@ void add_fields(Page& page, const FieldBatch& fields, const Tensor& prediction,
 
 class FieldTask : public Task {
  public:
-  /// `unit` is that of films; without one the next frame is the solution, without noise.
+  /// `unit`: of films; generated fields have none, and no noise.
   FieldTask(const Config& config, std::unique_ptr<FieldSource> data,
             const std::optional<Moments>& unit, const KnownFacts& known)
       : exact_(!unit), data_(std::move(data)), learner_(config, facts_of(*data_, known)) {

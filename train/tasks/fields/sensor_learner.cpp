@@ -16,10 +16,10 @@ namespace {
 constexpr std::size_t drawn_nodes = 12;  // of the encoding, along each axis
 constexpr std::size_t questions_at_once = 64;
 
-/// Throws DataError where the config names other coordinates than those of the facts.
+/// Throws DataError if the config names another number of coordinates than the facts.
 SensorModelSpec sensor_model_spec(const Config& config, const SensorFacts& facts) {
   if (const std::size_t named = sensor_columns(config).places.size(); named != facts.dimensions)
-    throw DataError("data.place_columns names ", named, " coordinates; the model has learned ",
+    throw DataError("data.place_columns names ", named, " coordinates; the model was trained on ",
                     facts.dimensions);
   auto spec = read_spec<SensorModelSpec>(config, "model");
   spec.variates = facts.variates;
@@ -29,7 +29,7 @@ SensorModelSpec sensor_model_spec(const Config& config, const SensorFacts& facts
   return spec;
 }
 
-/// Throws DataError unless it is windows of readings as the facts say.
+/// Throws DataError unless the batch holds windows of the sizes of the facts.
 void check_specimen(const SensorBatch& batch, const SensorFacts& facts) {
   const Shape shape = batch.values.shape();
   const bool fits = shape.size() == 3 && shape[0] > 0 && shape[1] > 0 && shape[1] <= facts.length &&
@@ -37,7 +37,7 @@ void check_specimen(const SensorBatch& batch, const SensorFacts& facts) {
                     batch.targets.shape() == shape && batch.asked.shape() == shape &&
                     batch.times.size() == shape[0] * shape[1] &&
                     batch.places.size() == batch.times.size() * facts.dimensions;
-  if (!fits) throw DataError("facts of sensors with an example that contradicts them");
+  if (!fits) throw DataError("facts of sensors hold an example of other sizes");
 }
 
 void fill(SensorTable& table, std::size_t row, const real* values) {
@@ -107,7 +107,7 @@ NamedArray SensorLearner::predict(const NamedArray& question) {
   const SensorTable table =
       sensor_table(question, columns_named_like(question, columns_, facts_.table()));
   if (table.variates != facts_.variates)
-    throw DataError("the input has ", table.variates, " columns of values, the model ",
+    throw DataError("the input has ", table.variates, " columns of values; the model needs ",
                     facts_.variates);
   SensorTable filled = table;
   std::vector<std::size_t> rows;
@@ -132,7 +132,7 @@ void SensorLearner::forward_specimen(Tape& tape, std::size_t i) {
   model_.loss(tape, view(one), one.targets, one.asked);
 }
 
-/// (B, T, V) in the unit of the training data, 0 where `known` is.
+/// Converts (B, T, V) to the unit of the training data, and sets it to 0 where `known` is 0.
 void SensorLearner::standardize(Tensor& values, const Tensor& known) {
   const Shape shape = values.shape();
   const std::size_t V = shape[2];
@@ -149,7 +149,7 @@ SensorBatch SensorLearner::in_unit(SensorBatch batch) {
   return batch;
 }
 
-/// In the unit of the data. (B T, V)
+/// Predicts in the unit of the data. (B T, V)
 Tensor SensorLearner::values_of(const SensorBatch& questions) {
   const SensorBatch batch = in_unit(questions);
   Tape tape({.recording = false});

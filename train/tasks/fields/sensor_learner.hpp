@@ -1,6 +1,5 @@
 #pragma once
-/// Models of values at places and times where they are hidden, with what they learned of their
-/// sensors.
+/// Models of missing values at places and times, with the facts of their sensors.
 
 #include <bochner/data/fields/sensor_windows.hpp>
 #include <bochner/layers/models/sensor_model.hpp>
@@ -22,7 +21,7 @@ struct SensorFacts {
   static constexpr const char* kind = "sensors";
   std::uint64_t dimensions = 1, variates = 1;
   std::uint64_t length = 256;               ///< readings of a window
-  std::vector<std::string> names = {};      ///< of time, places and values
+  std::vector<std::string> names = {};      ///< columns of time, places and values
   std::vector<SensorBatch> specimens = {};  ///< in the unit of the data
 
   template <class Archive>
@@ -30,7 +29,7 @@ struct SensorFacts {
     archive(dimensions, variates, length, names, specimens);
   }
   void check() const;
-  /// A table without rows.
+  /// Returns a table without rows.
   SensorTable table() const {
     SensorTable table;
     table.dimensions = dimensions;
@@ -40,11 +39,11 @@ struct SensorFacts {
   }
 };
 
-/// A batch as the model takes it, valid as long as the batch.
+/// Returns the input of the model for a batch, valid as long as the batch.
 inline SensorReadings view(const SensorBatch& batch) {
   return {batch.values, batch.seen, batch.places, batch.times};
 }
-/// What is asked of a window, as a config says.
+/// Returns the windows of a config, and which of their readings are to be predicted.
 SensorSpec sensor_spec(const Config& config);
 
 class SensorLearner : public Learner, public AnswersTables, public HasSpecimens {
@@ -60,15 +59,15 @@ class SensorLearner : public Learner, public AnswersTables, public HasSpecimens 
   LearnerAbilities abilities() override { return {.tables = this, .specimens = this}; }
 
   ReadOptions read_options() const override { return reading_; }
-  /// Rows of time, place and values -> those of them that miss a value, with what is missing filled
-  /// in, see questions_of().
+  /// Returns the rows with a missing value, filled in; see questions_of(). Takes rows of time,
+  /// place and values.
   NamedArray predict(const NamedArray& question) override;
 
   std::size_t specimens() const override { return facts_.specimens.size(); }
   void forward_specimen(Tape& tape, std::size_t i) override;
 
   SensorModel& sensor_model() { return model_; }
-  /// In the unit of the model.
+  /// Converts a batch to the unit of the model.
   SensorBatch in_unit(SensorBatch batch);
 
  private:

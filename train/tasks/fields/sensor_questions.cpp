@@ -6,13 +6,13 @@
 namespace bochner {
 namespace {
 
-/// first, .., last - 1 of the readings.
+/// Readings first, ..., last - 1.
 struct Readings {
   std::size_t first, last;
   bool operator==(const Readings&) const = default;
 };
 
-/// The nearest ones; of two as near the earlier.
+/// Returns the `count` readings nearest in time; of two equally near ones the earlier.
 Readings nearest_to(double time, const std::vector<double>& times, std::size_t count) {
   const auto place = std::size_t(std::ranges::lower_bound(times, time) - times.begin());
   Readings near{place, place};
@@ -30,14 +30,14 @@ Readings latest_until(double time, const std::vector<double>& times, std::size_t
   return {last - std::min(last, count), last};
 }
 
-/// Whether one of its values is there, or is missing.
+/// Returns whether a row has a value (`value` true), or a missing one (false).
 bool has(const SensorTable& table, std::size_t row, bool value) {
   const auto first = table.values.begin() + std::ptrdiff_t(row * table.variates);
   return std::any_of(first, first + std::ptrdiff_t(table.variates),
                      [&](double x) { return std::isfinite(x) == value; });
 }
 
-/// Those that are seen stand before the same row that is asked for.
+/// Merges the seen rows and those asked for; a row that is both is first seen, then asked for.
 SensorQuestion question_of(std::span<const std::size_t> seen, std::span<const std::size_t> asked) {
   std::vector<std::pair<std::size_t, bool>> rows;
   for (const std::size_t row : seen) rows.emplace_back(row, false);
@@ -56,7 +56,7 @@ SensorQuestion question_of(std::span<const std::size_t> seen, std::span<const st
 std::vector<SensorQuestion> questions_of(const SensorTable& table, const SensorSpec& spec) {
   const std::size_t at_once = asked_count(spec), count = spec.length - at_once;
   std::vector<std::size_t> seen, missing;
-  std::vector<double> times;  // of those that are seen
+  std::vector<double> times;  // of the seen rows
   for (std::size_t row = 0; row < table.size(); ++row) {
     if (has(table, row, false)) missing.push_back(row);
     if (!has(table, row, true)) continue;
@@ -72,7 +72,7 @@ std::vector<SensorQuestion> questions_of(const SensorTable& table, const SensorS
     const Readings shown = readings_of(missing[i]);
     if (shown.first == shown.last)
       throw DataError("row ", table.rows[missing[i]] + 1,
-                      ": no reading is there from which its values could follow");
+                      ": no other reading to predict its values from; add some");
     for (end = i + 1; end < std::min(i + at_once, missing.size());) {
       if (readings_of(missing[end]) != shown) break;
       ++end;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t shown_sensor_windows = 16;
 
-/// Without columns of values those that a run has learned.
+/// Reads the columns of the config, or the known ones if it names none with values.
 SensorTable read_sensors(const Config& config, const KnownFacts& known) {
   SensorColumns columns = sensor_columns(config);
   const auto learned = known.of<SensorFacts>();
@@ -30,7 +30,8 @@ SensorTable read_sensors(const Config& config, const KnownFacts& known) {
   return merged(tables);
 }
 
-/// Throws DataError for a table of other variates than those that are known.
+/// Returns the facts of the data, or the known ones. Throws DataError for another number of
+/// variates.
 SensorFacts facts_of(const SensorWindows& data, const KnownFacts& known) {
   const SensorTable& table = data.table();
   if (!known.are_exact())
@@ -41,12 +42,12 @@ SensorFacts facts_of(const SensorWindows& data, const KnownFacts& known) {
             .specimens = take_specimens(data, data.spec().length * table.variates)};
   SensorFacts facts = known.of<SensorFacts>();
   if (table.variates != facts.variates)
-    throw DataError("data.files: ", table.variates, " columns of values; the model has learned ",
+    throw DataError("data.files: ", table.variates, " columns of values; the model was trained on ",
                     facts.variates);
   return facts;
 }
 
-/// Values of sensors at places and times where they are hidden.
+/// Trains a model that predicts hidden values of sensors at places and times.
 class SensorTask : public Task, public HasUnits {
  public:
   SensorTask(const Config& config, const KnownFacts& known)
@@ -76,7 +77,7 @@ class SensorTask : public Task, public HasUnits {
   Evaluation evaluate(Tape& tape, const Examples& examples) override {
     const SensorBatch batch = learner_.in_unit(data_.batch(examples));
     const Var predicted = sensor_model().predict(tape, view(batch));
-    Evaluation result{0, 0, "mse", {{"mean_seen", "mse of the mean of what is seen"}}};
+    Evaluation result{0, 0, "mse", {{"mean_seen", "mse of the mean of seen values"}}};
     const std::size_t T = data_.spec().length, V = data_.table().variates;
     for (std::size_t i = 0; i < batch.asked.size(); ++i) {
       if (batch.asked.data()[i] == 0) continue;
@@ -107,7 +108,7 @@ class SensorTask : public Task, public HasUnits {
             {"outputs", array_of(sensor_model().predict(tape, view(batch)).value())}};
   }
 
-  /// Truth and prediction of what the first validation windows ask for.
+  /// Draws truth and prediction of the hidden readings of the first validation windows.
   void illustrate(Page& page) override {
     const auto shown = std::min<std::uint64_t>(shown_sensor_windows, data_.examples().validation);
     if (shown == 0) return;
@@ -116,8 +117,9 @@ class SensorTask : public Task, public HasUnits {
     Tape tape({.recording = false});
     const Var predicted = sensor_model().predict(tape, view(batch));
     const std::size_t V = data_.table().variates;
-    page.section("Readings",
-                 "What the first validation windows ask for, in the unit of the training data.");
+    page.section(
+        "Readings",
+        "Hidden readings of the first validation windows, in the unit of the training data.");
     std::vector<std::string> charts;
     for (std::size_t v = 0; v < V; ++v) {
       Curve points;

@@ -1,4 +1,5 @@
 #include <bochner/train/tasks/arrays.hpp>
+#include <bochner/train/tasks/config_templates/templates.hpp>
 #include <bochner/train/tasks/data_tables.hpp>
 #include <bochner/train/tasks/events/event_data.hpp>
 #include <bochner/train/tasks/fit_time_scale.hpp>
@@ -11,7 +12,7 @@
 namespace bochner {
 namespace {
 
-/// A label for each sequence.
+/// Trains a classifier of sequences.
 class ClassifierTask : public Task {
  public:
   ClassifierTask(const Config& config, const KnownFacts& known)
@@ -84,6 +85,41 @@ ReadOptions text_options(const Config& config) {
 }
 
 }  // namespace
+
+const char classifier_template[] = R"(# A classifier of {what}. See docs/tasks.md.
+
+[model]
+kind = "classifier"
+blocks = 2
+width = 64
+positions = "{positions}"
+pooling = "mean"
+dropout = 0.1
+
+[model.mixer]
+kind = "linear"               # attention in O(T); others: softmax, ssm, hyena, ...
+heads = 4
+features = "positive"         # phi: the feature map
+m = 32                        # features
+convolution = 4
+
+[data]
+kind = "{data}"                # or images (IDX, CIFAR), event_files
+files = [{files}]
+{columns}validation = 0.1              # of the examples
+
+[optim]
+lr = {lr}
+weight_decay = {weight_decay}
+schedule.kind = "cosine"
+schedule.warmup = {warmup}
+clip = 1.0
+
+[train]
+batch = 16
+steps = {steps}
+validate.every = {validate}
+)";
 
 void add_label_kinds(TaskKinds& kinds) {
   const auto add = [&](const char* data, const char* validation, void (*check)(const Config&),

@@ -19,7 +19,7 @@ void require_classes(const Config& config, const Images& images) {
   const auto differs = [&](std::uint8_t label) { return label != images.labels[0]; };
   if (images.size() > 0 && std::ranges::none_of(images.labels, differs))
     throw DataError("data.files: all images have the label ", int(images.labels[0]),
-                    "; a classifier needs two of them");
+                    "; a classifier needs at least two labels");
 }
 
 std::unique_ptr<LabelledSequences> images_in_files(const Config& config, bool class_token) {
@@ -48,8 +48,7 @@ std::unique_ptr<LabelledSequences> image_sequences(const Config& config, bool cl
 
 namespace {
 
-/// Numbers of one image in the order of the pixels: the same number of them along other axes is
-/// another picture.
+/// Throws DataError for other axes, even if they hold as many numbers: pixels would be permuted.
 void require_images(const NamedArray& input, const ImageShape& shape) {
   const std::vector<std::size_t> given(input.values.shape().begin(), input.values.shape().end());
   const std::size_t n = given.empty() ? 0 : given[0];
@@ -61,10 +60,10 @@ void require_images(const NamedArray& input, const ImageShape& shape) {
   if (is({shape.rows, shape.columns, shape.channels})) return;
   if (grey && (is({shape.rows, shape.columns}) || is({shape.rows * shape.columns}))) return;
   const bool channels_first = is({shape.channels, shape.rows, shape.columns});
-  throw DataError("the input holds no images of ", shape.rows, " x ", shape.columns, " x ",
-                  shape.channels, " numbers: it is of shape ", shape_text(given),
-                  channels_first ? "; transpose it to (n, height, width, channels)"
-                                 : "; give an array (n, height, width, channels)");
+  throw DataError("the input has the shape ", shape_text(given), ", not that of images of ",
+                  shape.rows, " x ", shape.columns, " x ", shape.channels, " numbers; ",
+                  channels_first ? "transpose it to (n, height, width, channels)"
+                                 : "give an array (n, height, width, channels)");
 }
 
 }  // namespace
@@ -77,7 +76,8 @@ std::vector<std::vector<std::int32_t>> pixels_of(const NamedArray& input, const 
   for (std::size_t i = 0; i < n * pixels; ++i) {
     const double value = input.values.data()[i];
     if (!(value >= 0 && value <= 255 && value == std::floor(value)))
-      throw DataError("image ", i / pixels + 1, ": ", value, " is no brightness from 0 to 255");
+      throw DataError("image ", i / pixels + 1, ": ", value,
+                      " is not a whole brightness from 0 to 255");
     images[i / pixels].push_back(std::int32_t(value));
   }
   return images;

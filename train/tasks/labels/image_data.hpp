@@ -1,6 +1,4 @@
 #pragma once
-/// Images, as a config says.
-
 #include <bochner/data/formats/array.hpp>
 #include <bochner/data/labelled/pixels.hpp>
 #include <bochner/train/config/config.hpp>
@@ -8,12 +6,12 @@
 
 namespace bochner {
 
-/// Those of data.kind "images", in files, or "shapes".
+/// Opens the images of data.kind "images", in files, or "shapes", generated.
 std::unique_ptr<LabelledSequences> image_sequences(const Config& config, bool class_token);
 
-/// Images (n, rows, columns, channels) of a user's, grey ones also (n, rows, columns) and
-/// (n, pixels), as sequences of brightness, each row by row with the channels of a pixel together.
-/// Throws DataError for another shape, and for what is no brightness.
+/// Flattens images (n, rows, columns, channels), grey ones also (n, rows, columns) or (n, pixels),
+/// row by row with the channels of a pixel together. Throws DataError for other shapes, and for
+/// numbers that are not whole or not from 0 to 255.
 std::vector<std::vector<std::int32_t>> pixels_of(const NamedArray& input, const ImageShape& shape);
 
 }  // namespace bochner

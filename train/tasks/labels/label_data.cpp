@@ -31,14 +31,14 @@ LabelFacts facts_of(const Config& config, const LabelData& data) {
   return facts;
 }
 
-/// Throws DataError where the data hold what the model has not learned.
+/// Throws DataError if the data hold names or sizes that the model has not learned.
 void require_known(const LabelFacts& known, const LabelFacts& found) {
   require_known_names("type", known.types, found.types);
   require_known_names("label", known.labels, found.labels);
   if (found.vocabulary > known.vocabulary || found.classes > known.classes ||
       found.length > known.length)
     throw DataError("data.files: holds ", found.vocabulary, " tokens and ", found.classes,
-                    " labels in sequences of up to ", found.length, "; the model has learned ",
+                    " labels in sequences of up to ", found.length, "; the model was trained on ",
                     known.vocabulary, ", ", known.classes, " and ", known.length);
 }
 
@@ -63,7 +63,7 @@ LabelFacts image_facts(const Config& config, const LabelData& data, const KnownF
   const auto [rows, columns, channels] = data.sequences->image();
   if (rows != facts.rows || columns != facts.columns || channels != facts.channels)
     throw DataError("data.files: holds images of ", rows, " x ", columns, " x ", channels,
-                    " numbers; the model has learned ", facts.rows, " x ", facts.columns, " x ",
+                    " numbers; the model was trained on ", facts.rows, " x ", facts.columns, " x ",
                     facts.channels);
   return facts;
 }

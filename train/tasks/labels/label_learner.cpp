@@ -55,7 +55,7 @@ void LabelFacts::check() const {
     throw DataError("facts claim images of ", rows, " x ", columns, " pixels in sequences of ",
                     length, " tokens");
   if (types.size() > vocabulary || labels.size() > classes)
-    throw DataError("facts name more types or labels than there are");
+    throw DataError("facts name more types or labels than they count");
 }
 
 LabelLearner::LabelLearner(const Config& config, LabelFacts facts)
@@ -72,7 +72,7 @@ LabelLearner::LabelLearner(const Config& config, LabelFacts facts)
   if (!spec_.trunk.timed) return;
   columns_ = event_columns(config);
   events_ = labelled_events_spec(config);
-  events_.length = facts_.length - (events_.class_token ? 1 : 0);  // positions go no further
+  events_.length = facts_.length - (events_.class_token ? 1 : 0);  // the number of positions
 }
 
 std::string LabelLearner::describe() const {

@@ -1,6 +1,4 @@
 #pragma once
-/// Classifiers of sequences, with what they learned of their data.
-
 #include <bochner/data/events/event_files.hpp>
 #include <bochner/data/events/labelled_events.hpp>
 #include <bochner/data/labelled/labelled.hpp>
@@ -29,8 +27,8 @@ struct LabelFacts {
   std::vector<std::string> types = {}, labels = {};   ///< names of events and of labels
   std::uint64_t table_width = 0;                      ///< columns of tables of events
   std::vector<std::string> table_columns = {};
-  std::uint64_t examples = 1;   ///< sequences to train on
-  std::uint64_t tokenizer = 0;  ///< its digest; 0 for bytes
+  std::uint64_t examples = 1;   ///< training sequences
+  std::uint64_t tokenizer = 0;  ///< digest; 0 for bytes
   std::vector<LabelledBatch> specimens = {};
 
   template <class Archive>
@@ -60,12 +58,12 @@ class LabelLearner : public Learner,
   LearnerAbilities abilities() override;
 
   ReadOptions read_options() const override { return reading_; }
-  /// Rows of time and type, columns as in the training data but for the labels -> a row for each
-  /// sequence, in the order of their first rows: the probability of each label. Of a sequence that
-  /// is longer than those of the data the last events are seen. Or images (n, height, width,
-  /// channels) -> a row for each.
+  /// Returns the probability of each label, in a row for each image of (n, height, width,
+  /// channels), or for each sequence of a table of events, in the order of their first rows. Such a
+  /// table has the columns of the training data; the labels may be missing. Of sequences that are
+  /// longer than those of the data, the last events are read.
   NamedArray predict(const NamedArray& question) override;
-  /// The probability of each label for each text.
+  /// Returns the probability of each label, in a row for each text.
   NamedArray predict_texts(const std::vector<std::string>& texts, std::size_t batch) override;
 
   std::size_t specimens() const override { return facts_.specimens.size(); }
@@ -77,7 +75,7 @@ class LabelLearner : public Learner,
  private:
   NamedArray predict_events(const NamedArray& question);
   std::vector<std::string> class_columns() const;
-  /// (n, classes), computed `batch` at a time.
+  /// Returns probabilities (n, classes), computed `batch` at a time.
   xt::xarray<double> probabilities(const std::vector<LabelledExample>& examples, std::size_t batch);
 
   LabelFacts facts_;

@@ -12,7 +12,7 @@
 namespace bochner {
 namespace {
 
-/// Reads rows of tables where a column of labels is named, else files in folders.
+/// Reads rows of tables if data.label_column is set, else files in folders.
 std::unique_ptr<LabelledTexts> text_sequences(const Config& config,
                                               const std::vector<std::string>& known_labels) {
   const std::string& label = config.text("data.label_column");

@@ -1,20 +1,19 @@
 #pragma once
-/// Sequences with labels as a config describes them, for the tasks that see such.
-
 #include <bochner/data/events/labelled_events.hpp>
 #include <bochner/data/text/labelled_texts.hpp>
 #include <bochner/train/config/config.hpp>
 
 namespace bochner {
 
-/// Images, shapes, texts, expressions, or sequences of events. `shape` holds the known names of
-/// types and labels of events and receives the shape of their tables and new names; labels of texts
-/// are numbered as in `known_labels`. Throws DataError, and std::invalid_argument for other data.
+/// Opens images, shapes, texts, expressions, or sequences of events. `shape` holds the known names
+/// of types and labels of events, and receives new names and the shape of their tables; labels of
+/// texts are numbered as in `known_labels`. Throws DataError, and std::invalid_argument for other
+/// data.
 std::unique_ptr<LabelledSequences> labelled_sequences(
     const Config& config, TableShape& shape, const std::vector<std::string>& known_labels = {});
 LabelledEventsSpec labelled_events_spec(const Config& config);
 LabelledTextsSpec labelled_texts_spec(const Config& config);
-/// Whether a class token stands in front of each sequence.
+/// Returns whether each sequence begins with a class token.
 bool has_class_token(const Config& config);
 
 }  // namespace bochner

@@ -5,11 +5,12 @@
 namespace bochner {
 
 Observed LatentFormat::read(const NamedArray&, const VariationalAutoencoder&) const {
-  throw std::invalid_argument("this model reads no tables; it learned from a text");
+  throw std::invalid_argument("this model was trained on texts and cannot read tables; give texts");
 }
 
 Observed LatentFormat::read_texts(const std::vector<std::string>&) const {
-  throw std::invalid_argument("this model reads no texts; it learned from a table or from images");
+  throw std::invalid_argument(
+      "this model was trained on a table or on images and cannot read texts; give such a file");
 }
 
 std::unique_ptr<LatentFormat> make_latent_format(const Config& config, const KnownFacts& facts) {

@@ -1,5 +1,5 @@
 #pragma once
-/// The data that a model of latent variables is trained on.
+/// Training data of models of latent variables.
 
 #include <bochner/data/dataset.hpp>
 #include <bochner/layers/models/variational_autoencoder.hpp>
@@ -12,9 +12,9 @@ class LatentData {
  public:
   virtual ~LatentData() = default;
   virtual const Dataset& data() const = 0;
-  /// What make_latent_format() takes.
+  /// Returns facts for make_latent_format().
   virtual std::string facts() const = 0;
-  /// Gives a model the unit of the training data, where they have one.
+  /// Sets the unit of the training data in a model, if they have one.
   virtual void fit(VariationalAutoencoder&) const {}
   virtual Observed batch(const Examples& examples, const VariationalAutoencoder& model) const = 0;
 };

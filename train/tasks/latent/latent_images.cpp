@@ -15,9 +15,9 @@
 namespace bochner {
 namespace {
 
-constexpr std::size_t picture_columns = 8;  // and as many rows
+constexpr std::size_t picture_columns = 8;  // images of a mosaic in each direction
 
-/// Images in square patches, row by row, of pixels that are 0 or 1.
+/// Conversion of images to square patches, row by row, of pixels that are 0 or 1.
 class BinaryPatches {
  public:
   BinaryPatches(const Config& config, const ImageShape& shape)
@@ -38,7 +38,7 @@ class BinaryPatches {
     return {uninitialized({B, pixels() / values(), values()}), {}};
   }
 
-  /// Sets row `row` of x; pixel i of it draws number first + i.
+  /// Sets row `row` of x; its pixel i draws random number first + i.
   void binarise(const std::int32_t* pixels, std::size_t row, Observed& x,
                 const RandomFunction& random, std::uint64_t first) const {
     real* values = x.values.data() + row * order_.size();
@@ -48,7 +48,7 @@ class BinaryPatches {
     }
   }
 
-  /// Parts of 1 as brightness, pixels where they are. (B, T, n) -> (B, height, width[, channels])
+  /// Returns images with brightness 0 to 255. (B, T, n) -> (B, height, width[, channels])
   NamedArray in_place(const Tensor& values) const {
     const std::size_t pixels = order_.size(), B = values.size() / pixels;
     std::vector<std::size_t> shape{B, shape_.rows, shape_.columns};
@@ -74,7 +74,7 @@ class LatentImageFormat : public LatentFormat {
       : facts_(std::move(facts)),
         patches_(config, facts_.image()),
         seed_(config.count("train.seed")) {
-    if (patches_.pixels() == 0) throw DataError("facts hold no size of images");
+    if (patches_.pixels() == 0) throw DataError("facts lack the size of images");
     for (const LabelledBatch& one : facts_.specimens)
       if (one.tokens.values.size() != patches_.pixels())
         throw DataError("facts hold an image of another size");
@@ -106,7 +106,7 @@ class LatentImageFormat : public LatentFormat {
   void draw(Page& page, const NamedArray& seen, const NamedArray& expected,
             const NamedArray& samples) const override {
     page.charts({bochner::draw(mosaic("samples of the prior", {&samples})),
-                 bochner::draw(mosaic("images, and what is expected below", {&seen, &expected}))},
+                 bochner::draw(mosaic("images, with reconstructions below", {&seen, &expected}))},
                 card_width(heat_map_width));
   }
 
@@ -120,7 +120,7 @@ class LatentImageFormat : public LatentFormat {
     return x;
   }
 
-  /// Images of several sets below each other, the next ones beside them; the mean of channels.
+  /// Arranges images in a grid, image i of each set below each other; averages channels.
   HeatMap mosaic(const std::string& title, const std::vector<const NamedArray*>& sets) const {
     const ImageShape& shape = patches_.shape();
     const std::size_t h = shape.rows + 1, w = shape.columns + 1, C = shape.channels;

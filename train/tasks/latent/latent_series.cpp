@@ -15,11 +15,11 @@ namespace {
 
 constexpr std::size_t drawn_variates = 3, drawn_windows = 3, drawn_samples = 6;
 
-/// Windows (B, V, H) in tokens (B, H / rows, V rows).
+/// Conversion of windows (B, V, H) to tokens (B, H / rows, V rows).
 struct RowTokens {
   std::size_t variates, window, rows;  ///< V, H, rows of a token
 
-  /// Of an element of windows.
+  /// Returns the index in tokens of element i of windows.
   std::size_t place(std::size_t i) const {
     const std::size_t row = i % window, v = i / window % variates, b = i / (variates * window);
     return b * variates * window + row / rows * variates * rows + v * rows + row % rows;
@@ -46,8 +46,8 @@ class LatentSeriesFormat : public LatentFormat {
         targets_(series_columns(config).targets),
         tokens_(tokens_of(config, facts_)) {
     if (tokens_.window % tokens_.rows != 0)
-      throw DataError("facts hold windows of ", tokens_.window, " rows, which tokens of ",
-                      tokens_.rows, " rows do not fill");
+      throw DataError("facts hold windows of ", tokens_.window, " rows, not a multiple of the ",
+                      tokens_.rows, " rows of a token");
   }
 
   std::string facts() const override { return encode_facts(facts_); }
@@ -66,20 +66,20 @@ class LatentSeriesFormat : public LatentFormat {
     return tokens_.of(facts_.specimens[i].future, model);
   }
 
-  /// Windows one after the other; rows that are left over at the end are not seen.
+  /// Cuts the table into consecutive windows; drops an incomplete one at the end.
   Observed read(const NamedArray& input, const VariationalAutoencoder& model) const override {
     const TimeSeries series = time_series(input, targets_);
     const std::size_t V = tokens_.variates, H = tokens_.window, B = series.rows() / H;
     if (series.variates() != V || B == 0)
       throw DataError("the input has ", series.rows(), " rows of ", series.variates(),
-                      " values; the model sees windows of ", H, " rows of ", V);
+                      " values; the model needs windows of ", H, " rows of ", V);
     Tensor windows = uninitialized({B, V, H});
     for (std::size_t i = 0; i < windows.size(); ++i)
       windows.data()[i] = real(series.values(i / H % V, i / (V * H) * H + i % H));
     return tokens_.of(std::move(windows), model);
   }
 
-  /// (B H, 1 + V): the number of the window, and its rows
+  /// Returns the number of the window and its values. (B H, 1 + V)
   NamedArray expected(const Tensor& decoded, const VariationalAutoencoder& model) const override {
     const std::size_t V = tokens_.variates, H = tokens_.window, B = decoded.size() / (V * H);
     Tensor windows = uninitialized({B, V, H});
@@ -106,7 +106,7 @@ class LatentSeriesFormat : public LatentFormat {
             const NamedArray& samples) const override {
     std::vector<std::string> charts;
     for (std::size_t v = 1; v < std::min(1 + drawn_variates, seen.columns.size()); ++v) {
-      Chart both{.title = seen.columns[v] + ", and what is expected", .x = {"row"}};
+      Chart both{.title = seen.columns[v] + ", and reconstructions", .x = {"row"}};
       Chart drawn{.title = seen.columns[v] + ", samples of the prior", .x = {"row"}};
       for (std::size_t b = 0; b < std::min(drawn_windows, windows_in(seen)); ++b) {
         both.add("", window(seen, b, v), Mark::line, int(b));
@@ -162,7 +162,7 @@ class LatentSeries : public LatentData {
         facts_(series_facts(config, table, windows_, known)),
         tokens_(tokens_of(config, facts_)) {}
 
-  /// They lie within their split, as only what is forecast does, and one row stands before them.
+  /// Uses the horizon as the window, so that all of it lies in its split, after a lookback of 1.
   static SeriesSpec windows_spec(const Config& config) {
     SeriesSpec spec = series_spec(config);
     spec.horizon = std::exchange(spec.lookback, 1);
@@ -175,7 +175,7 @@ class LatentSeries : public LatentData {
   RowTokens tokens_;
 };
 
-/// Of windows behind one row.
+/// Returns facts for a model without data: windows after one row.
 SeriesFacts smallest_facts(const Config& config) {
   SeriesFacts facts = smallest_series_facts(config);
   facts.horizon = std::exchange(facts.lookback, 1);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t shown_texts = 6, byte_values = 256;
 
-/// Only whole windows.
+/// Windows of full length only.
 class WholeWindows : public ByteWindows {
  public:
   using ByteWindows::ByteWindows;
@@ -47,7 +47,7 @@ class LatentTextFormat : public LatentFormat {
     Observed x{{}, {{texts.size(), T}, {}}};
     for (std::size_t i = 0; i < texts.size(); ++i) {
       if (texts[i].size() < T)
-        throw DataError("text ", i + 1, " has ", texts[i].size(), " bytes; the model sees ", T);
+        throw DataError("text ", i + 1, " has ", texts[i].size(), " bytes; the model needs ", T);
       for (std::size_t t = 0; t < T; ++t)
         x.symbols.values.push_back(static_cast<unsigned char>(texts[i][t]));
     }
@@ -73,7 +73,7 @@ class LatentTextFormat : public LatentFormat {
 
   void draw(Page& page, const NamedArray& seen, const NamedArray& expected,
             const NamedArray& samples) const override {
-    Table table{{"text", "what is expected", "a sample of the prior"}, {}};
+    Table table{{"text", "reconstruction", "sample of the prior"}, {}};
     for (std::size_t i = 0; i < std::min(shown_texts, seen.values.shape()[0]); ++i)
       table.rows.push_back({excerpt(seen.texts.at(0)[i]), excerpt(expected.texts.at(0)[i]),
                             excerpt(samples.texts.at(0)[i])});

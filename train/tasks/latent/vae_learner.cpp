@@ -22,7 +22,7 @@ VaeSpec vae_spec(const Config& config, const LatentFormat& format) {
   return spec;
 }
 
-/// Examples first, ..., first + count - 1.
+/// Returns examples first, ..., first + count - 1.
 Observed part_of(const Observed& x, std::size_t first, std::size_t count) {
   if (x.symbols.shape.empty()) return {slice(Var(x.values), 0, first, first + count).value(), {}};
   const std::size_t T = x.symbols.shape[1];
@@ -30,7 +30,7 @@ Observed part_of(const Observed& x, std::size_t first, std::size_t count) {
   return {{}, {{count, T}, {begin, begin + std::ptrdiff_t(count * T)}}};
 }
 
-/// f(tape, first, count) of parts of B examples, one after the other.
+/// Concatenates f(tape, first, count) of consecutive parts of B examples.
 template <class F>
 Tensor by_parts(std::size_t B, const F& f) {
   std::vector<Var> parts;
@@ -90,7 +90,7 @@ NamedArray VaeLearner::latent_of_texts(const std::vector<std::string>& texts) {
   return latent_of(format_->read_texts(texts));
 }
 
-/// The bound at the latent mean.
+/// Computes the bound at the latent mean.
 void VaeLearner::forward_specimen(Tape& tape, std::size_t i) {
   model_.bounds(tape, format_->specimen(i, model_), zeros({1, 1, model_.spec().latent.size}));
 }

@@ -1,12 +1,10 @@
 #pragma once
-/// Variational autoencoders, with what they learned of their data.
-
 #include <bochner/train/tasks/latent/latent_format.hpp>
 #include <bochner/train/tasks/learner.hpp>
 
 namespace bochner {
 
-/// Expects examples given their latent variables, and draws these from their prior.
+/// Reconstructs examples from their latent variables, and samples from the prior.
 class VaeLearner : public Learner,
                    public AnswersTables,
                    public AnswersTexts,
@@ -23,7 +21,7 @@ class VaeLearner : public Learner,
 
   ReadOptions read_options() const override { return format_->read_options(); }
   std::vector<std::string> input_columns() const override { return format_->columns(); }
-  /// What is expected given the latent mean of each example.
+  /// Returns the expected example given the latent mean of each example.
   NamedArray predict(const NamedArray& question) override;
   NamedArray predict_texts(const std::vector<std::string>& texts, std::size_t batch) override;
 
@@ -36,7 +34,7 @@ class VaeLearner : public Learner,
 
   VariationalAutoencoder& autoencoder() { return model_; }
   const LatentFormat& format() const { return *format_; }
-  /// Given the latent mean of each example. (B, T, n)
+  /// Returns the output of the decoder at the latent mean of each example. (B, T, n)
   Tensor decoded(const Observed& x);
   NamedArray expected(const Observed& x) { return format_->expected(decoded(x), model_); }
 

@@ -4,6 +4,7 @@
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/charts/page.hpp>
 #include <bochner/train/tasks/arrays.hpp>
+#include <bochner/train/tasks/config_templates/templates.hpp>
 #include <bochner/train/tasks/latent/latent_data.hpp>
 #include <bochner/train/tasks/latent/vae_learner.hpp>
 #include <bochner/train/tasks/series/series_data.hpp>
@@ -39,7 +40,7 @@ class VaeTask : public Task, public BoundsByDraws {
                        noise_of(examples, model_.spec().latent.draws, random));
   }
 
-  /// The same examples get the same bound.
+  /// Returns the same bound for the same examples.
   Evaluation evaluate(Tape& tape, const Examples& examples) override {
     const RandomFunction random{seed_, Purpose::sampling, stream_of("latent draws of bounds")};
     const LatentBounds bounds =
@@ -75,8 +76,8 @@ class VaeTask : public Task, public BoundsByDraws {
   void illustrate(Page& page) override {
     const std::uint64_t held_out = data().examples(Split::validation);
     page.section("Latent variable",
-                 "What is expected given the latent mean of held-out examples, and given draws "
-                 "from the prior.");
+                 "Reconstructions of held-out examples from their latent means, and samples from "
+                 "the prior.");
     if (held_out == 0) return;
     const auto first = [&](std::size_t most) {
       const std::size_t count = std::min<std::uint64_t>(most, held_out);
@@ -89,7 +90,7 @@ class VaeTask : public Task, public BoundsByDraws {
   }
 
  private:
-  /// Standard normal numbers, functions of the example wherever it stands. (K, B, d)
+  /// Draws standard normal numbers that depend on the example, not on its batch. (K, B, d)
   Tensor noise_of(const Examples& examples, std::size_t K, const RandomFunction& random) const {
     const std::size_t B = examples.size(), d = model_.spec().latent.size;
     Tensor noise = uninitialized({K, B, d});
@@ -100,7 +101,7 @@ class VaeTask : public Task, public BoundsByDraws {
     return noise;
   }
 
-  /// The largest first.
+  /// Draws the divergence of each latent dimension, the largest first.
   Chart divergence_chart(const Observed& x) {
     Tape tape({.recording = false});
     const std::size_t d = model_.spec().latent.size;
@@ -138,7 +139,8 @@ void check_latent(const Config& config) {
     fail(config, draws, "must be at least 2 with " + assignment(config, "model.vae.gradient"),
          "model.vae.gradient");
   if (config.text("model.positions") == "encoding")
-    fail(config, "model.positions", "is not for " + assignment(config, "model.kind"), "model.kind");
+    fail(config, "model.positions",
+         "must not be \"encoding\" for " + assignment(config, "model.kind"), "model.kind");
   if (has_words(config))
     fail(config, "data.tokenizer.kind", "must be \"bytes\" for " + assignment(config, "model.kind"),
          "model.kind");
@@ -150,6 +152,35 @@ void check_latent(const Config& config) {
 }
 
 }  // namespace
+
+const char vae_template[] = R"(# A variational autoencoder of images. See docs/vae.md.
+
+[model]
+kind = "vae"
+blocks = 2
+width = 64
+patch.pixels = 4              # a token is 4 x 4 pixels; must divide both sides
+mixer = {{ kind = "softmax", heads = 4 }}
+
+[model.vae]
+latent = 16
+warmup = 100                  # steps until the KL term has its full weight
+
+[data]
+kind = "images"               # IDX or CIFAR; or shapes, series, bytes
+files = [{files}]
+validation = 0.1              # the last part of the images
+
+[optim]
+lr = 2e-3
+schedule.kind = "cosine"
+schedule.warmup = {warmup}
+
+[train]
+batch = 32
+steps = {steps}
+validate.every = {validate}
+)";
 
 void add_latent_kinds(TaskKinds& kinds) {
   const auto add = [&](const char* data, const char* validation,

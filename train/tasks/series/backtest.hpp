@@ -1,6 +1,6 @@
 #pragma once
-/// Rolling origins: what a forecaster says of stretches of a series, one after the other, beside
-/// forecasts that cost nothing. Tashman, "Out-of-sample tests of forecasting accuracy", 2000.
+/// Backtests at rolling origins, compared with naive forecasts. Tashman, "Out-of-sample tests of
+/// forecasting accuracy", 2000.
 
 #include <bochner/data/dataset.hpp>
 #include <string>
@@ -11,11 +11,11 @@ namespace bochner {
 struct BacktestPlan {
   Split split = Split::test;
   std::size_t origins = 0;  ///< the last ones of each series; 0 for all
-  std::size_t stride = 0;   ///< rows from one to the next at least; 0 for the horizon
-  std::size_t season = 0;   ///< rows after which a series repeats; 0: what its time stamps suggest
+  std::size_t stride = 0;   ///< rows between origins, at least; 0 for the horizon
+  std::size_t season = 0;   ///< rows after which a series repeats; 0: from its time stamps
 };
 
-/// Sums over the values of one origin, for each row of the horizon. (H)
+/// Sums of errors over the values of one origin, for each row of the horizon. (H)
 struct OriginErrors {
   std::vector<double> squared, absolute;
   std::vector<double> scaled;   ///< |e| in units of the seasonal difference of the training rows
@@ -27,13 +27,13 @@ struct Backtest {
     std::string name;
     std::vector<OriginErrors> origins = {};
   };
-  std::string unit;  ///< of the errors: a variate, or "" for deviations of the training rows
+  std::string unit;  ///< of the errors: a variate, or "" for training standard deviations
   std::size_t horizon = 0, stride = 0, season = 1;
-  bool has_quantiles = false;              ///< else there is no pinball loss
-  std::vector<std::string> starts = {};    ///< of the origins: times or rows
-  std::vector<double> values = {};         ///< of each origin in a row of the horizon
-  std::vector<double> scaled_values = {};  ///< those of them whose training rows change
-  std::vector<Forecast> forecasts = {};    ///< the model's, the last value, the last season
+  bool has_quantiles = false;              ///< whether there is a pinball loss
+  std::vector<std::string> starts = {};    ///< times or row numbers of the origins
+  std::vector<double> values = {};         ///< number of values by origin, in a row of the horizon
+  std::vector<double> scaled_values = {};  ///< those whose seasonal difference is not 0
+  std::vector<Forecast> forecasts = {};    ///< model, last value, last season
 };
 
 }  // namespace bochner

@@ -25,7 +25,7 @@ ForecasterSpec forecaster_spec(const Config& config, const SeriesFacts& facts) {
   return spec;
 }
 
-/// The output that is nearest to a median. (B, V, H, Q) -> (B, V, H)
+/// Returns the output whose level is nearest to the median. (B, V, H, Q) -> (B, V, H)
 Tensor middle_output(const Tensor& forecast, const std::vector<double>& levels) {
   const std::size_t Q = levels.size(), middle = median_index(levels);
   Tensor values = uninitialized({forecast.shape()[0], forecast.shape()[1], forecast.shape()[2]});
@@ -34,7 +34,7 @@ Tensor middle_output(const Tensor& forecast, const std::vector<double>& levels) 
   return values;
 }
 
-/// (1, V, H) or (1, V, H, Q) -> (H, V) or (H, V, Q)
+/// Transposes (1, V, H) or (1, V, H, Q) to (H, V, 1) or (H, V, Q).
 Tensor by_rows(const Tensor& forecast, std::size_t V, std::size_t H) {
   const std::size_t Q = forecast.size() / (V * H);
   Tensor rows = uninitialized({H, V, Q});
@@ -106,8 +106,8 @@ std::vector<std::string> ForecastLearner::notes() const {
   const bool dates_are_said = !spec_.regular || !rules_.columns.known.empty();
   if (!dates_are_said && rules_.facts.crosses_pauses > 0)
     notes.push_back(
-        fmt::format("dates of the forecast are {} apart, as if rows had no pauses; those that "
-                    "the model learned have some that no day or time of the week explains",
+        fmt::format("dates of the forecast are {} apart; the training rows have further gaps that "
+                    "neither weekdays nor times of day explain",
                     rules_.facts.step(0)->words()));
   return notes;
 }

@@ -1,6 +1,4 @@
 #pragma once
-/// Forecasters of series, with what they learned of their data.
-
 #include <bochner/layers/models/forecaster.hpp>
 #include <bochner/train/config/config.hpp>
 #include <bochner/train/tasks/learner.hpp>
@@ -24,7 +22,7 @@ class ForecastLearner : public Learner, public AnswersTables, public HasSpecimen
 
   ReadOptions read_options() const override { return reading_; }
   std::vector<std::string> input_columns() const override;
-  /// See forecast_requests().
+  /// Answers the requests of forecast_requests() with forecast_table().
   NamedArray predict(const NamedArray& question) override;
   std::vector<std::string> notes() const override;
 
@@ -33,15 +31,15 @@ class ForecastLearner : public Learner, public AnswersTables, public HasSpecimen
 
   Forecaster& forecaster() { return model_; }
   const ForecasterSpec& spec() const { return spec_; }
-  /// Levels of the quantiles; empty for single values.
+  /// Returns the levels of the quantiles; empty for point forecasts.
   std::vector<double> levels() const;
-  /// One number for each value. (B, V, H) or (B, V, H, Q) -> (B, V, H)
+  /// Returns a point forecast: the middle quantile if there are any. (B, V, H[, Q]) -> (B, V, H)
   Tensor point_of(const Tensor& forecast) const;
-  /// The batch in the unit of the training data.
+  /// Returns the batch in the unit of the training data.
   SeriesBatch standardized(SeriesBatch batch);
-  /// (B, V, L) in the unit of the training data -> (B, V, H) or (B, V, H, Q) in the same
+  /// Forecasts in the unit of the training data. (B, V, L) -> (B, V, H) or (B, V, H, Q)
   Tensor forecast(const Tensor& past, const RowFacts& rows);
-  /// The same in the unit of the data.
+  /// Forecasts in the unit of the data, from a past in that unit. (B, V, L) -> (B, V, H[, Q])
   Tensor forecast_in_unit(Tensor past, const RowFacts& rows);
 
  private:
@@ -49,10 +47,10 @@ class ForecastLearner : public Learner, public AnswersTables, public HasSpecimen
   ReadOptions reading_;
   ForecasterSpec spec_;
   Forecaster model_;
-  std::vector<std::string> left_out_;  // of the last answer
+  std::vector<std::string> left_out_;  // notes on series that the last answer skips
 };
 
-/// What a forecaster sees of the rows of a batch besides their values.
+/// Returns times, covariates and series of the rows of a batch.
 inline RowFacts rows_of(const SeriesBatch& batch) {
   return {batch.times, batch.covariates, batch.series};
 }

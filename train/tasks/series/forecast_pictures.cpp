@@ -5,13 +5,13 @@
 namespace bochner {
 namespace {
 
-/// Values at these times, from `first` on.
+/// Returns a curve of values at the times from number `first`.
 Curve curve_at(const std::vector<double>& times, std::size_t first, std::vector<double> values) {
   const auto from = times.begin() + std::ptrdiff_t(first);
   return {{from, from + std::ptrdiff_t(values.size())}, std::move(values)};
 }
 
-/// Values at the rows first, first + 1, ...
+/// Returns a curve of values at the rows first, first + 1, ...
 Curve curve_from(std::ptrdiff_t first, const std::vector<double>& values) {
   std::vector<double> rows(values.size());
   std::iota(rows.begin(), rows.end(), double(first));

@@ -21,11 +21,11 @@ void require_known(const std::vector<SeriesRows>& parts, const SeriesFacts& lear
   for (const SeriesRows& part : parts)
     if (!learned.number_of(part.id)) unknown.push_back(words_of(part.id));
   if (!unknown.empty())
-    throw DataError("the model knows no series ", quoted_some(unknown), "; it learned ",
-                    quoted_some(learned.names()));
+    throw DataError("the model does not know the series ", quoted_some(unknown),
+                    "; it was trained on ", quoted_some(learned.names()));
 }
 
-/// Takes away those that training itself has left out, unless all are such.
+/// Removes the series that training left out, and notes their names, unless all of them are such.
 void leave_out_unlearned(std::vector<SeriesRows>& parts, const SeriesFacts& learned,
                          std::vector<std::string>& left_out) {
   const auto is_unlearned = [&](const SeriesRows& part) {
@@ -37,29 +37,30 @@ void leave_out_unlearned(std::vector<SeriesRows>& parts, const SeriesFacts& lear
     if (is_unlearned(part)) names.push_back(words_of(part.id));
   std::erase_if(parts, is_unlearned);
   if (!names.empty())
-    left_out.push_back("without " + quoted_some(names) + ": too short to have been learned");
+    left_out.push_back("skipped " + quoted_some(names) + ": too short to train on");
 }
 
-/// A series of the input as far as it has values, and the rows behind it that are asked for.
+/// A series of the input, and the rows without values at its end that are to be forecast.
 struct SeenSeries {
-  TimeSeries series;
-  std::vector<std::size_t> rows;  ///< all of it, in the table
-  std::size_t asked = 0;
+  TimeSeries series;              ///< the rows with values
+  std::vector<std::size_t> rows;  ///< numbers of all its rows in the table
+  std::size_t asked = 0;          ///< how many of the rows are to be forecast
 };
 
 SeenSeries seen_series(NamedArray& table, const RequestRules& rules, const SeriesColumns& columns,
-                       const SeriesRows& part, bool asks) {
+                       const SeriesRows& part, bool has_future) {
   const std::size_t empty = rows_to_forecast(table, columns, part.rows);
-  if (!asks && empty > 0 && !rules.carries_forward)
+  if (!has_future && empty > 0 && !rules.carries_forward)
     throw DataError("the input ends with ", format_number_of(empty, "row"), " without values",
                     part.id.empty() ? "" : " of " + words_of(part.id),
-                    "; leave them out: only a model with data.stamps or data.known is asked so");
-  SeenSeries seen{{}, part.rows, asks ? empty : 0};
+                    "; remove them: only models with data.stamps or data.known read such rows");
+  SeenSeries seen{{}, part.rows, has_future ? empty : 0};
   SeriesRows before = part;
   before.rows.resize(part.rows.size() - seen.asked);
   if (before.rows.empty())
-    throw DataError("the input has rows to come and none before them",
-                    part.id.empty() ? "" : " of " + words_of(part.id));
+    throw DataError("the input has only rows without values",
+                    part.id.empty() ? "" : " of " + words_of(part.id),
+                    "; add the rows before them");
   if (rules.carries_forward) carry_forward(table, columns, before.rows);
   seen.series = time_series(table, columns, before);
   seen.series.clock = clock_of(table, part.rows);
@@ -71,25 +72,25 @@ void require_fit(const std::vector<SeenSeries>& all, const SeriesFacts& learned)
   std::vector<std::string> too_short;
   for (const auto& [series, rows, asked] : all) {
     if (series.variates() != V)
-      throw DataError("the input has ", series.variates(), " variates, the model forecasts ", V);
+      throw DataError("the input has ", series.variates(), " variates; the model forecasts ", V);
     if (series.rows() < L)
       too_short.push_back(format_number_of(series.rows(), "row") +
                           (series.id.empty() ? "" : " of " + excerpt(words_of(series.id))));
-    if (asked > H) throw DataError("the input asks for ", asked, " rows, the model forecasts ", H);
+    if (asked > H)
+      throw DataError("the input has_future for ", asked, " rows; the model forecasts at most ", H);
   }
   if (!too_short.empty())
-    throw DataError("the input has ", some_of(too_short), ", the model looks back over ", L);
+    throw DataError("the input has ", some_of(too_short), "; the model needs at least ", L);
 }
 
-constexpr const char* neighbours = "; data.pause = 0 takes them for neighbours";
+constexpr const char* neighbours = "; data.pause = 0 allows any step";
 
-/// Whether steps from row to row must be those of the windows that were learned.
+/// Returns whether steps between rows must be those of the training windows.
 bool has_steps(const TimeSeries& series, const TimeStep* learned, const SeriesSpec& spec) {
   return spec.pause > 0 && !spec.stamps && spec.drop == 0 && !series.times.empty() && learned;
 }
 
-/// The rows that a model looks back over must follow each other as those of its training windows
-/// do.
+/// Throws DataError unless the last L rows have the time steps of the training windows.
 void require_steps(const TimeSeries& series, const TimeStep* learned, const SeriesSpec& spec) {
   if (!has_steps(series, learned, spec)) return;
   const TimeStep step = learned->by(series.clock);
@@ -100,15 +101,15 @@ void require_steps(const TimeSeries& series, const TimeStep* learned, const Seri
     if (step.between(series.times[row - 1], series.times[row]) > spec.pause)
       throw DataError("the input has no row", whose, " between ",
                       format_time(series.times[row - 1]), " and ", format_time(series.times[row]),
-                      ", within the ", L, " that the model looks back over, which it learned ",
-                      step.words(), advice);
+                      ", within the last ", L, " rows; the model learned rows ", step.words(),
+                      advice);
   if (step.are_closer(series.times.back() - series.times[first], L - 1))
     throw DataError("the input's last ", L, " rows", whose,
-                    " lie closer than the model learned: ", step.words(), advice);
+                    " are closer together than in training: ", step.words(), advice);
 }
 
-/// Rows to come must be there where something is known of them; series without are left out, unless
-/// all are such.
+/// Removes series without future rows if the model has known columns, and notes their names. Throws
+/// DataError if all series lack future rows.
 void require_rows_to_come(std::vector<SeenSeries>& all, const RequestRules& rules, std::size_t H,
                           std::vector<std::string>& left_out) {
   const std::vector<std::string>& known = rules.columns.known;
@@ -119,19 +120,18 @@ void require_rows_to_come(std::vector<SeenSeries>& all, const RequestRules& rule
   if (without.empty()) return;
   if (without.size() < all.size()) {
     std::erase_if(all, [](const SeenSeries& seen) { return seen.asked == 0; });
-    left_out.push_back("without " + quoted_some(without) +
-                       ": the input does not say what is known of their rows to come");
+    left_out.push_back("skipped " + quoted_some(without) +
+                       ": the input has no future rows with their known columns");
     return;
   }
-  throw DataError("the input does not say what is known of the rows to come: add up to ", H,
-                  " rows behind the last one",
+  throw DataError("the input has no future rows with the known columns: append up to ", H, " rows",
                   rules.columns.series.empty() ? "" : " of " + quoted_some(without),
                   ", with their time and ", joined(known),
-                  ", and with nothing in what is forecast");
+                  ", and leave the forecast columns empty");
 }
 
-/// When the H rows behind a series are: at the times of the rows that are asked for, then on step
-/// by step. Empty without times.
+/// Returns the times of the H rows after a series: those of the rows to be forecast, then further
+/// steps. Empty without times. (H)
 std::vector<double> times_to_come(const SeenSeries& seen, const TimeStep& step,
                                   const NamedArray& table, std::size_t H) {
   std::vector<double> times;
@@ -140,19 +140,19 @@ std::vector<double> times_to_come(const SeenSeries& seen, const TimeStep& step,
   for (std::size_t i = seen.series.rows(); times.size() < std::min(seen.asked, H); ++i) {
     times.push_back(table.values(seen.rows[i], *table.time));
     if (!(times.back() > last))
-      throw DataError("row ", seen.rows[i] + 1, ": time must go on from row to row; sort the rows");
+      throw DataError("row ", seen.rows[i] + 1, ": times must increase; sort the rows");
     last = times.back();
   }
   for (std::size_t count = 1; times.size() < H; ++count) times.push_back(step.after(last, count));
   return times;
 }
 
-/// Times (1, L + H) of the last L rows and of those to come: stamps, or 0, 1, 2, ...
+/// Returns times (1, L + H) of the last L rows and of the H next ones: stamps, or 0, 1, 2, ...
 Times window_times(const TimeSeries& series, const std::vector<double>& coming,
                    const SeriesSpec& spec) {
   const std::size_t L = spec.lookback, H = spec.horizon;
   if (spec.stamps && series.times.empty())
-    throw DataError("the model sees time stamps; the input has no column of them");
+    throw DataError("the model needs time stamps; the input has no column of them");
   Times times(std::vector<std::size_t>{1, L + H});
   for (std::size_t i = 0; i < L + H; ++i) {
     if (!spec.stamps)
@@ -163,7 +163,7 @@ Times window_times(const TimeSeries& series, const std::vector<double>& coming,
   return times;
 }
 
-/// The last columns of a matrix. (n, rows) -> (1, n, count)
+/// Returns the last columns of a matrix. (n, rows) -> (1, n, count)
 Tensor last_columns(const xt::xarray<double>& matrix, std::size_t count) {
   const std::size_t n = matrix.shape()[0], rows = matrix.shape()[1];
   Tensor last = uninitialized({1, n, count});
@@ -174,8 +174,8 @@ Tensor last_columns(const xt::xarray<double>& matrix, std::size_t count) {
   return last;
 }
 
-/// What the rows say, or what the model has learned where most of them are of the same dates: a
-/// week of business days does not show that there are none on weekends.
+/// Returns the time step of the rows, or the learned one where at least 90 % of the rows agree with
+/// it: a week of business days does not show that weekends are skipped.
 TimeStep step_of(const TimeSeries& series, const TimeStep* learned) {
   if (!learned) return series.time_step();
   const TimeStep step = learned->by(series.clock);
@@ -187,7 +187,7 @@ TimeStep step_of(const TimeSeries& series, const TimeStep* learned) {
   return agrees || series.rows() <= 2 ? step : series.time_step();
 }
 
-/// The rows that are asked for are the next ones.
+/// Throws DataError unless the rows to be forecast are the next ones in time.
 void require_next_steps(const TimeSeries& series, const std::vector<double>& coming,
                         std::size_t asked, const TimeStep* learned, const SeriesSpec& spec) {
   if (!has_steps(series, learned, spec)) return;
@@ -197,11 +197,9 @@ void require_next_steps(const TimeSeries& series, const std::vector<double>& com
     const double time = coming[i];
     const std::size_t steps = step.between(last, time);
     if (steps == 0 || steps > spec.pause)
-      throw DataError("the row that is asked for at ", format_time(time),
-                      " is not the next one behind ", format_time(last),
-                      series.id.empty() ? "" : " of " + words_of(series.id),
-                      "; rows to come follow each other as those that the model learned, ",
-                      step.words(), " apart", neighbours);
+      throw DataError("the row to forecast at ", format_time(time), " is not the next one after ",
+                      format_time(last), series.id.empty() ? "" : " of " + words_of(series.id),
+                      "; the model learned rows ", step.words(), " apart", neighbours);
     last = time;
   }
 }
@@ -238,7 +236,7 @@ void set_time(NamedArray& table, std::size_t row, double time, const WallClock& 
   if (!clock.is_utc()) table.offsets[row] = clock.offset(time);
 }
 
-/// Numbers where all of these are numbers as they are written, else texts.
+/// Writes the ids as numbers if all are numbers in their usual format, else as texts.
 void write_ids(NamedArray& table, std::size_t column, const std::vector<std::string>& ids) {
   const bool numbers = std::ranges::all_of(ids, [](const std::string& id) {
     const auto number = parse_number(id);
@@ -268,7 +266,7 @@ std::vector<ForecastRequest> forecast_requests(const NamedArray& input, const Re
     columns = with_indicators(table, columns, learned.levels);
   columns.targets.clear();
   if (!input.columns.empty()) columns.targets = learned.columns;
-  const bool asks = rules.windows.stamps || !columns.known.empty();
+  const bool has_future = rules.windows.stamps || !columns.known.empty();
   std::vector<SeriesRows> parts = rows_of_series(table, columns.series);
   if (!columns.series.empty()) {
     leave_out_unlearned(parts, learned, left_out);
@@ -276,7 +274,7 @@ std::vector<ForecastRequest> forecast_requests(const NamedArray& input, const Re
   }
   std::vector<SeenSeries> all;
   for (const SeriesRows& part : parts)
-    all.push_back(seen_series(table, rules, columns, part, asks));
+    all.push_back(seen_series(table, rules, columns, part, has_future));
   require_fit(all, learned);
   require_rows_to_come(all, rules, learned.horizon, left_out);
   std::vector<ForecastRequest> requests;
@@ -290,10 +288,10 @@ NamedArray forecast_table(const NamedArray& input, const SeriesColumns& columns,
                           const std::vector<Tensor>& answers,
                           const std::vector<double>& quantiles) {
   const std::size_t ids = columns.series.size(), time = requests[0].coming.empty() ? 0 : 1,
-                    said = answers[0].size() / answers[0].shape()[0], first = ids + time;
+                    width = answers[0].size() / answers[0].shape()[0], first = ids + time;
   std::size_t rows = 0;
   for (const ForecastRequest& request : requests) rows += request.rows;
-  NamedArray table{xt::xarray<double>::from_shape({rows, first + said}), {}};
+  NamedArray table{xt::xarray<double>::from_shape({rows, first + width}), {}};
   if (time > 0) table.time = ids;
   if (!requests[0].clock.is_utc()) table.offsets.assign(rows, 0);
   std::vector<std::vector<std::string>> id_columns(ids);
@@ -302,8 +300,8 @@ NamedArray forecast_table(const NamedArray& input, const SeriesColumns& columns,
     for (std::size_t h = 0; h < requests[i].rows; ++h, ++row) {
       for (std::size_t k = 0; k < ids; ++k) id_columns[k].push_back(requests[i].id[k]);
       if (time > 0) set_time(table, row, requests[i].coming[h], requests[i].clock);
-      for (std::size_t j = 0; j < said; ++j)
-        table.values(row, first + j) = double(answers[i].data()[h * said + j]);
+      for (std::size_t j = 0; j < width; ++j)
+        table.values(row, first + j) = double(answers[i].data()[h * width + j]);
     }
   for (std::size_t k = 0; k < ids; ++k) write_ids(table, k, id_columns[k]);
   if (names.empty()) return table;

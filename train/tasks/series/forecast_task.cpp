@@ -7,6 +7,7 @@
 #include <bochner/data/series/series_windows.hpp>
 #include <bochner/train/charts/page.hpp>
 #include <bochner/train/tasks/arrays.hpp>
+#include <bochner/train/tasks/config_templates/templates.hpp>
 #include <bochner/train/tasks/distribution_shift.hpp>
 #include <bochner/train/tasks/fit_time_scale.hpp>
 #include <bochner/train/tasks/series/forecast_learner.hpp>
@@ -22,7 +23,7 @@ namespace {
 
 constexpr std::size_t shown_windows = 3, shown_variates = 3, error_batch = 64;
 
-/// `count` of n things, spread evenly with both ends, or all of them.
+/// Returns `count` of the numbers 0 to n - 1, evenly spaced with both ends, or all of them.
 std::vector<std::size_t> spread(std::size_t n, std::size_t count) {
   count = std::min(n, count);
   std::vector<std::size_t> chosen;
@@ -31,13 +32,13 @@ std::vector<std::size_t> spread(std::size_t n, std::size_t count) {
   return chosen;
 }
 
-/// Elements of variate v of window 0 of (B, V, n), from `first` on.
+/// Returns variate v of window 0 of (B, V, n), from element `first`. (n - first)
 std::vector<double> variate(const Tensor& x, std::size_t v, std::size_t first = 0) {
   const real* row = x.data() + v * x.shape()[2];
   return std::vector<double>(row + first, row + x.shape()[2]);
 }
 
-/// How many of the values are within the outer quantiles. (B, V, H, Q), (B, V, H)
+/// Counts the values within the outer quantiles. (B, V, H, Q), (B, V, H)
 std::size_t count_within(const Tensor& quantiles, const Tensor& truth) {
   const std::size_t Q = quantiles.size() / std::max<std::size_t>(1, truth.size());
   std::size_t within = 0;
@@ -48,15 +49,15 @@ std::size_t count_within(const Tensor& quantiles, const Tensor& truth) {
   return within;
 }
 
-/// Output q of variate v of window 0 of (1, V, H, Q).
-std::vector<double> output_of(const Tensor& said, std::size_t v, std::size_t q) {
-  const std::size_t H = said.shape()[2], Q = said.shape()[3];
+/// Returns output q of variate v of window 0. (1, V, H, Q) -> (H)
+std::vector<double> output_of(const Tensor& outputs, std::size_t v, std::size_t q) {
+  const std::size_t H = outputs.shape()[2], Q = outputs.shape()[3];
   std::vector<double> values;
-  for (std::size_t h = 0; h < H; ++h) values.push_back(double(said.data()[(v * H + h) * Q + q]));
+  for (std::size_t h = 0; h < H; ++h) values.push_back(double(outputs.data()[(v * H + h) * Q + q]));
   return values;
 }
 
-/// Sums of errors at each step of the horizon. (B, V, H), (B, V, H)
+/// Adds the errors at each row of the horizon. (B, V, H), (B, V, H)
 void add_errors(HorizonErrors& errors, const Tensor& forecast, const Tensor& truth) {
   const std::size_t H = errors.squared.size();
   for (std::size_t i = 0; i < truth.size(); ++i) {
@@ -66,7 +67,7 @@ void add_errors(HorizonErrors& errors, const Tensor& forecast, const Tensor& tru
   }
 }
 
-/// The last row of each window, H times. (B, V, L) -> (B, V, H)
+/// Repeats the last row of each window H times. (B, V, L) -> (B, V, H)
 Tensor persistence(const Tensor& past, std::size_t H) {
   const std::size_t L = past.shape()[2];
   Tensor forecast = uninitialized({past.shape()[0], past.shape()[1], H});
@@ -75,7 +76,7 @@ Tensor persistence(const Tensor& past, std::size_t H) {
   return forecast;
 }
 
-/// Learns what comes after the last rows of a multivariate series.
+/// Trains a forecaster on windows of multivariate series.
 class ForecastTask : public Task, public Backtests, public HasUnits {
  public:
   ForecastTask(const Config& config, const KnownFacts& known)
@@ -145,8 +146,8 @@ class ForecastTask : public Task, public Backtests, public HasUnits {
     return origins.result();
   }
 
-  /// Some windows in the unit of the data, then errors over all of them by row of the horizon, of
-  /// the forecast and of the last value.
+  /// Draws some windows in the unit of the data, then the errors of the forecast and of the last
+  /// value by row of the horizon, over all windows.
   void illustrate(Page& page) override {
     const Split split = windows_.examples(Split::test) > 0 ? Split::test : Split::validation;
     const std::size_t count = windows_.examples(split);
@@ -181,23 +182,23 @@ class ForecastTask : public Task, public Backtests, public HasUnits {
   Forecaster& forecaster() { return learner_.forecaster(); }
   const ForecasterSpec& spec() const { return learner_.spec(); }
 
-  /// For people, with the series where there are several.
+  /// Returns the name to show, with the series if there are several.
   std::string variate_name(std::size_t number, std::size_t v) const {
     const TimeSeries& series = windows_.series(number);
     return (series.names.empty() ? fmt::format("variate {}", v + 1) : series.names[v]) +
            (series.id.empty() ? "" : " of " + words_of(series.id));
   }
 
-  /// In the unit of the training data.
+  /// Returns examples in the unit of the training data.
   SeriesBatch batch_of(const Examples& examples) {
     return learner_.standardized(windows_.batch(examples));
   }
 
-  /// Some variates of one window.
+  /// Draws some variates of one window.
   std::vector<std::string> window_charts(Split split, std::size_t window) {
     const SeriesBatch batch = windows_.batch(windows_.in_order(split, window, 1));
-    const Tensor said = learner_.forecast_in_unit(batch.past, rows_of(batch)),
-                 future = learner_.point_of(said);
+    const Tensor outputs = learner_.forecast_in_unit(batch.past, rows_of(batch)),
+                 future = learner_.point_of(outputs);
     const std::size_t first = spec().lookback - std::min(spec().lookback, 2 * spec().horizon);
     const auto [number, row] = windows_.place(split, window);
     const TimeSeries& series = windows_.series(number);
@@ -217,8 +218,8 @@ class ForecastTask : public Task, public Backtests, public HasUnits {
                               variate(batch.future, v),
                               variate(future, v)};
       if (spec().predicts_quantiles()) {
-        picture.low = output_of(said, v, 0);
-        picture.high = output_of(said, v, spec().quantiles.size() - 1);
+        picture.low = output_of(outputs, v, 0);
+        picture.high = output_of(outputs, v, spec().quantiles.size() - 1);
       }
       charts.push_back(forecast_chart(picture));
     }
@@ -255,6 +256,35 @@ std::unique_ptr<Learner> forecast_learner(const Config& config, const KnownFacts
 }
 
 }  // namespace
+
+const char forecaster_template[] =
+    R"(# A forecaster of the next rows of a table. See docs/forecasting.md.
+
+[model]
+kind = "forecaster"
+backbone = {backbone}
+instance_norm = "last"        # subtracts the last value of each window
+loss = "mse"                  # or mae, huber, quantile (see model.quantiles)
+
+[data]
+kind = "series"
+files = [{files}]
+{columns}lookback = {lookback}                 # input rows
+horizon = {horizon}                  # rows to forecast
+# calendar = ["hour", "weekday", "month"]   # covariates; also: known, static
+splits = [0.7, 0.1, 0.2]      # training, validation, test, in this order
+
+[optim]
+lr = 3e-3
+weight_decay = 0.1
+schedule.kind = "cosine"
+schedule.warmup = {warmup}
+
+[train]
+batch = {batch}
+steps = {steps}
+validate.every = {validate}
+)";
 
 void add_series_kinds(TaskKinds& kinds) {
   kinds.push_back({.data = "series",

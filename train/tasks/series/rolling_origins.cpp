@@ -8,7 +8,7 @@
 namespace bochner {
 namespace {
 
-/// Windows of one series that are at least so many rows apart, the last one first.
+/// Returns windows of one series that are at least plan.stride rows apart, the last one first.
 std::vector<std::uint64_t> from_the_end(const SeriesWindows& windows, Split split,
                                         std::uint64_t begin, std::uint64_t end,
                                         const BacktestPlan& plan) {
@@ -61,9 +61,9 @@ void RollingOrigins::choose(const BacktestPlan& plan) {
     of_series[series] = from_the_end(windows_, split_, begin, end, plan);
     most = std::max(most, of_series[series].size());
   }
-  require(most > 0 && plan.origins <= most, "backtest", "the ", name_of(split_),
-          " split has room for ", most, " origins, ", plan.stride, " rows apart, not for ",
-          plan.origins, "; ask for fewer, a smaller stride or a larger split");
+  require(most > 0 && plan.origins <= most, "backtest", "the ", name_of(split_), " split has only ",
+          most, " origins that are ", plan.stride, " rows apart, not ", plan.origins,
+          "; ask for fewer, a smaller stride or a larger split");
   result_.starts.resize(most);
   for (std::size_t series = 0; series < of_series.size(); ++series)
     for (std::size_t i = 0; i < of_series[series].size(); ++i) {
@@ -76,7 +76,7 @@ void RollingOrigins::choose(const BacktestPlan& plan) {
     }
 }
 
-/// What time stamps suggest is of no use where there are too few rows.
+/// Ignores the season of the time stamps if there are too few rows for it.
 void RollingOrigins::set_season(std::size_t wanted) {
   std::size_t fewest = windows_.rows(Split::train) / 2;
   for (const Chosen& each : chosen_) fewest = std::min(fewest, each.place.row);
@@ -105,8 +105,8 @@ Examples RollingOrigins::examples(std::size_t first, std::size_t count) const {
   return examples;
 }
 
-void RollingOrigins::add(std::size_t first, const Tensor& said) {
-  const std::size_t B = said.shape()[0], V = said.shape()[1], H = result_.horizon,
+void RollingOrigins::add(std::size_t first, const Tensor& forecast) {
+  const std::size_t B = forecast.shape()[0], V = forecast.shape()[1], H = result_.horizon,
                     Q = std::max<std::size_t>(1, levels_.size());
   for (std::size_t b = 0; b < B; ++b) {
     const Chosen& at = chosen_[first + b];
@@ -114,27 +114,27 @@ void RollingOrigins::add(std::size_t first, const Tensor& said) {
       result_.values[at.origin] += 1;
       result_.scaled_values[at.origin] += differences_[at.place.series * V + v] > 0;
       for (std::size_t h = 0; h < H; ++h)
-        add_value(at, v, h, said.data() + ((b * V + v) * H + h) * Q);
+        add_value(at, v, h, forecast.data() + ((b * V + v) * H + h) * Q);
     }
   }
 }
 
 void RollingOrigins::add_value(const Chosen& at, std::size_t variate, std::size_t h,
-                               const real* said) {
+                               const real* forecast) {
   const auto& values = windows_.series(at.place.series).values;
   const std::size_t row = at.place.row, m = result_.season;
   const std::size_t unit = at.place.series * values.shape()[0] + variate;
   const double truth = values(variate, row + h);
-  const double point = double(said[levels_.empty() ? 0 : median_index(levels_)]);
+  const double point = double(forecast[levels_.empty() ? 0 : median_index(levels_)]);
   const auto errors = [&](std::size_t which) -> OriginErrors& {
     return result_.forecasts[which].origins[at.origin];
   };
-  add_error(errors(0), unit, h, truth, point, levels_.empty() ? nullptr : said);
+  add_error(errors(0), unit, h, truth, point, levels_.empty() ? nullptr : forecast);
   add_error(errors(1), unit, h, truth, values(variate, row - 1), nullptr);
   if (m > 1) add_error(errors(2), unit, h, truth, values(variate, row - m + h % m), nullptr);
 }
 
-/// A forecast that says one number says it at every level.
+/// Counts a forecast without quantiles as the same number at every level.
 void RollingOrigins::add_error(OriginErrors& errors, std::size_t unit, std::size_t h, double truth,
                                double forecast, const real* quantiles) {
   const double error = (truth - forecast) / units_[unit];

@@ -15,13 +15,13 @@
 namespace bochner {
 namespace {
 
-/// No column is two things at once.
+/// Throws ConfigError if a column has two roles.
 void check_columns_of_series(const Config& config) {
   std::vector<std::string> seen;
   for (const char* key : {"data.columns", "data.series", "data.known", "data.static"})
     for (const std::string& name : config.text_list(key)) {
       if (std::ranges::count(seen, name) > 0 || name == config.text("data.time_column"))
-        fail(config, key, fmt::format("names {} a second time", excerpt(name)));
+        fail(config, key, fmt::format("names {}, which has another role already", excerpt(name)));
       seen.push_back(name);
     }
 }
@@ -35,11 +35,11 @@ void check_quantiles(const Config& config) {
     fail(config, "model.quantiles", "must ascend between 0 and 1");
   if (config.flag("model.instance_norm.affine"))
     fail(config, "model.instance_norm.affine",
-         "must be false with model.loss = \"quantile\": a negative gain turns quantiles around",
+         "must be false with model.loss = \"quantile\": a negative gain reverses quantiles",
          "model.loss");
 }
 
-/// Rows at the end of which something is known and that have no targets are there to be predicted.
+/// Returns the series of a table, without their future rows: those at the end without targets.
 std::vector<TimeSeries> series_of(NamedArray& table, const SeriesColumns& columns, bool carries) {
   std::vector<TimeSeries> all;
   for (SeriesRows& part : rows_of_series(table, columns.series)) {
@@ -49,11 +49,11 @@ std::vector<TimeSeries> series_of(NamedArray& table, const SeriesColumns& column
     if (carries) carry_forward(table, columns, part.rows);
     all.push_back(time_series(table, columns, part));
   }
-  if (all.empty()) throw DataError("there is no row with a value to forecast");
+  if (all.empty()) throw DataError("no row has a value in the columns to forecast");
   return all;
 }
 
-/// Those that are known in their order, others behind them.
+/// Sorts known series first, in their order.
 void put_first(const std::vector<std::vector<std::string>>& known,
                std::vector<TimeSeries>& series) {
   std::ranges::stable_sort(series, {}, [&](const TimeSeries& one) {
@@ -61,14 +61,14 @@ void put_first(const std::vector<std::vector<std::string>>& known,
   });
 }
 
-/// The known facts that name the columns and the series of these data.
+/// Returns the known facts, without ids if they belong to other id columns.
 SeriesFacts known_series(const Config& config, const KnownFacts& known) {
   SeriesFacts facts = known.of<SeriesFacts>();
   if (facts.series != config.text_list("data.series")) facts.ids.clear();
   return facts;
 }
 
-/// Each different time step of the series, and which one each has.
+/// Sets the different time steps and the one of each series.
 void set_steps(SeriesFacts& facts, const SeriesWindows& windows) {
   if (windows.series().times.empty()) return;
   for (std::size_t number = 0; number < windows.count(); ++number) {
@@ -99,8 +99,8 @@ void require_known(const Config& config, const SeriesFacts& known, const SeriesF
   if (windows.series().variates() != known.variates ||
       windows.series().channels() != known.channels)
     throw DataError("data.files: the model was trained on ", known.variates, " variates and ",
-                    known.channels, " covariates, here are ", windows.series().variates(), " and ",
-                    windows.series().channels());
+                    known.channels, " covariates; the data have ", windows.series().variates(),
+                    " and ", windows.series().channels());
   const auto [lookback, horizon] = std::pair(windows.spec().lookback, windows.spec().horizon);
   if (lookback != known.lookback || horizon != known.horizon)
     throw DataError("data.lookback, data.horizon: the model was trained on windows of ",
@@ -128,7 +128,7 @@ ReadOptions series_options(const Config& config) {
   csv.labels = columns.series;
   const bool forward = csv.missing == "forward" && !columns.series.empty();
   if (forward || !columns.known.empty()) csv.missing = "nan";
-  csv.if_missing = "set data.missing = \"forward\" for the value of the row before, or fill it in";
+  csv.if_missing = "set data.missing = \"forward\" to repeat the value before it, or fill it in";
   return {csv, ""};
 }
 
@@ -161,7 +161,8 @@ bool carries_forward(const Config& config, const SeriesColumns& columns) {
 SeriesTable read_series(const Config& config, const KnownFacts& known) {
   const auto files = expand_files(config.text_list("data.files"), std::filesystem::current_path());
   if (files.size() != 1)
-    throw DataError("data.files: a series is one file, these are ", files.size());
+    throw DataError("data.files: must match one file for data.kind = \"series\", not ",
+                    files.size());
   const SeriesFacts facts = known_series(config, known);
   NamedArray table = read_array(files[0], series_options(config, facts));
   try {

@@ -11,12 +11,12 @@
 
 namespace bochner {
 
-/// What a config says that the columns of a series are.
+/// Returns the roles that a config gives to columns.
 SeriesColumns series_columns(const Config& config);
-/// How such a table is read. Several series fill in what is missing one by one, and rows to come
-/// have no values: both are left missing here.
+/// Returns how to read tables of series. Values stay missing if they are filled in later series by
+/// series, or may belong to future rows.
 ReadOptions series_options(const Config& config);
-/// The same where the column of time stamps and their format are known.
+/// Returns how to read tables whose time column and time format are known.
 ReadOptions series_options(const Config& config, const SeriesFacts& known);
 /// The series of a config, and how their table was read.
 struct SeriesTable {
@@ -24,20 +24,20 @@ struct SeriesTable {
   TextLevels levels;
   std::string time = "", time_format = "";
 };
-/// Of its file, with the names in the order of those that are known. Throws DataError where that is
-/// no such table.
+/// Reads the table of a config, known series first in their order. Throws DataError for files that
+/// are not such a table.
 SeriesTable read_series(const Config& config, const KnownFacts& known);
-/// The windows and lookback and horizon of data.*, which a kind may change.
+/// Returns the windows of a config: data.lookback, data.horizon and others.
 SeriesSpec series_spec(const Config& config);
-/// What is learned from the windows of this table, or what is known, where data may not extend it.
-/// Throws DataError where these are not data of what is known.
+/// Returns the facts of these windows, or the known ones if data may not extend them. Throws
+/// DataError for data that do not fit the known facts.
 SeriesFacts series_facts(const Config& config, const SeriesTable& table,
                          const SeriesWindows& windows, const KnownFacts& known);
-/// Of a model that has seen no data: one series of one variate.
+/// Returns facts for a model without data: one series of one variate.
 SeriesFacts smallest_series_facts(const Config& config);
-/// What is missing becomes the value of the row before, series by series: else the reader does it.
+/// Returns whether missing values are filled series by series; if not, the reader fills them.
 bool carries_forward(const Config& config, const SeriesColumns& columns);
-/// Throws ConfigError where keys of series and of forecasters do not fit.
+/// Throws ConfigError if keys of series or of forecasters contradict each other.
 void check_series(const Config& config);
 
 }  // namespace bochner

@@ -21,15 +21,15 @@ void check_specimen(const SeriesFacts& facts, const SeriesBatch& one) {
   require_fact(has_shape(one.past, {1, V, L}) && has_shape(one.future, {1, V, H}) &&
                    has_shape(one.times, {1, L + H}) &&
                    (C == 0 || has_shape(one.covariates, {1, C, L + H})),
-               "a specimen has another shape");
+               "a specimen has the wrong shape");
   require_fact(one.series.size() == 1 && one.series[0] < facts.ids.size(),
-               "a specimen is of a series that there is not");
+               "a specimen belongs to an unknown series");
 }
 
 void check_steps(const SeriesFacts& facts) {
   const bool timed = !facts.step_of.empty();
   require_fact(timed ? facts.step_of.size() == facts.ids.size() : facts.crosses_pauses == 0,
-               "series and their time steps");
+               "the number of time steps");
   require_fact(
       std::ranges::all_of(facts.step_of, [&](std::uint64_t i) { return i < facts.steps.size(); }) &&
           std::ranges::all_of(facts.steps, &TimeStep::is_valid),
@@ -42,15 +42,15 @@ void SeriesFacts::check() const {
   require_size("variates", variates, most_rows);
   require_size("covariates", channels + 1, most_rows);
   require_size("rows of a window", lookback, most_rows);
-  require_size("rows behind a window", horizon, most_rows);
+  require_size("rows after a window", horizon, most_rows);
   require_size("training windows", examples, std::uint64_t(1) << 32);
   require_size("series", ids.size(), most_rows);
   require_size("weights of a window", lookback * horizon, most_values);
   require_size("units of series", variates * ids.size(), most_values);
-  require_fact(columns.empty() || columns.size() == variates, "columns and variates");
+  require_fact(columns.empty() || columns.size() == variates, "the number of columns");
   const auto is_id = [&](const std::vector<std::string>& id) { return id.size() == series.size(); };
   require_fact(std::ranges::all_of(ids, is_id) && (!series.empty() || ids.size() == 1),
-               "series and the columns that tell them apart");
+               "ids of series do not match their columns");
   check_steps(*this);
   for (const SeriesBatch& one : specimens) check_specimen(*this, one);
 }

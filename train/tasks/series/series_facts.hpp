@@ -1,5 +1,5 @@
 #pragma once
-/// What models of series learned from their data: forecasters, latent variables and embeddings.
+/// Facts that models of series learn from their data: forecasters, latent variables and embeddings.
 
 #include <bochner/data/series/series_windows.hpp>
 #include <bochner/data/series/text_covariates.hpp>
@@ -20,17 +20,17 @@ void serialize(Archive& archive, SeriesBatch& batch) {
 
 struct SeriesFacts {
   static constexpr const char* kind = "series";
-  std::uint64_t variates = 1, channels = 0;  ///< of a row; channels of its covariates
-  std::uint64_t lookback = 1, horizon = 1;   ///< rows of a window, and behind it
-  std::uint64_t examples = 0;                ///< training windows
-  std::vector<std::string> columns = {};     ///< of the variates; empty where they have no names
-  std::vector<std::string> series = {};      ///< columns that tell series apart
-  std::vector<std::vector<std::string>> ids = {{}};     ///< their texts in these, of each series
-  std::vector<std::vector<std::string>> left_out = {};  ///< of series too short to learn from
+  std::uint64_t variates = 1, channels = 0;          ///< of a row; channels: of its covariates
+  std::uint64_t lookback = 1, horizon = 1;           ///< rows of a window, and rows after it
+  std::uint64_t examples = 0;                        ///< training windows
+  std::vector<std::string> columns = {};             ///< names of the variates; empty without names
+  std::vector<std::string> series = {};              ///< id columns of the series
+  std::vector<std::vector<std::string>> ids = {{}};  ///< values of the id columns by series
+  std::vector<std::vector<std::string>> left_out = {};  ///< ids of series too short to train on
   TextLevels levels = {};                               ///< of the covariates that are texts
   std::string time = "", time_format = "";              ///< the column of time stamps
-  std::vector<TimeStep> steps = {};                     ///< that differ
-  std::vector<std::uint64_t> step_of = {};  ///< which of them each series has; empty without times
+  std::vector<TimeStep> steps = {};                     ///< the different time steps
+  std::vector<std::uint64_t> step_of = {};  ///< index in `steps` by series; empty without times
   std::uint8_t crosses_pauses = 0;          ///< SeriesWindows::crosses_pauses()
   std::vector<SeriesBatch> specimens = {};
 
@@ -43,11 +43,11 @@ struct SeriesFacts {
   }
   void check() const;
 
-  /// The number of the series with this id.
+  /// Returns the number of the series with this id.
   std::optional<std::size_t> number_of(const std::vector<std::string>& id) const;
-  /// Null without times.
+  /// Returns the time step of a series, null without times.
   const TimeStep* step(std::size_t number) const;
-  /// Names of the series for people; none for a single one.
+  /// Returns names of the series to show; none for a single one.
   std::vector<std::string> names() const;
 };
 

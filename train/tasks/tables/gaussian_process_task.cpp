@@ -1,6 +1,7 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/base/errors.hpp>
 #include <bochner/layers/gaussian_processes/process_start.hpp>
+#include <bochner/train/tasks/config_templates/templates.hpp>
 #include <bochner/train/tasks/data_tables.hpp>
 #include <bochner/train/tasks/distribution_shift.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
@@ -11,7 +12,7 @@
 namespace bochner {
 namespace {
 
-/// Without inputs those that a run has learned.
+/// Returns the columns of the config, or the known ones if it names no inputs.
 TableColumns regression_columns(const Config& config, const RegressionTable& known) {
   const auto columns = read_spec<TableSpec>(config, "data").columns;
   return columns.inputs.empty() && !known.inputs.empty() ? TableColumns{known.inputs, known.target}
@@ -28,7 +29,8 @@ RegressionTable read_regression(const Config& config, const RegressionTable& kno
   return merged(std::move(tables));
 }
 
-/// Those of the config, or as many as the training rows need.
+/// Returns the components of the mixture: those of the config, or as many as the training rows
+/// need.
 std::uint64_t count_components(const Config& config, const TableRows& rows) {
   constexpr std::size_t most_components = 32;
   auto spec = read_spec<ProcessModelSpec>(config, "model").gp.density;
@@ -38,13 +40,13 @@ std::uint64_t count_components(const Config& config, const TableRows& rows) {
              : count_waves(rows_of(rows.training_rows()), most_components, spec.seed);
 }
 
-/// The rows of the data, in the units that are known where there are as many columns.
+/// Returns the rows of the data, with the known units if the number of columns is the same.
 ProcessFacts facts_of(const Config& config, const KnownFacts& known) {
   ProcessFacts facts = known.of<ProcessFacts>();
   RegressionTable table = read_regression(config, facts.table);
   const bool has_units = facts.units.size() == table.inputs.size() + 1;
   if (known.are_exact() && !has_units)
-    throw DataError("data.files: ", table.inputs.size(), " inputs; the model has learned ",
+    throw DataError("data.files: ", table.inputs.size(), " inputs; the model was trained on ",
                     facts.table.inputs.size());
   const TableRows rows(table, table_spec(config));
   if (!has_units) facts.units = rows.training_units();
@@ -78,9 +80,10 @@ class ProcessTask : public Task, public HasUnits {
     return find_shifted(names, columns_of(rows().units()), columns_of(rows().training_units()));
   }
 
-  /// -ln p(targets | inputs) for each row, and of the prior's for each that there is.
+  /// Returns -ln p(targets | inputs) per row, plus -ln of the prior per training row if there is
+  /// one.
   Var loss(Tape& tape, const Examples& examples) override {
-    learner_.forget_posterior();  // its memory is as much as the step's
+    learner_.forget_posterior();  // it needs as much memory as a step
     Var total;
     for (const Examples::Number& number : examples.numbers) {
       const Observations some = rows().example(examples.split, number);
@@ -92,8 +95,7 @@ class ProcessTask : public Task, public HasUnits {
     return total + process().log_prior(tape) * (-1 / double(rows().training_rows().size()));
   }
 
-  /// -ln p(target | training rows) for each row, in the unit of the targets learned from, as the
-  /// loss.
+  /// Returns -ln p(target | training rows) per row, in the unit of the training targets.
   Evaluation evaluate(Tape&, const Examples& examples) override {
     Evaluation result{
         0, 0, "nats", {{"mse", "mse"}, {"covered_90", "in the bands of 90 %", 0, true}}};
@@ -128,7 +130,7 @@ std::unique_ptr<Learner> process_learner(const Config& config, const KnownFacts&
   return std::make_unique<ProcessLearner>(config, facts.of<ProcessFacts>());
 }
 
-/// Without columns of inputs, all of the table.
+/// Returns how to read the table: all of its columns if no inputs are named.
 ReadOptions regression_options(const Config& config) {
   const TableColumns columns = read_spec<TableSpec>(config, "data").columns;
   std::vector<std::string> all = columns.inputs;
@@ -145,21 +147,50 @@ void check_table(const Config& config) {
          "data.rows");
   for (const double quantile : config.number_list("model.gp.quantiles"))
     if (quantile <= 0 || quantile >= 1)
-      fail(config, "model.gp.quantiles", "must be between 0 and 1, which are none themselves");
+      fail(config, "model.gp.quantiles", "must be greater than 0 and less than 1");
   const std::string& start = config.text("model.gp.density.start");
   if ((start == "periodogram" || start == "em") &&
       config.text("model.gp.density.kind") != "mixture")
     fail(config, "model.gp.density.start", "needs model.gp.density.kind = \"mixture\"",
          "model.gp.density.kind");
   if (!config.text("data.time_format").empty() && config.text("data.time_column").empty())
-    fail(config, "data.time_format", "needs data.time_column, the column that it is for",
+    fail(config, "data.time_format", "needs data.time_column, the column to read",
          "data.time_column");
   if (config.text("data.missing") != "refuse")
     fail(config, "data.missing",
-         "means nothing to a table: rows without a target are passed over, inputs are needed");
+         "has no effect on a table: rows without a target are skipped, and inputs are required");
 }
 
 }  // namespace
+
+const char gp_template[] =
+    R"(# A Gaussian process: a column of a table from others, with uncertainty. See docs/gp.md.
+
+[model]
+kind = "gp"
+
+[model.gp]
+trend = "linear"
+method = {method:<21}# features: for many rows
+density.kind = "gaussian"     # of each input; others: student_t, mixture, ...
+density.start = "search"      # the most likely scale and noise of a grid
+
+[data]
+kind = "table"
+files = [{files}]
+{columns}rows = {rows}                      # rows of a step, 0 for all
+validation = 0.1              # of the rows, at random
+
+[optim]
+lr = 0.03
+schedule.kind = "cosine"
+schedule.warmup = 10
+
+[train]
+batch = 1
+steps = 150
+validate.every = 50
+)";
 
 void add_table_kinds(TaskKinds& kinds) {
   kinds.push_back({.data = "table",

@@ -17,12 +17,12 @@ constexpr std::size_t most_iterative_rows = 65536;  // 8 GiB of half a covarianc
 void require_rows(const std::string& method, std::size_t rows) {
   const std::size_t most = method == "exact" ? most_exact_rows : most_iterative_rows;
   if (method != "features" && rows > most)
-    throw DataError("data.files: ", rows, " rows to train; model.gp.method = \"", method,
-                    "\" takes ", most, " at most: choose \"features\"",
+    throw DataError("data.files: ", rows, " training rows; model.gp.method = \"", method,
+                    "\" takes at most ", most, ": choose \"features\"",
                     method == "exact" ? " or \"cg\"" : "");
 }
 
-/// What grows with the rank, the probes and the features besides, see their keys.
+/// Throws DataError if rank and probes, or features, need more than 4 GiB; see their keys.
 void require_memory(const GaussianProcessSpec& spec, std::size_t rows, std::size_t terms) {
   constexpr std::size_t most = std::size_t(4) << 30;
   const std::size_t rank = std::min(spec.cg.rank, rows);
@@ -31,16 +31,16 @@ void require_memory(const GaussianProcessSpec& spec, std::size_t rows, std::size
   if (spec.method == "cg" && of_rows > most)
     throw DataError("data.files: ", rows, " rows with model.gp.cg.rank = ", spec.cg.rank,
                     " and model.gp.cg.probes = ", spec.cg.probes, " take ", of_rows >> 30,
-                    " GiB; choose them so that they take less than ", most >> 30, " GiB");
+                    " GiB; lower them to take less than ", most >> 30, " GiB");
   const std::size_t features = 2 * spec.density.m * terms;
   const std::size_t of_features = 16 * features * features;
   if (spec.method == "features" && of_features > most)
-    throw DataError("model.gp.m = ", spec.density.m, ": ", features, " features take ",
-                    of_features >> 30, " GiB, the square of their number; take less than ",
-                    most >> 30, " GiB of them");
+    throw DataError(
+        "model.gp.m = ", spec.density.m, ": ", features, " features take ", of_features >> 30,
+        " GiB, quadratic in their number; lower it to take less than ", most >> 30, " GiB");
 }
 
-/// All rows of the facts, in their units; nothing without rows.
+/// Returns all rows of the facts with their units; nothing without rows.
 std::optional<TableRows> rows_in_units(const Config& config, ProcessFacts& facts) {
   if (facts.units.empty()) return std::nullopt;
   std::optional<TableRows> rows(std::in_place, std::move(facts.table), table_spec(config));
@@ -48,7 +48,7 @@ std::optional<TableRows> rows_in_units(const Config& config, ProcessFacts& facts
   return rows;
 }
 
-/// Without rows, names of parameters need no more than the number of inputs.
+/// Returns the spec of the model. Without rows it suffices for the names of parameters.
 GaussianProcessSpec process_spec(const Config& config, const TableRows* rows,
                                  std::size_t components) {
   auto spec = read_spec<ProcessModelSpec>(config, "model").gp;
@@ -59,12 +59,12 @@ GaussianProcessSpec process_spec(const Config& config, const TableRows* rows,
   return spec;
 }
 
-/// Throws DataError unless all are numbers whose squares can be summed.
+/// Throws DataError unless squares of the numbers can be summed; NaN is missing.
 void require_numbers(const std::vector<double>& numbers, bool may_miss) {
-  constexpr double largest = 1e140;  // as of a table that is read
+  constexpr double largest = 1e140;  // the limit of tables that are read
   for (const double x : numbers)
     if (!(std::abs(x) <= largest) && !(may_miss && std::isnan(x)))
-      throw DataError("facts of a table with a number that no table may hold");
+      throw DataError("facts of a table hold a number that is too large or missing");
 }
 
 }  // namespace
@@ -75,7 +75,7 @@ void ProcessFacts::check() const {
   require_size("inputs of a table", d, std::uint64_t(1) << 16);
   require_size("components of a mixture", components, 1024);
   if (all.inputs.size() != d || units.size() != d + 1 || (table.time && *table.time >= d))
-    throw DataError("facts of a table with ", d, " inputs contradict themselves");
+    throw DataError("facts of a table with ", d, " inputs are inconsistent");
   for (const std::vector<double>& column : all.inputs) {
     if (column.size() != all.targets.size())
       throw DataError("facts of a table whose columns have ", column.size(), " and ",
@@ -85,7 +85,7 @@ void ProcessFacts::check() const {
   require_numbers(all.targets, true);
   for (const ColumnUnit& unit : units)
     if (!std::isfinite(unit.mean) || !std::isfinite(unit.deviation) || !(unit.deviation > 0))
-      throw DataError("facts of a table with a unit that is no number above 0");
+      throw DataError("facts of a table hold a unit that is not greater than 0");
 }
 
 TableSpec table_spec(const Config& config) {

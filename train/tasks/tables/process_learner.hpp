@@ -1,6 +1,4 @@
 #pragma once
-/// Gaussian processes of tables, with the rows that they are conditioned on.
-
 #include <bochner/data/tables/table_rows.hpp>
 #include <bochner/layers/gaussian_processes/gaussian_process.hpp>
 #include <bochner/train/config/config.hpp>
@@ -24,8 +22,8 @@ void serialize(Archive& archive, RegressionTable& table) {
 
 struct ProcessFacts {
   static constexpr const char* kind = "table";
-  RegressionTable table = {};          ///< all rows, since the config says which are held out
-  std::vector<ColumnUnit> units = {};  ///< of each input, and of the target behind them
+  RegressionTable table = {};          ///< all rows; the config says which are held out
+  std::vector<ColumnUnit> units = {};  ///< of each input, then of the target
   std::uint64_t components = 1;        ///< of a mixture
 
   template <class Archive>
@@ -35,17 +33,17 @@ struct ProcessFacts {
   void check() const;
 };
 
-/// What a config says of the rows of a table.
+/// Returns how a config splits the rows of a table.
 TableSpec table_spec(const Config& config);
 
 inline ProcessRows rows_of(const Observations& observations) {
   return {observations.inputs, observations.targets};
 }
 
-/// A column of a table from others, by a Gaussian process.
+/// Predicts a column of a table from others, by a Gaussian process.
 class ProcessLearner : public Learner, public AnswersTables {
  public:
-  /// Throws DataError for more rows or features than its method can take.
+  /// Throws DataError for more rows or features than the method can take.
   ProcessLearner(const Config& config, ProcessFacts facts);
 
   Module& model() override { return model_; }
@@ -56,24 +54,24 @@ class ProcessLearner : public Learner, public AnswersTables {
 
   ReadOptions read_options() const override { return reading_; }
   std::vector<std::string> input_columns() const override { return rows_->table().inputs; }
-  /// Rows of inputs -> the inputs, mean, deviation and quantiles of the target.
+  /// Returns the inputs, and mean, deviation and quantiles of the target, for rows of inputs.
   NamedArray predict(const NamedArray& question) override;
 
   GaussianProcess& process() { return model_; }
-  /// In the units of the model.
+  /// Returns the rows, in the units of the model.
   const TableRows& rows() const { return *rows_; }
-  /// Of rows in these units. Conditions the process on the training rows where its parameters have
-  /// changed since the last time.
+  /// Predicts rows in the units of the model. Conditions the process on the training rows again if
+  /// its parameters have changed.
   ProcessPrediction predict_rows(const Observations& rows);
-  /// Frees the memory of what predict_rows() keeps.
+  /// Frees the posterior that predict_rows() caches.
   void forget_posterior() { posterior_ = nullptr; }
 
  private:
-  std::optional<TableRows> rows_;  // none where there are no facts
+  std::optional<TableRows> rows_;  // none without facts
   std::uint64_t components_;
   ReadOptions reading_;
   GaussianProcess model_;
-  std::vector<double> conditioned_at_;  // the parameters of
+  std::vector<double> conditioned_at_;  // parameters of the cached posterior
   std::unique_ptr<ProcessPosterior> posterior_;
 };
 

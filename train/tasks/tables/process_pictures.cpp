@@ -16,7 +16,7 @@ constexpr std::size_t band_points = 400, curve_points = 300;
 constexpr std::size_t most_drawn_inputs = 6;
 constexpr double seconds_of_a_year = 31556952;
 
-/// How an input is written on an axis: time stamps as years.
+/// Conversion of an input to the numbers on an axis: time stamps become years.
 struct DrawnInput {
   std::string name;
   ColumnUnit unit;
@@ -26,7 +26,7 @@ struct DrawnInput {
     const double x = unit.original(standard);
     return dated ? 1970 + x / seconds_of_a_year : x;
   }
-  /// Of a lag, or of one over a frequency.
+  /// Converts a lag, or 1 / frequency.
   double length(double standard) const {
     return standard * unit.deviation / (dated ? seconds_of_a_year : 1);
   }
@@ -48,7 +48,7 @@ Curve points_of(const TableRows& data, const Observations& rows, std::size_t j) 
   return points;
 }
 
-/// A line along one input through the mean of the others.
+/// Returns points along one input, the others at their means.
 Observations line_along(const TableRows& data, std::size_t j) {
   double least = data.training_rows().inputs[j][0], most = least;
   for (const Observations* rows : {&data.training_rows(), &data.held_rows()})
@@ -78,7 +78,7 @@ std::string band_chart(const TableRows& data, std::size_t j, const PredictRows& 
               .x = {input.label()},
               .y = {data.table().target}};
   chart.series.push_back(std::move(band));
-  if (line.inputs.size() == 1) {  // else the rows lie elsewhere
+  if (line.inputs.size() == 1) {  // with more inputs, rows are off the line
     chart.add("training rows", points_of(data, data.training_rows(), j), Mark::points);
     if (data.held_rows().size() > 0)
       chart.add("held out", points_of(data, data.held_rows(), j), Mark::points);
@@ -100,10 +100,10 @@ std::string truth_chart(const TableRows& data, const PredictRows& predict) {
   return draw(chart);
 }
 
-/// The frequency that about all of the spectrum lies below, in 1 / the unit of the rows.
+/// Returns a frequency above almost all of the spectrum, in 1 / the unit of the rows.
 double bounding_box_of(const KernelCurve& curve) {
   const double smallest = 1e-4;
-  double bend = 0;  // -k'' / k at 0, where there is one, by small lags that matter
+  double bend = 0;  // sqrt(-k'' / k) at 0, by the largest lag with k > 0.9
   for (double lag = 1; lag > smallest; lag /= 2) {
     double k = 0;
     curve.values(1, &lag, &k);
@@ -129,17 +129,17 @@ Chart kernel_chart(const DrawnInput& input, const KernelCurve& curve, const std:
   return chart;
 }
 
-/// Density over frequencies in turns per unit of the input.
+/// Draws the density over frequencies in cycles per unit of the input.
 Chart spectrum_chart(const PointFunction& log_density, const DrawnInput& input, double reach,
                      const std::string& title) {
   const double turns = 1 / (2 * std::numbers::pi * input.length(1));
   Chart chart{.title = title + ": spectrum p(ω)",
-              .x = {"turns per " + (input.dated ? std::string("year") : "unit of " + input.name)},
+              .x = {"cycles per " + (input.dated ? std::string("year") : "unit of " + input.name)},
               .y = {"density", Scale::logarithmic}};
   Curve line;
   for (std::size_t i = 0; i < 2 * curve_points; ++i) {
     const double w = reach * double(i) / double(2 * curve_points - 1), minus = -w;
-    line.x.push_back(w * turns);  // both signs are one wave
+    line.x.push_back(w * turns);  // w and -w are the same wave
     line.y.push_back((std::exp(log_density(&w)) + std::exp(log_density(&minus))) / turns);
   }
   const double most = *std::ranges::max_element(line.y);
@@ -191,8 +191,8 @@ void add_variances(Page& page, const GaussianProcess& model, const TableRows& da
 void add_process(Page& page, GaussianProcess& model, const TableRows& data,
                  const PredictRows& predict) {
   page.section("Predictions",
-               "Mean and a band that holds nine of ten new observations, along each input with the "
-               "others at their means.");
+               "Mean and 90 % band of new observations along each input, with the others at their "
+               "means.");
   std::vector<std::string> charts;
   const std::size_t inputs = data.table().inputs.size();
   for (std::size_t j = 0; j < std::min(inputs, most_drawn_inputs); ++j)

@@ -1,7 +1,4 @@
 #pragma once
-/// Pictures of a Gaussian process: bands around the mean, spectra, kernels, and what it has learned
-/// in words.
-
 #include <bochner/data/tables/table_rows.hpp>
 #include <bochner/layers/gaussian_processes/gaussian_process.hpp>
 #include <functional>
@@ -10,7 +7,7 @@ namespace bochner {
 
 class Page;
 
-/// Of rows in the units of `data`.
+/// Predicts rows in the units of the model.
 using PredictRows = std::function<ProcessPrediction(const Observations& rows)>;
 
 /// Adds sections on the predictions and on the kernel, in the units of the data.

@@ -8,7 +8,7 @@
 namespace bochner {
 namespace {
 
-/// The lengths of a window of generated sequences are known by making them.
+/// Throws ConfigError if buckets need too many sequences: each is generated to find its length.
 void check_buckets(const Config& config) {
   constexpr std::int64_t most = 1 << 20;
   const std::int64_t windows = std::max<std::int64_t>(1, most / config.integer("train.batch"));
@@ -36,14 +36,14 @@ void check_token_task(const Config& config) {
   demand("data.validation_length", spec.validation_length, smallest_length(spec));
   if (config.text("model.positions") == "learned")
     require_at_most(config, "data.validation_length", "data.length");
-  const char* told_apart = "model.mixer.features.length";
-  const std::size_t most = std::max(spec.length, config.count(told_apart));
+  const char* positions = "model.mixer.features.length";
+  const std::size_t most = std::max(spec.length, config.count(positions));
   if (spec.validation_length > most && counts_positions(config))
     fail(config, "data.validation_length",
-         fmt::format("must be at most {}, the positions that cosformer tells apart: a new run may "
-                     "have a larger {}",
-                     most, told_apart),
-         told_apart);
+         fmt::format("must be at most {}, the positions of cosformer: train a new run with a "
+                     "larger {}",
+                     most, positions),
+         positions);
 }
 
 void check_list_ops(const Config& config) {

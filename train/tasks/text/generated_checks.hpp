@@ -1,10 +1,11 @@
 #pragma once
-/// What keys of generated sequences demand of each other; throw ConfigError.
+/// Checks of the keys of generated sequences.
 
 #include <bochner/train/config/config.hpp>
 
 namespace bochner {
 
+/// Throw ConfigError if keys contradict each other.
 void check_token_task(const Config& config);
 void check_list_ops(const Config& config);
 

@@ -9,7 +9,7 @@
 namespace bochner {
 namespace {
 
-/// The tokenizer of the config, which must be the one of the facts where they name one.
+/// Returns the tokenizer of the config. Throws DataError if the facts name another one.
 std::shared_ptr<const Tokenizer> known_tokenizer(const Config& config, const TextFacts& facts) {
   auto tokenizer = tokenizer_of(config);
   require_same_tokenizer(config, *tokenizer, facts.tokenizer);

@@ -1,5 +1,5 @@
 #pragma once
-/// Language models of texts and of generated sequences, with what they learned of their data.
+/// Language models of texts and of generated sequences, with the facts of their data.
 
 #include <bochner/data/text/token_windows.hpp>
 #include <bochner/data/text/tokenizer.hpp>
@@ -20,7 +20,7 @@ void serialize(Archive& archive, Batch& batch) {
 struct TextFacts {
   static constexpr const char* kind = "text";
   std::uint64_t length = 256;   ///< tokens of a training window
-  std::uint64_t tokenizer = 0;  ///< its digest; 0 for bytes and for generated tokens
+  std::uint64_t tokenizer = 0;  ///< digest; 0 for bytes and for generated tokens
   std::vector<Batch> specimens = {};
 
   template <class Archive>
@@ -30,8 +30,8 @@ struct TextFacts {
   void check() const { require_size("tokens of a window", length, std::uint64_t(1) << 32); }
 };
 
-/// Predicts the next token. Throws DataError where the tokenizer of the config is not the one that
-/// the model was trained with.
+/// Predicts the next token. Throws DataError if the model was trained with another tokenizer than
+/// that of the config.
 class LanguageLearner : public Learner, public WritesText, public HasSpecimens {
  public:
   LanguageLearner(const Config& config, TextFacts facts);
@@ -56,7 +56,7 @@ class LanguageLearner : public Learner, public WritesText, public HasSpecimens {
 
  private:
   TextFacts facts_;
-  bool writes_;  // tokens stand for text
+  bool writes_;  // whether tokens are text
   std::shared_ptr<const Tokenizer> tokenizer_;
   LanguageModelSpec spec_;
   std::size_t positions_;

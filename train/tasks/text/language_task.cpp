@@ -3,6 +3,7 @@
 #include <bochner/data/files/glob.hpp>
 #include <bochner/data/text/word_windows.hpp>
 #include <bochner/train/tasks/arrays.hpp>
+#include <bochner/train/tasks/config_templates/templates.hpp>
 #include <bochner/train/tasks/specimens.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/task_kinds.hpp>
@@ -22,7 +23,7 @@ TextFacts facts_of(const Config& config, const TokenSource& data, const KnownFac
           .specimens = take_specimens(data, data.tokens_per_example())};
 }
 
-/// Predicts the next token of sequences.
+/// Trains a model that predicts the next token.
 class LanguageTask : public Task {
  public:
   LanguageTask(const Config& config, std::unique_ptr<TokenSource> data, const KnownFacts& known)
@@ -68,7 +69,7 @@ class LanguageTask : public Task {
   LanguageLearner learner_;
 };
 
-/// Tokens are pieces of words, so that only bits per byte compare models of other tokens.
+/// Trains on pieces of words; bits per byte compare models with different tokenizers.
 class WordTask : public LanguageTask {
  public:
   using LanguageTask::LanguageTask;
@@ -80,7 +81,7 @@ class WordTask : public LanguageTask {
   }
 };
 
-/// A language model that answers the questions of generated sequences.
+/// Trains a model that answers the questions of generated sequences.
 class TokenTask : public LanguageTask {
  public:
   using LanguageTask::LanguageTask;
@@ -123,6 +124,42 @@ std::unique_ptr<Learner> language_learner(const Config& config, const KnownFacts
 }
 
 }  // namespace
+
+const char lm_template[] = R"(# A language model of bytes, for any text.
+
+[model]
+kind = "lm"                   # predicts the next byte
+blocks = 2
+width = 64
+positions = "none"            # the time kernel encodes the order
+
+[model.mixer]
+kind = "linear"               # attention in O(T); others: softmax, ssm, hyena, ...
+heads = 4
+features = "positive"         # phi: the feature map
+m = 32                        # features
+density = "gaussian"          # p(omega): the kernel, learned per head
+time_kernel = "decay"         # times a learned factor exp(-lag / tau) per head
+convolution = 4               # bytes, of queries, keys and values
+
+[data]
+kind = "bytes"
+files = [{files}]
+length = {length}                  # bytes of a window
+validation = 0.1              # the last part of the bytes
+
+[optim]
+lr = 1e-2
+schedule.kind = "cosine"
+schedule.warmup = {warmup}
+clip = 1.0
+
+[train]
+batch = 16
+steps = {steps}
+validate.every = {validate}
+validate.batches = 50
+)";
 
 void add_text_kinds(TaskKinds& kinds) {
   kinds.push_back({.data = "bytes",

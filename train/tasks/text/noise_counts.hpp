@@ -5,8 +5,8 @@
 
 namespace bochner {
 
-/// Tells noise how often each class is the target, targets(Examples), of the training examples: of
-/// so many as have the first sixteen million targets, which tell it well enough.
+/// Sets the noise distribution to the frequencies of classes among targets(Examples) of the first
+/// training examples, about 16 million targets.
 template <class Targets>
 void count_targets(NoiseLoss& noise, const Dataset& data, std::size_t classes,
                    const Targets& targets) {

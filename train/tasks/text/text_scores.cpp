@@ -16,7 +16,7 @@ namespace {
 
 using Texts = std::vector<TextScores>;
 
-/// Tokens begin, .., begin + size of a text, of which the first is only seen.
+/// Tokens begin, ..., begin + size of a text; the first is input only.
 struct TextWindow {
   std::size_t text, begin, size;
 };
@@ -29,7 +29,8 @@ std::vector<TextWindow> cut_texts(const Texts& texts, std::size_t length) {
   return windows;
 }
 
-/// Behind the end of a window is padding, which a causal model has not seen at any token of it.
+/// Returns windows padded to the longest one (B, T); a causal model does not see padding after a
+/// token.
 Indices inputs_of(std::span<const TextWindow> windows, const Texts& texts) {
   const std::size_t T = std::ranges::max(windows, {}, &TextWindow::size).size;
   Indices inputs{{windows.size(), T}, std::vector<std::int32_t>(windows.size() * T)};
@@ -39,12 +40,12 @@ Indices inputs_of(std::span<const TextWindow> windows, const Texts& texts) {
   return inputs;
 }
 
-/// ln of the softmax at one of the logits.
+/// Returns ln softmax(logits)[at].
 double log_probability(std::span<const real> logits, std::int32_t at) {
   return double(logits[std::size_t(at)]) - log_sum_exp(logits);
 }
 
-/// ln p of the tokens of some windows, one behind the other.
+/// Returns ln p of the tokens of some windows, concatenated.
 std::vector<double> score_windows(LanguageModel& model, std::span<const TextWindow> windows,
                                   const Texts& texts) {
   const Indices inputs = inputs_of(windows, texts);
@@ -61,7 +62,7 @@ std::vector<double> score_windows(LanguageModel& model, std::span<const TextWind
   return scores;
 }
 
-/// Bytes of a piece that are no characters of their own, as "\\xe2": tables are UTF-8.
+/// Returns a piece as UTF-8, with bytes that are not UTF-8 as "\\xe2".
 std::string shown_piece(std::string_view piece) {
   if (is_utf8(piece)) return printable(piece);
   std::string shown;
@@ -74,7 +75,7 @@ std::string shown_piece(std::string_view piece) {
 
 bool is_of_words(const Tokenizer& tokenizer) { return tokenizer.digest() != 0; }
 
-/// Bytes of the tokens that were predicted.
+/// Counts the bytes of the predicted tokens: all but the first.
 std::size_t predicted_bytes(const Tokenizer& tokenizer, const TextScores& text) {
   TextDecoder decoder(tokenizer);
   std::size_t bytes = 0;

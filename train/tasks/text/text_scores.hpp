@@ -1,6 +1,4 @@
 #pragma once
-/// What a language model says of texts.
-
 #include <bochner/data/text/tokenizer.hpp>
 #include <bochner/layers/models/token_models.hpp>
 #include <bochner/train/distributed/processes.hpp>
@@ -9,24 +7,24 @@ namespace bochner {
 
 struct NamedArray;
 
-/// The tokens of a text, and ln p of each but the first, given those of its window before it.
+/// Tokens of a text, and ln p of each but the first, given the tokens before it in its window.
 struct TextScores {
   std::vector<std::int32_t> tokens;
   std::vector<double> log_probabilities = {};
 };
 
-/// Of each text. They are cut into windows of `length` predicted tokens as in training, `batch` of
-/// which are computed at a time, shared among the processes. Throws std::invalid_argument unless
-/// both are at least 1.
+/// Scores each text. Texts are cut into windows of `length` predicted tokens as in training, which
+/// are computed `batch` at a time and shared among the processes. Throws std::invalid_argument if
+/// either is 0.
 std::vector<TextScores> score_texts(LanguageModel& model, const Tokenizer& tokenizer,
                                     const std::vector<std::string>& texts, std::size_t length,
                                     std::size_t batch, Processes& processes = Processes::alone());
 
-/// A row for each text: its number, bytes that were predicted, the sum of their ln p, perplexity of
-/// a token and bits per byte, NaN where there is none. Of words also the number of tokens.
+/// Returns a row for each text: its number, the number of tokens unless they are bytes, predicted
+/// bytes, the sum of ln p, perplexity per token and bits per byte; NaN if nothing is predicted.
 NamedArray score_table(const Tokenizer& tokenizer, const std::vector<TextScores>& scores);
-/// A row for each predicted token: number of its text, its place from 1, the byte, ln p. Of words
-/// the number of the token stands for the byte, and what it writes behind it.
+/// Returns a row for each predicted token: number of its text, position from 1, byte, ln p. Instead
+/// of the byte, tokenizers of pieces give the token and its text.
 NamedArray token_table(const Tokenizer& tokenizer, const std::vector<TextScores>& scores);
 
 }  // namespace bochner

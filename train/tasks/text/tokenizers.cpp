@@ -15,13 +15,13 @@ namespace {
 std::string read_model(const std::string& path) {
   const RegularFile file(path);
   if (file.size() > largest_tokenizer)
-    throw DataError(path, ": is too large for a model of SentencePiece");
+    throw DataError(path, ": too large for a SentencePiece model");
   std::string bytes(file.size(), '\0');
   file.read_at(0, {reinterpret_cast<std::uint8_t*>(bytes.data()), bytes.size()});
   return bytes;
 }
 
-/// Where the tokens of large texts are kept.
+/// Returns the folder of cached tokens of large texts.
 Path cache_folder(const Config& config) {
   if (const std::string& chosen = config.text("data.tokenizer.cache"); !chosen.empty())
     return chosen;
@@ -30,28 +30,27 @@ Path cache_folder(const Config& config) {
     if (const char* folder = std::getenv(variable); folder && *folder == '/')
       return Path(folder) / below;
   fail(config, "data.tokenizer.cache",
-       "must name a folder for the tokens of this text: there is no home folder");
+       "must name a folder for the tokens of this text: HOME and XDG_CACHE_HOME are not set");
 }
 
 void write_cache(const Path& file, const ByteCorpus& text, const Tokenizer& tokenizer,
-                 const EncodingWords& words) {
-  if (words.tell)
-    words.tell(fmt::format("encoding {} of text, once; its tokens go to {}",
-                           format_bytes(double(text.size())), file.string()));
+                 const EncodingCallbacks& callbacks) {
+  if (callbacks.report)
+    callbacks.report(fmt::format("encoding {} of text, once; its tokens go to {}",
+                                 format_bytes(double(text.size())), file.string()));
   PosixStorage storage;
   make_directories(storage, file.parent_path());
   commit_file(storage, file, [&](StoredFile& out) {
     const auto sink = [&](std::string_view piece) { out.append(piece.data(), piece.size()); };
-    write_encoded(text, tokenizer, sink, words.look);
+    write_encoded(text, tokenizer, sink, callbacks.poll);
   });
 }
 
-/// The file with the tokens of a large text, whose encoding_id() is `id`; it is written when it is
-/// not there yet.
+/// Returns the file with the tokens of a large text, written if missing. `id`: its encoding_id().
 Path tokens_on_disk(const Config& config, const ByteCorpus& text, const Tokenizer& tokenizer,
-                    std::uint64_t id, const EncodingWords& words) {
+                    std::uint64_t id, const EncodingCallbacks& callbacks) {
   const Path file = cache_folder(config) / fmt::format("{:016x}.tokens", id);
-  if (!PosixStorage().exists(file)) write_cache(file, text, tokenizer, words);
+  if (!PosixStorage().exists(file)) write_cache(file, text, tokenizer, callbacks);
   return file;
 }
 
@@ -65,10 +64,10 @@ void check_tokenizer(const Config& config) {
   if (!has_words(config)) return;
   if (config.text("data.tokenizer.model").empty())
     fail(config, "data.tokenizer.model",
-         "must name a model: bochner data tokenizer FILE... -o words.model makes one",
+         "must name a model; make one with: bochner data tokenizer FILE... -o words.model",
          "data.tokenizer.kind");
   if (config.text("model.positions") == "encoding")
-    fail(config, "model.positions", "is for bytes: pieces of words have no separator",
+    fail(config, "model.positions", "needs bytes as tokens: pieces of words have no separator",
          "data.tokenizer.kind");
 }
 
@@ -87,23 +86,23 @@ void require_same_tokenizer(const Config& config, const Tokenizer& tokenizer,
                             std::uint64_t digest) {
   if (digest == 0 || tokenizer.digest() == digest) return;
   throw DataError(config.text("data.tokenizer.model"),
-                  ": is not the tokenizer that the model was trained with; restore it");
+                  ": not the tokenizer that the model was trained with; restore that file");
 }
 
 EncodedText encoded_text(const Config& config, const ByteCorpus& text, const Tokenizer& tokenizer,
-                         const EncodingWords& words) {
+                         const EncodingCallbacks& callbacks) {
   if (text.size() <= encoded_in_memory) return EncodedText(text, tokenizer);
   const std::uint64_t id = encoding_id(text, tokenizer);
-  return EncodedText(tokens_on_disk(config, text, tokenizer, id, words), id);
+  return EncodedText(tokens_on_disk(config, text, tokenizer, id, callbacks), id);
 }
 
-void prepare_encoded_text(const Config& config, const EncodingWords& words) {
+void prepare_encoded_text(const Config& config, const EncodingCallbacks& callbacks) {
   if (!has_words(config) || config.text("data.kind") != "bytes") return;
   const ByteCorpus text(
       expand_files(config.text_list("data.files"), std::filesystem::current_path()));
   if (text.size() <= encoded_in_memory) return;
   const auto tokenizer = tokenizer_of(config);
-  tokens_on_disk(config, text, *tokenizer, encoding_id(text, *tokenizer), words);
+  tokens_on_disk(config, text, *tokenizer, encoding_id(text, *tokenizer), callbacks);
 }
 
 }  // namespace bochner

@@ -9,7 +9,7 @@
 #include "train/tasks/config_templates/template_fixture.hpp"
 
 namespace bochner {
-namespace starter_test {
+namespace config_template_test {
 
 using testing::HasSubstr;
 using namespace template_fixture;
@@ -20,7 +20,7 @@ TEST_F(Starter, EveryKindIsAGoodConfig) {
     EXPECT_EQ(config.text("model.kind"), kind);
   }
   EXPECT_THAT(message_of<std::invalid_argument>([] { config_template("lmm"); }),
-              HasSubstr("lmm: no such kind to begin with; there are \"lm\", "));
+              HasSubstr("lmm: no such kind; choose \"lm\", "));
 }
 
 TEST_F(Starter, TextsAreForALanguageModel) {
@@ -50,7 +50,7 @@ TEST_F(Starter, DatesMakeASeries) {
             "forecaster");
 }
 
-/// Of several columns of dates the first is the time, and no other one is forecast.
+/// The first of several columns of dates is the time; the others are not forecast.
 TEST_F(Starter, NamesTheTimeAmongDates) {
   const auto two = [](std::size_t i) {
     return day(i) + "," + std::to_string(i % 7) + "," + day(i + 3);
@@ -66,7 +66,7 @@ TEST_F(Starter, NamesTheTimeAmongDates) {
             "forecaster");
 }
 
-/// Rows held out at random would lie between others that are known.
+/// Random held-out rows would lie between known rows.
 TEST_F(Starter, NumbersCalledATimeMakeASeries) {
   const auto of = [&](const char* header, const std::function<double(std::size_t)>& time) {
     return config_for(write("numbers.csv", table(header, 300, [&](std::size_t i) {
@@ -119,7 +119,7 @@ TEST_F(Starter, GapsBetweenDatesAreCrossedWhereTheyLeaveTooFewWindows) {
   EXPECT_EQ(
       config_for(write("shops.csv", table("day,shop,load", 400, of_shops))).count("data.pause"),
       3u);
-  EXPECT_EQ(pause_for({1, 2, 2}, 1, 1, {1, 0, 0}), 1u) << "times that do not go on";
+  EXPECT_EQ(pause_for({1, 2, 2}, 1, 1, {1, 0, 0}), 1u) << "times that do not increase";
   EXPECT_EQ(pause_for({}, 1, 1, {1, 0, 0}), 1u);
 }
 
@@ -133,7 +133,7 @@ TEST_F(Starter, TimesAndTypesAreEvents) {
   EXPECT_EQ(other.text("data.type_column"), "action");
 }
 
-/// The same days for each of several: one after the other, or side by side.
+/// Several series share their days, one after the other or side by side.
 TEST_F(Starter, ColumnsTellSeriesApart) {
   const auto stores = [&](const char* header, bool side_by_side, const auto& id) {
     return write("stores.csv", table(header, 240, [&](std::size_t i) {
@@ -159,7 +159,7 @@ TEST_F(Starter, ColumnsTellSeriesApart) {
   EXPECT_THAT(config_template_for(both), testing::Not(HasSubstr("series = [\"shop\"]")));
 }
 
-/// Names that nobody agreed on.
+/// Columns without conventional names.
 TEST_F(Starter, EventLogsAreKnownByWhatTheyHold) {
   const auto log = [&](const char* header, const auto& row) {
     return write("log.csv", table(header, 300, [&](std::size_t i) {
@@ -225,7 +225,7 @@ TEST_F(Starter, SaysWhatToDoWhereItCannotTell) {
   EXPECT_THAT(problem("utf8.csv", "a,Erl\xc3\xb6s\nx,y\n"), HasSubstr("bochner init"));
 }
 
-/// One cell of many others is a mistake, in words too; an eighth of them are words.
+/// One deviating cell of many is a mistake, also among words; an eighth of the cells make words.
 TEST_F(Starter, TakesNoMistakeForAColumnOfWords) {
   const auto with = [&](const std::string& cell, std::size_t every) {
     const auto row = [&](std::size_t i) {
@@ -272,35 +272,35 @@ TEST_F(Starter, TakesNoDressedNumberAndNoDateForWords) {
   };
   EXPECT_THAT(
       problem("day,load", [](std::size_t i) { return day(i) + "," + std::to_string(i) + "%"; }),
-      HasSubstr("a.csv: column \"load\": \"89%\" is no number as it is written; write 89"));
+      HasSubstr("a.csv: column \"load\": \"89%\" is not a plain number; write 89"));
   EXPECT_THAT(
       problem("day,load",
               [](std::size_t i) { return day(i) + ",(1'0" + std::to_string(i + 10) + ")"; }),
-      HasSubstr("is no number as it is written; write -10"));
+      HasSubstr("is not a plain number; write -10"));
   EXPECT_THAT(problem("day;load",
                       [](std::size_t i) {
                         return day(i) + (i < 80 ? ";9" : ";4,0") + std::to_string(i + 10);
                       }),
-              HasSubstr("\"4,099\" may have decimals, or a mark between thousands: say what stands "
-                        "before decimals, as in --set data.decimal=,"));
+              HasSubstr("\"4,099\" may have decimals or a thousands separator: set the decimal "
+                        "mark, as in --set data.decimal=,"));
   const auto either = [](std::size_t i) {
     return "0" + std::to_string(1 + i % 9) + "/02/2024," + std::to_string(i);
   };
   EXPECT_THAT(problem("day,load", either),
-              HasSubstr("may be a time as %d/%m/%Y or %m/%d/%Y: say which, as in --set "
+              HasSubstr("may be a time as %d/%m/%Y or %m/%d/%Y; set one, as in --set "
                         "data.time_format='%d/%m/%Y'"));
   EXPECT_THAT(problem("date,load",
                       [](std::size_t i) {
                         return "2018-W" + std::to_string(i + 1) + "," + std::to_string(i);
                       }),
-              HasSubstr("a.csv: column \"date\": \"2018-W90\" is no date as it is written; say how "
-                        "to read it, as in --set data.time_format='%d.%m.%y', or write it as "
+              HasSubstr("a.csv: column \"date\": \"2018-W90\" is not in a known date format; set "
+                        "the format, as in --set data.time_format='%d.%m.%y', or write it as "
                         "2016-07-01"));
   EXPECT_THAT(problem("time,load",
                       [](std::size_t i) {
                         return "00:" + std::to_string(10 + i % 50) + "," + std::to_string(i);
                       }),
-              HasSubstr("is a time without its day: write both in one column"));
+              HasSubstr("is a time without a date; write both in one column"));
 }
 
 TEST_F(Starter, ReadsTablesAsItIsTold) {
@@ -312,5 +312,5 @@ TEST_F(Starter, ReadsTablesAsItIsTold) {
   EXPECT_THAT(config_template_for(file, {.time_format = "%d/%m/%Y"}), HasSubstr("forecaster"));
 }
 
-}  // namespace starter_test
+}  // namespace config_template_test
 }  // namespace bochner

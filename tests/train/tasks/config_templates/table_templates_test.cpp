@@ -8,7 +8,7 @@
 #include "train/tasks/config_templates/template_fixture.hpp"
 
 namespace bochner {
-namespace starter_tables_test {
+namespace table_templates_test {
 
 using namespace template_fixture;
 using testing::ElementsAre;
@@ -18,14 +18,14 @@ using testing::Not;
 
 class StarterTables : public Starter {
  protected:
-  /// Rows that begin with these texts.
+  /// Returns rows that begin with these texts.
   std::filesystem::path table_of(const std::string& header, std::size_t rows,
                                  const std::function<std::string(std::size_t)>& time) {
     return write("a.csv", table(header, rows, [&](std::size_t i) {
                    return time(i) + "," + std::to_string(i % 7) + "," + std::to_string(i % 5);
                  }));
   }
-  /// Of a forecaster of two columns.
+  /// Returns the config of a forecaster of two columns.
   std::string format_of(const std::filesystem::path& file) {
     const Config config = config_for(file);
     EXPECT_EQ(config.text("model.kind"), "forecaster");
@@ -34,7 +34,7 @@ class StarterTables : public Starter {
   }
 };
 
-/// 2024-01-01 00:00:00 as 20240101000000, as far as `digits` go.
+/// Returns the first `digits` digits of 20240101000000, a later hour for each row.
 std::string compact(double seconds, std::size_t digits) {
   std::string text = format_time(seconds);
   std::erase_if(text, [](char c) { return c < '0' || c > '9'; });
@@ -72,10 +72,10 @@ TEST_F(StarterTables, CountersAreNoDates) {
   const auto micro = [](std::size_t i) { return std::to_string(1704067200000000 + 1000000 * i); };
   EXPECT_THAT(
       message_of<DataError>([&] { config_template_for(table_of("timestamp,a,b", 300, micro)); }),
-      HasSubstr("column \"timestamp\": 1704067499000000 may count microseconds"));
+      HasSubstr("column \"timestamp\": 1704067499000000 looks like microseconds"));
 }
 
-/// Readings of several sensors in one table, each sensor at seconds of its own.
+/// Readings of several sensors in one table, each sensor at separate seconds.
 TEST_F(StarterTables, ReadingsAreNoMixture) {
   const auto log = [&](const char* header, const auto& time, const auto& sensor) {
     return config_for(write("log.csv", table(header, 400, [&](std::size_t i) {
@@ -101,7 +101,7 @@ TEST_F(StarterTables, ReadingsAreNoMixture) {
   EXPECT_THAT(log("timestamp,sensor,value", date, one).text_list("data.series"), IsEmpty());
 }
 
-/// One after the other, which would go back in time.
+/// Sensors one after the other: times of the whole table decrease.
 TEST_F(StarterTables, BlocksOfReadingsAreSeries) {
   const auto file = write("log.csv", table("when,what,value", 300, [&](std::size_t i) {
                             const std::size_t row = i % 100;
@@ -112,7 +112,7 @@ TEST_F(StarterTables, BlocksOfReadingsAreSeries) {
   EXPECT_THAT(config_for(file).text_list("data.series"), ElementsAre("what"));
 }
 
-/// What a day is like is no name of a series, nor is a state of one that is smooth.
+/// A label of days does not identify series, nor does a state of a smooth series.
 TEST_F(StarterTables, StatesAreNoSeries) {
   const auto state = [&](double unevenness) {
     return write("s.csv", table("when,state,value", 300, [&](std::size_t i) {
@@ -166,5 +166,5 @@ TEST_F(StarterTables, EndingsMayBeOfCapitals) {
   EXPECT_FALSE(is_data(write("A.TOML", "")));
 }
 
-}  // namespace starter_tables_test
+}  // namespace table_templates_test
 }  // namespace bochner

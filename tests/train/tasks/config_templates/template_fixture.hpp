@@ -1,5 +1,5 @@
 #pragma once
-/// Data for which configs are begun.
+/// Data for which configs are made.
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 
 namespace bochner::template_fixture {
 
-/// A table of `rows` rows, each made by `row`, behind a header.
+/// Returns a table of a header and `rows` rows, each made by `row`.
 template <class Row>
 std::string table(const std::string& header, std::size_t rows, const Row& row) {
   std::string text = header + "\n";
@@ -30,7 +30,7 @@ class Starter : public testing::Test {
   std::filesystem::path write(const std::string& name, const std::string& text) {
     return folder_.write(name, text);
   }
-  /// The config for the data, from which a model can be made and trained for a step.
+  /// Returns the config for the data, after making its model and training it for a step.
   Config config_for(const std::filesystem::path& data) {
     const Config config = read_config_text(config_template_for(data), "begun", {});
     const auto task = make_task(config);

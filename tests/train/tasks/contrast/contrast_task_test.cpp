@@ -183,7 +183,7 @@ TEST_F(ContrastTaskTest, DrawsItsEmbeddings) {
   EXPECT_EQ(XmlReader(page.html()).problem(), "");
 }
 
-/// Of rows on a line in the plane of two axes, the first direction is that line.
+/// The first direction of rows on a line in the plane of two axes is that line.
 TEST(PrincipalPlane, IsWhereRowsDifferMost) {
   std::vector<double> rows;
   for (int i = -3; i <= 3; ++i)
@@ -216,7 +216,7 @@ TEST_F(ContrastTaskTest, RefusesWhatDoesNotFit) {
   EXPECT_THAT(error_of([&] { shapes({"train.batch=1"}); }),
               HasSubstr("train.batch = 1: must be at least 2"));
   EXPECT_THAT(error_of([&] { shapes({"model.positions=encoding"}); }),
-              HasSubstr("model.positions = \"encoding\": must be another one"));
+              HasSubstr("model.positions = \"encoding\": must not be \"encoding\""));
   EXPECT_THAT(error_of([&] { shapes({"model.contrast.clusters=[3,4]"}); }),
               HasSubstr("needs model.contrast.kind = \"prototypes\""));
   EXPECT_THAT(error_of([&] {
@@ -226,7 +226,7 @@ TEST_F(ContrastTaskTest, RefusesWhatDoesNotFit) {
   EXPECT_THAT(error_of([&] {
                 shapes({"model.contrast=prototypes", "model.contrast.clusters=[]"});
               }),
-              HasSubstr("must name a number of clusters"));
+              HasSubstr("model.contrast.clusters = []: must not be empty"));
   EXPECT_THAT(error_of([&] { shapes({"data.views.drop=0.5"}); }),
               HasSubstr("data.views.drop = 0.5: needs data.kind = \"event_files\""));
   EXPECT_THAT(error_of([&] { events({"data.views.shift=0.5"}); }),
@@ -250,12 +250,12 @@ TEST_F(ContrastTaskTest, SaysWhatIsWrongWithATable) {
   EXPECT_THAT(message_of<DataError>([&] {
                 predict(task, parse_csv(series_rows(5), "input", table_options(series()).csv));
               }),
-              HasSubstr("no series of the table has data.lookback = 12 rows"));
+              HasSubstr("all series of the table are shorter than data.lookback = 12 rows"));
   EXPECT_THAT(message_of<DataError>([&] {
                 predict(task,
                         parse_csv("which,x,y\nother,1,2\n", "input", table_options(series()).csv));
               }),
-              HasSubstr("series other: the model has not learned it"));
+              HasSubstr("series other: unknown to the model"));
 }
 
 TEST_F(ContrastTaskTest, AnswersWithoutItsData) {

@@ -122,7 +122,7 @@ TEST(EventTask, PredictsWhatComesAfterEveryEvent) {
   }
 }
 
-/// Times that were read as dates are said as dates.
+/// Times that were read as dates are written as dates.
 TEST(EventTask, SaysDatesOfDates) {
   const auto task = make_task(events_config({"model.time=free"}));
   const NamedArray dated{
@@ -132,7 +132,7 @@ TEST(EventTask, SaysDatesOfDates) {
   EXPECT_EQ(text.substr(text.find('\n') + 1, 14), "2023-11-14 22:");
 }
 
-/// A table is cut as the training is: an event sees those of its window before it and no others.
+/// Tables are cut as in training: an event sees only earlier events of its window.
 TEST(EventTask, PredictsTablesThatAreLongerThanItsWindows) {
   const auto task = make_task(events_config({"model.time=free", "model.positions=learned"}));
   NamedArray events{xt::zeros<double>({30, 2}), {"time", "type"}};
@@ -179,7 +179,7 @@ TEST_F(EventFilesTask, LearnsResumesAndPredicts) {
   EXPECT_EQ(before.terms, 29u);
   EXPECT_EQ(before.measures.size(), 3u);  // none of a truth
   const Evaluation padded = *evaluate_task(*task, Split::validation, 4);
-  EXPECT_NEAR(padded.loss(), before.loss(), 1e-5);  // padding is not judged
+  EXPECT_NEAR(padded.loss(), before.loss(), 1e-5);  // padding is not evaluated
   faults::CrashingStorage whole, parts;
   start_leg(whole, learning, 1);
   start_leg(parts, learning, 2, Ending::signal, 23);
@@ -198,7 +198,7 @@ TEST_F(EventFilesTask, LearnsResumesAndPredicts) {
   }
 }
 
-/// The place of an event tells the type of the next one; nothing else does.
+/// Only the place of an event determines the type of the next one.
 TEST_F(EventFilesTask, LearnsFromPlaces) {
   std::string text = "at,x,kind\n";
   const RandomFunction random{7, Purpose::test, 5};
@@ -261,7 +261,7 @@ TEST_F(EventFilesTask, RefusesOtherTypesThanTheKnown) {
   EXPECT_EQ(make_task(config, known)->learner().facts(), known.bytes);
   folder_.write("clicks.csv", clicks(60, "1700009000,p,7,2\n"));
   EXPECT_THAT(message_of<DataError>([&] { make_task(config, known); }),
-              HasSubstr("an event is of type 2; the model has learned 2 types"));
+              HasSubstr("an event is of type 2; the model was trained on 2 types"));
   EXPECT_THAT(decode_facts<EventFacts>(make_task(config, {known.bytes, true})->learner().facts()),
               testing::Field(&EventFacts::types, 3));
 }
@@ -293,9 +293,8 @@ TEST_F(EventFilesTask, SaysWhatDoesNotFitPlaces) {
                         "\"encoding\", or events with places"));
   EXPECT_THAT(error({"data.place_columns=['x']", "model.encoding.kind=none"}),
               HasSubstr("data.place_columns = [\"x\"]: needs model.encoding.kind other than"));
-  EXPECT_THAT(
-      error({"data.place_columns=['x']", "model.positions=encoding"}),
-      HasSubstr("model.positions = \"encoding\": is for the tokens of a text or of an image"));
+  EXPECT_THAT(error({"data.place_columns=['x']", "model.positions=encoding"}),
+              HasSubstr("model.positions = \"encoding\": needs tokens of a text or of an image"));
 }
 
 TEST_F(EventFilesTask, ShowsIntensitiesWithoutATruth) {
@@ -340,7 +339,7 @@ TEST(EventTask, ShowsItsKernelsOfTime) {
   Page page("run", "model");
   add_time_kernels(page, start->model(), now->model());
   EXPECT_THAT(page.html(), HasSubstr("blocks.0.mixer.time"));
-  // The density of times is not that of the queries and keys.
+  // The density of times differs from that of queries and keys.
   EXPECT_EQ(attention_layers(now->model())[0].density, nullptr);
   EXPECT_EQ(xml_problem(page.html()), "");
 }

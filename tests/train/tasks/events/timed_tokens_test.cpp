@@ -1,4 +1,4 @@
-/// Events as tokens at their times: language models and classifiers of them.
+/// Language models and classifiers of events as tokens at their times.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace timed_tokens_test {
 using testing::HasSubstr;
 
 /// Patients whose types alternate at the same rate. Of the ill ones type 1 comes soon after type 0,
-/// of the others both are evenly spread: order tells nothing, time does.
+/// of the others both are evenly spread: only time distinguishes them, not order.
 std::string visits() {
   std::string text = "patient,time,type,ill\n";
   const RandomFunction random{1, Purpose::test, 5};
@@ -87,7 +87,7 @@ TEST_F(TimedTokens, ClassifiersPredictARowForEachSequence) {
   }
 }
 
-/// Positions and the angles of cosformer go as far as the longest sequence of the data, 16 events.
+/// Positions and angles of cosformer cover the longest sequence of the data, 16 events.
 TEST_F(TimedTokens, ClassifiersSeeTheLastEventsOfLongerSequences) {
   const auto rows = [](int first) {
     std::string text = "patient,time,type\n";
@@ -105,7 +105,7 @@ TEST_F(TimedTokens, ClassifiersSeeTheLastEventsOfLongerSequences) {
   }
 }
 
-/// Where columns are chosen by number, those of the input are counted with that of the labels.
+/// Column numbers of the input count the label column too.
 TEST_F(TimedTokens, ColumnsOfTheInputHaveTheNumbersOfTheData) {
   std::string plain = visits();
   plain.erase(0, plain.find('\n') + 1);
@@ -118,7 +118,7 @@ TEST_F(TimedTokens, ColumnsOfTheInputHaveTheNumbersOfTheData) {
             "no column \"3\"; there are: columns 1 to 2");
 }
 
-/// The visits with the labels second, and a column more that no model is shown.
+/// Returns the visits with the labels second, and an unused column.
 std::string labels_second(bool named) {
   std::string text = named ? "patient,ill,time,type,room\n" : "";
   const NamedArray all = parse_csv(visits(), "visits");
@@ -128,7 +128,7 @@ std::string labels_second(bool named) {
   return text;
 }
 
-/// Without the column of labels those behind it would be others, by their numbers.
+/// Without the label column, the numbers of the columns after it would shift.
 TEST_F(TimedTokens, NoColumnOfTheInputMovesUp) {
   const std::vector<std::string> numbers{"data.label_column=2", "data.sequence_column=1",
                                          "data.time_column=3", "data.type_column=4"};

@@ -55,15 +55,15 @@ TEST_F(FieldFilesTaskTest, TakesItsSizesFromTheFiles) {
   EXPECT_NO_THROW(make_task(config({"data.height=4"})));
   EXPECT_NO_THROW(make_task(config({"data.height=0", "data.width=0"})));
   EXPECT_THAT(message_of<DataError>([&] { make_task(config({"data.width=12"})); }),
-              HasSubstr("data.width = 12: the films have 6; leave the key out"));
+              HasSubstr("data.width = 12: the films have 6; remove the key"));
   EXPECT_THAT(message_of<DataError>([&] { make_task(config({"data.height=5"})); }),
               HasSubstr("data.height = 5: the films have 4"));
   EXPECT_THAT(message_of<DataError>([&] { make_task(config({"model.patch.pixels=4"})); }),
               HasSubstr("model.patch.pixels = 4: must divide data.width = 6"));
 }
 
-/// A silent head repeats the last frame, in the unit of the data; its error is in that of the
-/// training frames, whose variance is 50.
+/// A zero head repeats the last frame in the unit of the data; its error is in units of the
+/// training variance, 50.
 TEST_F(FieldFilesTaskTest, MeasuresInUnitsOfTheTrainingFrames) {
   const auto task = make_task(config());
   for (const NamedParameter& named : parameters_of(task->model()))

@@ -50,7 +50,7 @@ TEST(FieldTask, IsMadeOfAConfig) {
             make_task(field_config({"data.speed=2"}))->data().fingerprint());
 }
 
-/// A silent head repeats the last frame: its error is that of persistence.
+/// A zero head repeats the last frame: its error is that of persistence.
 TEST(FieldTask, MeasuresAgainstPersistenceAndTheExactSolution) {
   const auto task = make_task(field_config());
   for (const NamedParameter& named : parameters_of(task->model()))
@@ -167,13 +167,13 @@ TEST(FieldConfig, SaysWhatDoesNotFit) {
   EXPECT_THAT(error_of({"data.height=0", "model.patch.pixels=5"}),
               HasSubstr("model.patch.pixels = 5: must divide data.height = 12"));
   EXPECT_THAT(error_of({"data.dimensions=1"}),
-              HasSubstr("data.height = 6: means nothing with data.dimensions = 1"));
+              HasSubstr("data.height = 6: has no effect with data.dimensions = 1"));
   EXPECT_THAT(error_of({"data.planes=6"}),
-              HasSubstr("data.planes = 6: means nothing with data.dimensions = 2"));
+              HasSubstr("data.planes = 6: has no effect with data.dimensions = 2"));
   EXPECT_THAT(error_of({"data.dimensions=3", "model.encoding.frequencies=axes"}),
               HasSubstr("model.encoding.space = 4: must be a multiple of 3"));
   EXPECT_THAT(error_of({"model.encoding.start=linear", "model.encoding.frequencies=random"}),
-              HasSubstr("model.encoding.start = \"linear\": is that of learned frequencies"));
+              HasSubstr("model.encoding.start = \"linear\": needs learned frequencies"));
   EXPECT_THAT(error_of({"model.encoding.start=linear", "model.encoding.kind=multiplicative"}),
               HasSubstr("model.encoding.start = \"linear\": must be learned or random"));
   EXPECT_THAT(error_of({"data.width=2"}), HasSubstr("data.width = 2: must be at least 3"));

@@ -8,7 +8,7 @@ namespace sensor_questions_test {
 
 using testing::ElementsAre;
 
-/// Readings of one sensor at whole times, missing where it says so.
+/// Readings of one sensor at whole times, some missing.
 SensorTable readings(std::size_t count, const std::vector<std::size_t>& missing) {
   SensorTable table;
   table.dimensions = table.variates = 1;

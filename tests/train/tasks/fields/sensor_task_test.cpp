@@ -60,14 +60,14 @@ TEST_F(SensorTaskTest, IsMadeOfAConfig) {
   EXPECT_EQ(task->data().tokens_per_example(), 24u);
 }
 
-/// A silent head says 0, the mean of the training readings: its error is their variance, 1.
+/// A zero head predicts 0, the mean of the training readings: its error is their variance, 1.
 TEST_F(SensorTaskTest, MeasuresInUnitsOfTheTrainingReadings) {
   const auto task = make_task(config());
   for (const NamedParameter& named : parameters_of(task->model()))
     if (named.name.starts_with("head")) named.parameter->value().fill(0);
   const Evaluation silent = validated(*task);
   EXPECT_NEAR(silent.loss(), 1, 0.4);
-  EXPECT_THAT(silent.words(), HasSubstr("mse of the mean of what is seen"));
+  EXPECT_THAT(silent.words(), HasSubstr("mse of the mean of seen values"));
   EXPECT_GT(silent.terms, 5u * 5);
   EXPECT_LE(silent.terms, 5u * 6);
 }
@@ -114,7 +114,7 @@ TEST_F(SensorTaskTest, FillsInWhatIsMissing) {
   EXPECT_EQ(filled.values(1, 1), 0.25);
   EXPECT_TRUE(std::isfinite(filled.values(0, 2)));
   EXPECT_THAT(message_of<DataError>([&] { predict(task, table_of("when,x,level\n3,1,\n")); }),
-              HasSubstr("row 1: no reading is there from which its values could follow"));
+              HasSubstr("row 1: no other reading to predict its values from"));
 }
 
 /// Two columns of values, in any order.
@@ -137,7 +137,7 @@ TEST_F(SensorTaskTest, TakesColumnsOfATableByTheirNames) {
               HasSubstr("the input has no column \"rain\""));
 }
 
-/// 240 readings, one in forty missing; of the missing ones `only` this one, if it is given.
+/// 240 readings, one in forty missing; with `only`, that one alone is missing.
 NamedArray gaps_table(std::optional<std::size_t> only = {}) {
   std::string text = "when,x,level\n";
   for (std::size_t i = 0; i < 240; ++i) {
@@ -209,7 +209,7 @@ TEST_F(SensorTaskTest, SaysWhatDoesNotFit) {
               HasSubstr("model.patch.pixels = 2: means nothing"));
   EXPECT_THAT(error_of({"model.positions=rotary"}),
               HasSubstr("model.positions = \"rotary\": is for tokens in an order"));
-  EXPECT_THAT(error_of({"data.missing=forward"}), HasSubstr("what is missing is not seen"));
+  EXPECT_THAT(error_of({"data.missing=forward"}), HasSubstr("missing values are skipped"));
   EXPECT_THAT(error_of({"data.ask=first"}), HasSubstr("data.ask = \"first\": must be"));
   EXPECT_THAT(error_of({"model.kind=lm"}), HasSubstr("cannot learn data.kind = \"sensors\""));
   EXPECT_THAT(message_of<DataError>([&] { make_task(config({"data.place_columns=['z']"})); }),

@@ -30,16 +30,15 @@ TEST(PixelsOf, TakesImagesRowByRow) {
   EXPECT_EQ(problem({4, 2, 5, 3}, {2, 5, 3}), "");
 }
 
-/// They hold as many numbers, in another order.
+/// The arrays hold as many numbers in another order.
 TEST(PixelsOf, RefusesOtherAxes) {
-  EXPECT_EQ(
-      problem({4, 3, 2, 5}, {2, 5, 3}),
-      "the input holds no images of 2 x 5 x 3 numbers: it is of shape (4, 3, 2, 5); transpose "
-      "it to (n, height, width, channels)");
+  EXPECT_EQ(problem({4, 3, 2, 5}, {2, 5, 3}),
+            "the input has the shape (4, 3, 2, 5), not that of images of 2 x 5 x 3 numbers; "
+            "transpose it to (n, height, width, channels)");
   for (const std::vector<std::size_t>& other :
        {std::vector<std::size_t>{4, 5, 2, 3}, {4, 30}, {4, 6, 5}, {0, 2, 5, 3}, {}})
     EXPECT_THAT(problem(other, {2, 5, 3}), HasSubstr("give an array (n, height, width, channels)"));
-  EXPECT_THAT(problem({4, 3, 2}, {2, 3, 1}), HasSubstr("holds no images of 2 x 3 x 1"));
+  EXPECT_THAT(problem({4, 3, 2}, {2, 3, 1}), HasSubstr("not that of images of 2 x 3 x 1"));
 }
 
 }  // namespace image_data_test

@@ -73,7 +73,7 @@ TEST_F(Latent, IsMadeOfAConfig) {
   EXPECT_EQ(task(images)->data().examples(Split::validation), 4u);
 }
 
-/// Its two parts are the bound, and more draws make it tighter.
+/// The two parts add up to the bound; more draws make it tighter.
 TEST_F(Latent, MeasuresReconstructionAndDivergence) {
   for (const Sets& data : {shapes, series, texts, images}) {
     const auto one = task(data);
@@ -164,7 +164,7 @@ TEST_F(Latent, SaysWhatIsLatentAndWhatIsExpected) {
       8u);
 }
 
-/// Windows come back in their places: an exact decoder would give them back.
+/// Windows keep their places: an exact decoder would reproduce them.
 TEST_F(Latent, SamplesAreFunctionsOfTheSeed) {
   for (const Sets& data : {shapes, series, texts, images}) {
     const auto one = task(data);
@@ -186,7 +186,7 @@ TEST_F(Latent, DrawsSamplesReconstructionsAndDivergences) {
     EXPECT_THAT(page.html(), HasSubstr("Latent variable"));
     EXPECT_THAT(page.html(), HasSubstr("divergence from the prior by latent dimension"));
     EXPECT_THAT(page.html(),
-                HasSubstr(data == texts ? "a sample of the prior" : "samples of the prior"));
+                HasSubstr(data == texts ? "sample of the prior" : "samples of the prior"));
   }
 }
 
@@ -207,7 +207,8 @@ TEST_F(Latent, SaysWhatDoesNotFit) {
   EXPECT_THAT(error_of(series, {"model.vae.binarise=drawn"}),
               HasSubstr("needs data.kind = \"images\" or \"shapes\""));
   EXPECT_THAT(error_of(series, {"data.horizon=9"}), HasSubstr("needs model.kind = \"forecaster\""));
-  EXPECT_THAT(error_of(shapes, {"model.positions=encoding"}), HasSubstr("is not for model.kind"));
+  EXPECT_THAT(error_of(shapes, {"model.positions=encoding"}),
+              HasSubstr("must not be \"encoding\" for model.kind"));
   EXPECT_THAT(error_of(shapes, {"model.kind=classifier"}),
               HasSubstr("model.vae.latent = 3: needs"));
   EXPECT_THAT(error_of(texts, {"model.vae.latent=0"}), HasSubstr("must be between 1 and 4096"));
@@ -219,25 +220,25 @@ TEST_F(Latent, SaysWhatDoesNotFit) {
   EXPECT_THAT(message_of<DataError>([&] {
                 latent_of(of_texts).latent_of_texts({"line 123", "short"});
               }),
-              HasSubstr("text 2 has 5 bytes; the model sees 8"));
+              HasSubstr("text 2 has 5 bytes; the model needs 8"));
   EXPECT_THAT(message_of<std::invalid_argument>([&] { latent_of(of_texts).latent({}); }),
-              HasSubstr("reads no tables"));
+              HasSubstr("cannot read tables"));
   const auto of_series = task(series);
   EXPECT_THAT(message_of<DataError>(
                   [&] { latent_of(of_series).latent(parse_csv("level,other\n1,2\n", "new.csv")); }),
-              HasSubstr("1 rows of 2 values; the model sees windows of 8 rows of 2"));
+              HasSubstr("1 rows of 2 values; the model needs windows of 8 rows of 2"));
   EXPECT_EQ(
       message_of<DataError>([&] { task(series, {"data.lookback=90"}); }),
       "the training split has 72 rows, too few for data.lookback = 90; shorten them or change "
       "data.splits");
   EXPECT_THAT(
       message_of<std::invalid_argument>([&] { latent_of(of_series).latent_of_texts({"a"}); }),
-      HasSubstr("reads no texts"));
+      HasSubstr("cannot read texts"));
   EXPECT_THAT(message_of<DataError>([&] { latent_of(task(images)).latent({}); }),
-              HasSubstr("holds no images of 4 x 6 x 1"));
+              HasSubstr("not that of images of 4 x 6 x 1"));
 }
 
-/// In steps of the optimizer, each of which may be several passes.
+/// Warmup counts steps of the optimizer, each of which may be several passes.
 TEST_F(Latent, WarmsUpInSteps) {
   const auto made = task(shapes, {"model.vae.warmup=4", "train.accumulate=3"});
   EXPECT_EQ(dynamic_cast<VariationalAutoencoder&>(made->model()).spec().latent.warmup, 12u);

@@ -57,8 +57,8 @@ const BacktestFigure& figure(const std::vector<BacktestFigure>& figures, const c
   });
 }
 
-/// Of a line that rises by 1 the last value is h wrong at row h, the last week a whole number of
-/// weeks, and the scale is a week.
+/// On a line that rises by 1, the last value is off by h at row h, the last week by a whole number
+/// of weeks, and the scale is a week.
 TEST_F(BacktestTest, OfALineIsInClosedForm) {
   const auto task = persistence(daily(300, [](std::size_t row) { return std::to_string(row); }));
   const Backtest backtest = backtest_of(task, {Split::test, 4}).value();
@@ -133,7 +133,7 @@ TEST_F(BacktestTest, SaysWhatThereIsNoRoomFor) {
   EXPECT_EQ(message_of<std::invalid_argument>([&] {
               backtest_of(task, {Split::test, 9});
             }),
-            "[backtest] the test split has room for 6 origins, 10 rows apart, not for 9; ask for "
+            "[backtest] the test split has only 6 origins that are 10 rows apart, not 9; ask for "
             "fewer, a smaller stride or a larger split");
   EXPECT_THAT(message_of<std::invalid_argument>([&] {
                 backtest_of(task, {Split::test, 1, 0, 200});

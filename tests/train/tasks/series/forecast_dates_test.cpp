@@ -26,7 +26,7 @@ using testing::StartsWith;
 
 double wave(std::size_t row) { return 100 + 10 * std::sin(double(row) / 4); }
 
-/// The first days of so many months from January 2000 on.
+/// Returns the first days of months from January 2000.
 std::string monthly_text(std::size_t months, std::size_t missing = 0) {
   std::string text = "date,a\n";
   for (std::size_t month = 0; month < months; ++month)
@@ -51,7 +51,7 @@ TEST(MonthlySeries, GoesOnFromMonthToMonth) {
   EXPECT_THAT(page.html(), HasSubstr(">a from 2004-"));
 }
 
-/// Two rows tell no months: the step is that of the training rows.
+/// Two rows do not determine months: the step is that of the training rows.
 TEST(MonthlySeries, GoesOnFromFewRowsAsItLearned) {
   TemporaryFolder folder;
   const auto file = folder.write("months.csv", monthly_text(60));
@@ -64,7 +64,7 @@ TEST(MonthlySeries, GoesOnFromFewRowsAsItLearned) {
   EXPECT_EQ(format_time(next.values(2, 0)), "2005-03-01 00:00:00");
 }
 
-/// Monday to Friday tell no weekend either.
+/// Rows from Monday to Friday do not show weekends either.
 TEST(BusinessDays, GoOnFromAWeekAsItLearned) {
   constexpr std::size_t monday = 19723;  // 2024-01-01
   const auto rows = [&](std::size_t first, std::size_t last) {
@@ -82,7 +82,7 @@ TEST(BusinessDays, GoOnFromAWeekAsItLearned) {
     return format_time(
         predict(task, read_csv(folder.write("some.csv", rows(first, last)))).values(0, 0));
   };
-  EXPECT_EQ(next_of(133, 138), "2024-05-20 00:00:00") << "a Monday behind a Friday";
+  EXPECT_EQ(next_of(133, 138), "2024-05-20 00:00:00") << "a Monday after a Friday";
   EXPECT_EQ(next_of(126, 138), "2024-05-20 00:00:00");
 }
 
@@ -98,7 +98,7 @@ TEST(MonthlySeries, NamesItsGapsAndDoesNotCrossThem) {
   EXPECT_EQ(task->data().examples(Split::train), 42u - 8 - 8) << "as before 8 windows more";
 }
 
-/// Hours 9 to 17 of so many days of 2024.
+/// Returns hours 9 to 17 of days of 2024.
 std::string opening_hours(std::size_t days) {
   std::string text = "date,a\n";
   for (std::size_t i = 0; i < 9 * days; ++i)
@@ -135,10 +135,9 @@ TEST(Pauses, WithoutARuleAreNoted) {
   std::vector<std::string> sets = small_forecaster;
   EXPECT_THAT(tables(make_task(tiny_config(file, sets))).notes(), IsEmpty()) << "none is crossed";
   sets.push_back("data.pause=0");
-  EXPECT_THAT(
-      tables(make_task(tiny_config(file, sets))).notes(),
-      ElementsAre("dates of the forecast are 1 hour apart, as if rows had no pauses; those that "
-                  "the model learned have some that no day or time of the week explains"));
+  EXPECT_THAT(tables(make_task(tiny_config(file, sets))).notes(),
+              ElementsAre("dates of the forecast are 1 hour apart; the training rows have further "
+                          "gaps that neither weekdays nor times of day explain"));
 }
 
 TEST(KnownRows, AreTheNextOnes) {
@@ -154,11 +153,9 @@ TEST(KnownRows, AreTheNextOnes) {
     return read_csv(folder.write("asked.csv", text + rows), {.missing = "nan"});
   };
   EXPECT_EQ(predict(task, asked("2024-03-01,1,\n2024-03-02,0,\n")).values.shape(0), 2u);
-  EXPECT_EQ(
-      message_of<DataError>([&] { predict(task, asked("2024-03-01,1,\n2024-03-20,0,\n")); }),
-      "the row that is asked for at 2024-03-20 00:00:00 is not the next one behind 2024-03-01 "
-      "00:00:00; rows to come follow each other as those that the model learned, 1 day apart; "
-      "data.pause = 0 takes them for neighbours");
+  EXPECT_EQ(message_of<DataError>([&] { predict(task, asked("2024-03-01,1,\n2024-03-20,0,\n")); }),
+            "the row to forecast at 2024-03-20 00:00:00 is not the next one after 2024-03-01 "
+            "00:00:00; the model learned rows 1 day apart; data.pause = 0 allows any step");
   sets.push_back("data.pause=0");
   EXPECT_NO_THROW(predict(make_task(tiny_config(file, sets)), asked("2024-04-01,1,\n")));
 }

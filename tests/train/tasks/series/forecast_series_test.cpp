@@ -103,7 +103,7 @@ TEST_F(ForecastShops, WritesTheSeriesBack) {
   EXPECT_THAT(text, HasSubstr("\nnorth,2024-08-08 00:00:00,"));
 }
 
-/// Each shop alone says the same as beside another.
+/// Forecasts of a shop do not depend on other shops in the table.
 TEST_F(ForecastShops, OneSeriesDoesNotSeeAnother) {
   const auto task = make_task(config());
   const NamedArray both = predict(task, table(days(1, 180, 207, 200) + days(0, 200, 227, 220))),
@@ -111,7 +111,7 @@ TEST_F(ForecastShops, OneSeriesDoesNotSeeAnother) {
   for (std::size_t h = 0; h < H; ++h) EXPECT_EQ(both.values(H + h, 2), one.values(h, 2));
 }
 
-/// Targets of rows to come and those of other windows are of no concern; known columns are.
+/// Forecasts depend on known columns of future rows, not on targets there or in other windows.
 TEST_F(ForecastShops, NothingLeaksFromWhatIsToCome) {
   for (const char* backbone : {"linear", "attention", "rows"}) {
     SCOPED_TRACE(backbone);
@@ -149,41 +149,43 @@ TEST_F(ForecastShops, AsksForWhatIsKnownOfTheRowsToCome) {
   const auto error = [&](const std::string& rows) {
     return message_of<DataError>([&] { predict(task, table(rows)); });
   };
-  EXPECT_EQ(error(days(0, 200, 220) + days(1, 100, 120)),
-            "the input does not say what is known of the rows to come: add up to 7 rows behind the "
-            "last one of \"north\", \"south 1\", with their time and price, and with nothing in "
-            "what is forecast");
+  EXPECT_EQ(
+      error(days(0, 200, 220) + days(1, 100, 120)),
+      "the input has no future rows with the known columns: append up to 7 rows of \"north\", "
+      "\"south 1\", with their time and price, and leave the forecast columns empty");
   EXPECT_EQ(error(days(0, 200, 221, 220) + "2024-08-09,north,,\n"),
             "row 22, column price: is missing; columns of data.known need values in future rows "
             "too");
   EXPECT_EQ(error("2024-01-01,west,1,2\n2024-01-01,east,1,2\n"),
-            "the model knows no series \"west\", \"east\"; it learned \"north\", \"south 1\"");
-  EXPECT_EQ(error(days(0, 200, 212, 210) + days(1, 100, 110, 109)),
-            "the input has 10 rows of \"north\", 9 rows of \"south 1\", the model looks back over "
-            "14");
+            "the model does not know the series \"west\", \"east\"; it was trained on \"north\", "
+            "\"south 1\"");
+  EXPECT_EQ(
+      error(days(0, 200, 212, 210) + days(1, 100, 110, 109)),
+      "the input has 10 rows of \"north\", 9 rows of \"south 1\"; the model needs at least 14");
 }
 
-/// What else is asked is answered.
+/// Other requests are answered.
 TEST_F(ForecastShops, LeavesOutWhatCannotBeAnswered) {
   const std::string third = "2024-06-01,west,5,1\n2024-06-02,west,,1\n";
   folder_.write("shops.csv", header + days(0, 0, 300) + days(1, 0, 200) + third);
   const auto task = make_task(config());
   NamedArray next = predict(task, table(days(0, 200, 220) + days(1, 100, 122, 120) + third));
   EXPECT_EQ(next.values.shape()[0], 2u);
-  EXPECT_THAT(tables(task).notes(),
-              ElementsAre("without \"west\": too short to have been learned",
-                          "without \"north\": the input does not say what is known of their rows "
-                          "to come"));
+  EXPECT_THAT(
+      tables(task).notes(),
+      ElementsAre("skipped \"west\": too short to train on",
+                  "skipped \"north\": the input has no future rows with their known columns"));
   next = predict(task, table(days(1, 100, 122, 120)));
   EXPECT_THAT(tables(task).notes(), testing::IsEmpty());
-  EXPECT_EQ(message_of<DataError>([&] { predict(task, table(third)); }),
-            "the model knows no series \"west\"; it learned \"north\", \"south 1\"");
+  EXPECT_EQ(
+      message_of<DataError>([&] { predict(task, table(third)); }),
+      "the model does not know the series \"west\"; it was trained on \"north\", \"south 1\"");
   EXPECT_THAT(message_of<DataError>(
                   [&] { predict(task, table(days(0, 200, 222, 220) + "2024-06-01,east,5,1\n")); }),
-              HasSubstr("the model knows no series \"east\""));
+              HasSubstr("the model does not know the series \"east\""));
 }
 
-/// A file may hold the rows to come already: nothing is learned from them.
+/// Training ignores future rows of its file.
 TEST_F(ForecastShops, TakesAFileThatEndsInRowsToCome) {
   const auto words = make_task(config())->data().words();
   folder_.write("shops.csv", header + days(0, 0, 307, 300) + days(1, 0, 207, 200));
@@ -198,22 +200,23 @@ TEST_F(ForecastShops, MissingValuesAreThoseOfTheRowBeforeInTheSeries) {
   const auto task = make_task(config({"data.missing=forward", "data.known=[]"}));
   EXPECT_THAT(task->data().words(), HasSubstr("2 series of 1 variate, 400 rows"));
   EXPECT_THAT(message_of<DataError>([&] { make_task(config({"data.known=[]"})); }),
-              HasSubstr("set data.missing = \"forward\" for the value of the row before"));
+              HasSubstr("set data.missing = \"forward\" to repeat the value before it"));
 }
 
 TEST_F(ForecastShops, KeysThatDoNotFitAreRefused) {
   const auto error = [&](const std::vector<std::string>& sets) {
     return message_of<ConfigError>([&] { config(sets); });
   };
-  EXPECT_THAT(error({"data.known=sales"}),
-              HasSubstr("data.known = [\"sales\"]: names \"sales\" a second time"));
+  EXPECT_THAT(
+      error({"data.known=sales"}),
+      HasSubstr("data.known = [\"sales\"]: names \"sales\", which has another role already"));
   EXPECT_THAT(error({"data.calendar=year"}), HasSubstr("data.calendar"));
   EXPECT_THAT(error({"model.quantiles=[0.2,0.8]"}),
               HasSubstr("model.quantiles = [0.2, 0.8]: needs model.loss = \"quantile\""));
   EXPECT_THAT(error({"model.loss=quantile", "model.quantiles=[0.5,0.5]"}),
               HasSubstr("must ascend between 0 and 1"));
   EXPECT_THAT(error({"model.loss=quantile", "model.instance_norm.affine=true"}),
-              HasSubstr("turns quantiles around"));
+              HasSubstr("a negative gain reverses quantiles"));
 }
 
 TEST_F(ForecastShops, QuantilesAreWhereTheirPartsLieBelow) {
@@ -247,7 +250,7 @@ TEST_F(ForecastShops, ResumesBitForBit) {
   EXPECT_EQ(difference(remains_of(parts), remains_of(whole)), "");
 }
 
-/// The model takes its rows for neighbours.
+/// The model assumes equal steps between rows.
 TEST_F(ForecastShops, SeesNoRowsAcrossAGap) {
   const auto task = make_task(config({"data.known=[]"}));
   const auto error = [&](const std::string& rows) {
@@ -255,21 +258,21 @@ TEST_F(ForecastShops, SeesNoRowsAcrossAGap) {
   };
   EXPECT_EQ(error(days(0, 180, 200) + days(0, 204, 210)),
             "the input has no row of north between 2024-07-18 00:00:00 and 2024-07-23 00:00:00, "
-            "within the 14 that the model looks back over, which it learned 1 day apart; "
-            "data.pause = 0 takes them for neighbours");
+            "within the last 14 rows; the model learned rows 1 day apart; data.pause = 0 allows "
+            "any step");
   EXPECT_NO_THROW(predict(task, table(days(0, 150, 160) + days(0, 180, 200))));
   std::string thinned;
   for (std::size_t day = 100; day < 200; day += 2) thinned += days(0, day, day + 1);
-  EXPECT_THAT(error(thinned), HasSubstr("which it learned 1 day apart"));
+  EXPECT_THAT(error(thinned), HasSubstr("the model learned rows 1 day apart"));
   std::string often;
   for (std::size_t i = 0; i < 20; ++i)
     often += format_time(86400.0 * 19900 + 43200.0 * double(i)) + ",north,5,1\n";
   EXPECT_EQ(error(often),
-            "the input's last 14 rows of north lie closer than the model learned: 1 day apart; "
-            "data.pause = 0 takes them for neighbours");
+            "the input's last 14 rows of north are closer together than in training: 1 day apart; "
+            "data.pause = 0 allows any step");
   EXPECT_EQ(error(days(0, 180, 202, 200)),
-            "the input ends with 2 rows without values of north; leave them out: only a model with "
-            "data.stamps or data.known is asked so");
+            "the input ends with 2 rows without values of north; remove them: only models with "
+            "data.stamps or data.known read such rows");
   const auto lenient = make_task(config({"data.known=[]", "data.pause=0"}));
   EXPECT_NO_THROW(predict(lenient, table(days(0, 180, 200) + days(0, 204, 210))));
 }
@@ -281,7 +284,7 @@ TEST_F(ForecastShops, TakesNoNumberBeyondItsOwn) {
             "row 20, column sales: 1e+39 exceeds the range of float32");
 }
 
-/// A model that says nothing says the mean of the series that is asked.
+/// A model with zero weights forecasts the mean of the requested series.
 TEST_F(ForecastShops, AnswersInTheUnitOfEachSeries) {
   const auto task = make_task(config({"model.instance_norm=none"}));
   for (const NamedParameter& named : parameters_of(task->model())) named.parameter->value().fill(0);
@@ -307,7 +310,7 @@ TEST_F(ForecastShops, AnswersWithoutItsData) {
   EXPECT_NO_THROW(learner->abilities().specimens->forward_specimen(tape, 15));
 }
 
-/// The steps from row to row are those that the model learned.
+/// Steps between rows are those of the training data.
 TEST_F(ForecastShops, KnowsItsStepsWithoutItsData) {
   const Config config = this->config({"data.known=[]"});
   const auto task = make_task(config);
@@ -327,7 +330,7 @@ TEST_F(ForecastShops, NumbersItsSeriesAsTheKnownFactsDo) {
   EXPECT_EQ(resumed->learner().facts(), facts);
   folder_.write("shops.csv", header + days(1, 0, 200));
   EXPECT_THAT(message_of<DataError>([&] { make_task(config(), {.bytes = facts}); }),
-              HasSubstr("has learned the series \"north\""));
+              HasSubstr("for the series \"north\""));
 }
 
 TEST_F(ForecastShops, RefusesDamagedFacts) {

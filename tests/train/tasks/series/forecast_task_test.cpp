@@ -23,7 +23,7 @@ using testing::StartsWith;
 
 constexpr std::size_t rows = 400, L = 24, H = 8, train_rows = 240, test_begin = 320;
 
-/// Two variates: sums of sinusoids in units of their own.
+/// Two variates: sums of sinusoids in different units.
 double number_at(std::size_t variate, std::size_t row) {
   const double t = double(row);
   if (variate == 0) return 100 + 10 * std::sin(t / 4) + std::cos(t / 2.3);
@@ -66,8 +66,7 @@ void set_parameters(Module& model, real value) {
 
 Evaluation evaluation(Task& task, Split split) { return *evaluate_task(task, split, 7); }
 
-/// Errors of a forecast that is computed here from the numbers themselves, in the unit of the
-/// training rows.
+/// Errors of a forecast, computed independently in the unit of the training rows.
 template <class Forecast>
 std::pair<double, double> errors_of(const Forecast& forecast) {
   double squared = 0, absolute = 0;
@@ -157,7 +156,7 @@ TEST_F(ForecastTaskTest, SinusoidsAreLearned) {
   }
 }
 
-/// The forecast of the rows before the test rows is the test's first window.
+/// Forecasting from the rows before the test rows gives the first test window.
 TEST_F(ForecastTaskTest, PredictsTheRowsThatFollow) {
   const auto task = make_task(config());
   const NamedArray seen = parse_csv(series_text(test_begin - L, test_begin), "seen", hourly());
@@ -213,7 +212,7 @@ TEST_F(ForecastTaskTest, RefusesInputThatDoesNotFit) {
   EXPECT_EQ(message_of<DataError>([&] {
               predict(task, {xt::zeros<double>({L - 1, std::size_t(2)}), {}});
             }),
-            "the input has 23 rows, the model looks back over 24");
+            "the input has 23 rows; the model needs at least 24");
   EXPECT_EQ(make_task(tiny_config("unused", {"data.kind=copy"}))->learner().abilities().tables,
             nullptr);
 }
@@ -226,7 +225,7 @@ std::vector<std::string> timed_rows() {
           "model.mixer.heads=2",     "model.instance_norm=revin", "optim.lr=3e-3"};
 }
 
-/// Sinusoids at irregular times: positions cannot tell a phase, stamps can.
+/// Sinusoids at irregular times: stamps determine the phase, positions do not.
 TEST_F(ForecastTaskTest, StampsTellMoreThanPositions) {
   const auto error = [&](const std::string& stamps) {
     std::vector<std::string> sets = timed_rows();
@@ -240,7 +239,7 @@ TEST_F(ForecastTaskTest, StampsTellMoreThanPositions) {
   EXPECT_LT(error("true"), 0.6 * error("false"));
 }
 
-/// Rows without values are asked for, at their own times.
+/// Rows without values are forecast at their times.
 TEST_F(ForecastTaskTest, PredictsRowsAtTheTimesThatAreAsked) {
   const auto task = make_task(config(timed_rows()));
   EXPECT_THAT(describe_model(task), HasSubstr("positions none, time free (rotate)"));
@@ -261,7 +260,7 @@ TEST_F(ForecastTaskTest, PredictsRowsAtTheTimesThatAreAsked) {
     EXPECT_NE(asked.values(1, v), other.values(1, v));
   }
   EXPECT_EQ(message_of<DataError>([&] { predicted("70000,,\n69000,,\n"); }),
-            "row 22: time must go on from row to row; sort the rows");
+            "row 22: times must increase; sort the rows");
   EXPECT_EQ(message_of<DataError>([&] { predicted("70000,1,\n"); }),
             "row 21, column b: a series needs finite numbers; fill in what is missing or choose "
             "other columns");
@@ -271,7 +270,7 @@ TEST_F(ForecastTaskTest, PredictsRowsAtTheTimesThatAreAsked) {
             "the input asks for 7 rows, the model forecasts 6");
 }
 
-/// What is missing before them is carried forward, and they are still asked for.
+/// Missing values before future rows are carried forward; future rows are still forecast.
 TEST_F(ForecastTaskTest, CarriesForwardUpToTheRowsThatAreAsked) {
   std::vector<std::string> sets = timed_rows();
   sets.push_back("data.missing=forward");
@@ -290,8 +289,8 @@ TEST_F(ForecastTaskTest, CarriesForwardUpToTheRowsThatAreAsked) {
   EXPECT_EQ(holes.values(0, 0), 76000.0);
 }
 
-/// Without stamps rows are at equal distances: what needs that is allowed, and says the same as
-/// with gaps of one each.
+/// Without stamps rows have equal steps, as with stamps one apart; mixers that need equal steps are
+/// allowed.
 TEST_F(ForecastTaskTest, RowsWithoutStampsAreRegular) {
   std::vector<std::string> sets = timed_rows();
   std::erase_if(sets, [](const std::string& set) { return set.starts_with("model.time."); });

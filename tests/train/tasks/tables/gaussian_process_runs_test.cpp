@@ -108,7 +108,7 @@ TEST_F(ProcessRuns, GiveTheirUnitsToForks) {
   EXPECT_NEAR(said(fork).values(0, 1), wave_at(2), 0.5);
 }
 
-/// What suits a choice, besides it.
+/// Further settings that a choice needs.
 std::vector<std::string> with_choice(const std::string& key, const std::string& name,
                                      const std::string& method) {
   std::vector<std::string> sets = {"data.rows=20", "model.gp.method=" + method};
@@ -117,7 +117,7 @@ std::vector<std::string> with_choice(const std::string& key, const std::string& 
   return sets;
 }
 
-/// Whatever stands in a list of names; spectra without a closed form, and draws, are of features.
+/// All names of a list; spectra without a closed form, and draws, need features.
 TEST_F(ProcessRuns, TrainWithEveryNamedChoice) {
   const ParameterTable table = registered_parameters();
   for (const ParameterRow& row : table.rows()) {

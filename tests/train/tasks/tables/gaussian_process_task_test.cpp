@@ -61,7 +61,7 @@ TEST_F(ProcessTaskTest, IsMadeOfAConfig) {
   EXPECT_EQ(task->data().tokens_per_example(), 116u);
 }
 
-/// One wave, and the slow component.
+/// The spectrum shows one wave and the slow component.
 TEST_F(ProcessTaskTest, ChoosesTheNumberOfComponents) {
   const auto task =
       make_task(config({"model.gp.density.kind=mixture", "model.gp.density.components=0"}));
@@ -176,13 +176,13 @@ TEST_F(ProcessTaskTest, RefusesOtherColumnsThanTheKnown) {
   EXPECT_EQ(make_task(config(), known)->learner().facts(), known.bytes);
   folder_.write("table.csv", "x,z,level\n1,2,3\n2,3,4\n3,4,4\n4,5,5\n");
   EXPECT_THAT(message_of<DataError>([&] { make_task(config({"data.inputs=['x','z']"}), known); }),
-              HasSubstr("2 inputs; the model has learned 1"));
+              HasSubstr("2 inputs; the model was trained on 1"));
 }
 
 TEST_F(ProcessTaskTest, SaysWhatDoesNotFit) {
   EXPECT_THAT(error_of({"train.batch=2"}), HasSubstr("train.batch = 2: must be 1 with data.rows"));
   EXPECT_THAT(error_of({"model.gp.quantiles=[0.5, 1]"}),
-              HasSubstr("must be between 0 and 1, which are none themselves"));
+              HasSubstr("must be greater than 0 and less than 1"));
   EXPECT_THAT(error_of({"model.gp.density.start=periodogram"}),
               HasSubstr("needs model.gp.density.kind = \"mixture\""));
   EXPECT_THAT(error_of({"model.gp.density.start=em"}),
@@ -193,7 +193,7 @@ TEST_F(ProcessTaskTest, SaysWhatDoesNotFit) {
               }),
               HasSubstr("model.gp.m = 65536: 131072 features take 256 GiB"));
   EXPECT_THAT(error_of({"data.time_format=%Y"}), HasSubstr("needs data.time_column"));
-  EXPECT_THAT(error_of({"data.missing=forward"}), HasSubstr("means nothing to a table"));
+  EXPECT_THAT(error_of({"data.missing=forward"}), HasSubstr("has no effect on a table"));
   EXPECT_THAT(error_of({"model.kind=lm"}), HasSubstr("cannot learn data.kind = \"table\""));
   EXPECT_THAT(message_of<ConfigError>(
                   [&] { tiny_config(folder_.path() / "table.csv", {"model.gp.trend=none"}); }),

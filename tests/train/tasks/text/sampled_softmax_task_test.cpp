@@ -57,7 +57,7 @@ TEST(NoiseTask, DrawsTypesOfEventsAndAnswersToo) {
   }
 }
 
-/// Training sees noise, and all of the vocabulary is learned.
+/// Training uses noise, and learns the whole vocabulary.
 TEST(NoiseTask, LearnsWhatTheExactLossMeasures) {
   for (const char* loss : {"cross_entropy", "sampled_softmax", "nce"}) {
     TemporaryFolder folder;

@@ -45,7 +45,7 @@ TEST(TextScores, AreTheLossOfAWindow) {
   EXPECT_NEAR(sum(scores_of(*model, text, 4)), -loss * double(length), 1e-5);
 }
 
-/// Neither what else is in a batch nor the padding behind a shorter text counts.
+/// Scores depend neither on the rest of the batch nor on padding after a shorter text.
 TEST(TextScores, DependOnTheirTextAlone) {
   const auto model = tiny_model_of_bytes();
   const std::vector<std::string> texts = {"ab", "", "x", "a text of more than two windows",
@@ -87,7 +87,7 @@ TEST(TextScores, SumUpToPerplexities) {
               ElementsAre(0, 2, 'b', -1, 0, 3, 'c', -2));
 }
 
-/// Bits are counted by bytes, whatever the tokens; the first token is only seen.
+/// Bits are per byte for all tokenizers; the first token is input only.
 TEST(TextScores, OfWordsCountBytes) {
   const auto pieces = small_tokenizer();
   const std::vector<std::int32_t> tokens = pieces->encode("the kernel learns");
@@ -107,7 +107,7 @@ TEST(TextScores, OfWordsCountBytes) {
   EXPECT_EQ(text, std::string("the kernel learns").substr(17 - std::size_t(bytes)));
 }
 
-/// Tables of tokens are UTF-8, whatever the bytes of a token.
+/// Tables of tokens are UTF-8 for any bytes of a token.
 TEST(TextScores, ShowBytesThatAreNoCharacters) {
   const auto pieces = small_tokenizer();
   const std::vector<std::int32_t> tokens = pieces->encode("na\xc3\xafve \xff");
