@@ -34,7 +34,7 @@ void print_json(const CheckpointReader& checkpoint) {
   fmt::print("{}", json.set("tensors", tensors).lines());
 }
 
-/// One line for the group, and one for each of its tensors if they are listed.
+/// Prints a line for the group and, if `listed`, one per tensor.
 void print_group(const CheckpointReader& checkpoint, const std::string& group, bool listed) {
   std::string list;
   std::uint64_t tensors = 0, numbers = 0;
@@ -73,7 +73,7 @@ void inspect_command(const InspectOptions& options) {
 
 void add_inspect(const Command& program) {
   const auto [command, options] =
-      program.command("inspect", "what a checkpoint holds", inspect_command);
+      program.command("inspect", "print the contents of a checkpoint", inspect_command);
   add_run(command, options.run, "RUN, RUN@best, RUN@STEP or a checkpoint file");
   command.flag("--json", &options.json, "print JSON");
 }

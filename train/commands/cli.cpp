@@ -21,7 +21,7 @@
 
 namespace bochner {
 
-/// Adds one command, or a group of them; it stands in the file of its name or of its family.
+/// Function that adds a command or a group, defined in the file of that name.
 using AddCommand = void(const Command& program);
 
 AddCommand add_train, add_resume, add_fork, add_sweep, add_eval, add_predict, add_sample,
@@ -31,7 +31,7 @@ AddCommand add_train, add_resume, add_fork, add_sweep, add_eval, add_predict, ad
 
 namespace {
 
-/// In the order of the help.
+// In the order of the help.
 constexpr AddCommand* all_commands[] = {
     add_init,    add_train,   add_resume,    add_fork,    add_sweep,     add_watch,
     add_compare, add_eval,    add_predict,   add_metrics, add_sample,    add_compress,
@@ -40,7 +40,7 @@ constexpr AddCommand* all_commands[] = {
 
 std::string version_of_program() { return version_text() + "\nprocesses  " + mpi_in_words(); }
 
-constexpr ProgramWords program_words{
+constexpr ProgramTexts program_texts{
     .help = "bochner: train long-sequence models whose attention kernels are learned",
     .version = version_of_program,
     .footer =
@@ -53,16 +53,17 @@ int fail_with(ExitCode code, const char* message) {
   return code;
 }
 
-/// The files of a text stay open, and the usual limit of 1024 is for programs that use select().
+/// Raises the limit of open files, since the files of a text stay open. The usual 1024 serves
+/// programs that use select().
 void allow_many_files() {
   rlimit limit;
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   limit.rlim_cur = limit.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &limit);  // where it fails, an error tells when files are too many
+  ::setrlimit(RLIMIT_NOFILE, &limit);  // on failure, too many files are an error later
 }
 
-/// Commands that share no work would do the same in each process, and write over each other's
-/// files.
+/// Refuses mpirun for commands that share no work: each process would do the same and overwrite the
+/// files of the others.
 void begin_command(const CommandLine& line, const CommandTraits& command) {
   if (command.memory_advice) out_of_memory = command.memory_advice;
   if (launched_processes() == 1 || command.is_shared) return;
@@ -78,7 +79,7 @@ void begin_command(const CommandLine& line, const CommandTraits& command) {
 
 int run_program(int argc, char** argv) {
   out_of_memory = usual_memory_advice;
-  CommandLine line(argc, argv, program_words);
+  CommandLine line(argc, argv, program_texts);
   line.begin = [&](const CommandTraits& command) { begin_command(line, command); };
   for (AddCommand* add : all_commands) add(line.program());
   allow_many_files();
@@ -88,7 +89,7 @@ int run_program(int argc, char** argv) {
 }
 
 constexpr const char* no_thread =
-    "no thread can be started: raise the limits of memory and processes (ulimit -v, ulimit -u)";
+    "cannot start a thread: raise the limits of memory and processes (ulimit -v, ulimit -u)";
 
 int fail_without_memory() {
   std::fputs(out_of_memory, stderr);
@@ -98,13 +99,13 @@ int fail_without_memory() {
 
 }  // namespace
 
-// Where memory fails even for the words of an error, the terminate handler has the last one.
+// If memory is too short even for an error message, the terminate handler prints the last line.
 int cli(int argc, char** argv) noexcept {
   const ProgramScope scope;
   try {
     return run_program(argc, argv);
-  } catch (const ToldByFirst& told) {
-    return told.code;
+  } catch (const ReportedByFirst& reported) {
+    return reported.code;
   } catch (const ConfigError& error) {
     return fail_with(exit_usage, error.what());
   } catch (const std::invalid_argument& error) {
@@ -128,7 +129,7 @@ int cli(int argc, char** argv) noexcept {
   } catch (const std::exception& error) {
     return fail_with(exit_failed, error.what());
   } catch (...) {
-    return fail_with(exit_failed, "something was thrown that is no std::exception");
+    return fail_with(exit_failed, "unknown exception (not a std::exception)");
   }
 }
 

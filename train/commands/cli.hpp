@@ -1,5 +1,5 @@
 #pragma once
-/// The whole command as a library: a prototype registers its kernels and calls cli().
+/// The whole program as a function: custom programs register their kernels and call cli().
 
 namespace bochner {
 

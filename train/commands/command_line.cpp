@@ -14,24 +14,24 @@ namespace {
 
 constexpr std::size_t most_threads = 1024;
 
-/// Of who starts the program without even its name.
-char name_of_program[] = "bochner";
-char* no_words[] = {name_of_program};
+/// Arguments of a program started without any, not even its name.
+char default_name[] = "bochner";
+char* default_words[] = {default_name};
 
-/// Null if there is none of this name.
+/// Returns null if no subcommand has this name.
 const CLI::App* subcommand(const CLI::App& app, const std::string& name) {
   const auto named =
       app.get_subcommands([&](const CLI::App* sub) { return sub->get_name() == name; });
   return named.empty() ? nullptr : named.front();
 }
 
-/// CLI11 takes 2^64 for 2^64 - 1.
+/// Checks counts, since CLI11 reads 2^64 as 2^64 - 1.
 std::string count_problem(const std::string& text) {
   if (text.starts_with("-")) return "must not be negative";
   return parse_count(text) ? "" : fmt::format("{}: must be a whole number below 2^64", text);
 }
 
-/// "-" alone is standard input.
+/// Whether a word is an option; "-" alone is standard input.
 bool is_option(const std::string& word) { return word.size() > 1 && word.starts_with("-"); }
 
 std::vector<std::string> command_names(const CLI::App& app) {
@@ -40,7 +40,7 @@ std::vector<std::string> command_names(const CLI::App& app) {
   return names;
 }
 
-/// Long names, without those that no help shows.
+/// Returns the long names of options that are not hidden.
 std::vector<std::string> option_names(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options())
@@ -98,7 +98,7 @@ Command Command::command(const char* name, const char* help, std::function<int()
 Command Command::command(const char* name, const char* help,
                          std::function<int(SignalGuard&)> body) const {
   return add(name, help, [body = std::move(body)] {
-    speak_of_signals();  // before the guard, which leaves behind what it found
+    speak_of_signals();  // before the guard, which restores what it found
     SignalGuard signals;
     receive_signals_apart();
     return body(signals);
@@ -110,7 +110,7 @@ Command Command::add(const char* name, const char* help, std::function<int()> bo
   CLI::App* app = command.app_;
   if (with_threads_)
     command.number("--threads", &line_->threads_,
-                   "0 for all processors; results do not depend on it");
+                   "number of threads, 0 for all processors; does not change results");
   app->callback([app, line = line_, traits = command.traits_, body = std::move(body)] {
     if (!app->get_subcommands().empty()) return;
     line->typed_ = traits;
@@ -148,15 +148,15 @@ void Command::flag(const char* name, bool* value, const char* help) const {
   app_->add_flag(name, *value, help);
 }
 
-CommandLine::CommandLine(int argc, char** argv, const ProgramWords& words)
-    : app_(std::make_unique<CLI::App>(words.help)),
+CommandLine::CommandLine(int argc, char** argv, const ProgramTexts& texts)
+    : app_(std::make_unique<CLI::App>(texts.help)),
       words_(argc > 0 ? std::span<char* const>(argv, std::size_t(argc))
-                      : std::span<char* const>(no_words)),
-      elsewhere_(words.elsewhere),
-      option_advice_(words.option_advice) {
+                      : std::span<char* const>(default_words)),
+      command_advice_(texts.command_advice),
+      option_advice_(texts.option_advice) {
   app_->require_subcommand(1);
-  app_->set_version_flag("--version", words.version);
-  app_->footer(words.footer);
+  app_->set_version_flag("--version", texts.version);
+  app_->footer(texts.footer);
   app_->name(std::filesystem::path(words_[0]).filename().string());
 }
 
@@ -169,7 +169,7 @@ int CommandLine::run() {
     app_->parse(int(words_.size()), words_.data());
   } catch (const CLI::Success& help) {
     return app_->exit(help);
-  } catch (const CLI::ExtrasError&) {  // whose own words are in reverse
+  } catch (const CLI::ExtrasError&) {  // CLI11 lists them in reverse
     throw std::invalid_argument(problem("not expected: " + joined(app_->remaining(true), " ")));
   } catch (const CLI::ParseError& error) {
     throw std::invalid_argument(problem(error.what()));
@@ -180,7 +180,7 @@ int CommandLine::run() {
   return body_();
 }
 
-/// The first option of the words that the command has not, and what to type instead; or "".
+/// Returns a message about the first unknown option and what to type instead; "" for none.
 std::string CommandLine::unknown_option(const CLI::App& app) const {
   const std::vector<std::string> unknown = app_->remaining(true);
   const auto found =
@@ -193,12 +193,13 @@ std::string CommandLine::unknown_option(const CLI::App& app) const {
                                              : found->substr(name.size() + 1);
   if (option_advice_ && app.get_option_no_throw("--set"))
     if (const std::string typed = option_advice_(name, value); !typed.empty())
-      return name + ": no such option; a key of the config is set by " + typed;
+      return name + ": no such option; set a config key with " + typed;
   const std::string near = nearest(name, option_names(app));
   return name + ": no such option" + (near.empty() ? "" : " (did you mean " + near + "?)");
 }
 
-/// Of a command that does not exist, CLI11 only says that one is missing.
+/// Returns the error with a pointer to the help. Names unknown commands, for which CLI11 only says
+/// that one is missing.
 std::string CommandLine::problem(const std::string& error) const {
   const CLI::App* app = app_.get();
   std::string help = "See: " + app->get_name();
@@ -218,7 +219,8 @@ std::string CommandLine::problem(const std::string& error) const {
   if (word.empty()) return "no command. " + help;
   const std::string near = nearest(word, command_names(*app));
   if (!near.empty()) help = "Did you mean " + near + "?";
-  return fmt::format("{}: no such command. {}", word, elsewhere_.empty() ? help : elsewhere_);
+  return fmt::format("{}: no such command. {}", word,
+                     command_advice_.empty() ? help : command_advice_);
 }
 
 std::vector<std::string> CommandLine::completions(const std::vector<std::string>& words) const {

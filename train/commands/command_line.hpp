@@ -1,5 +1,5 @@
 #pragma once
-/// Commands, the words after them and what they run. CLI11 stands behind it, in one source.
+/// Command-line parser: commands, their options and bodies. command_line.cpp wraps CLI11.
 
 #include <fmt/format.h>
 
@@ -25,17 +25,17 @@ namespace bochner {
 class CommandLine;
 class SignalGuard;
 
-/// An option, of which more can be said than its name, its value and what it is for.
+/// Option of a command, for settings beyond its name, value and help.
 class CommandOption {
  public:
   CommandOption(CLI::Option* option) : option_(option) {}
   CommandOption required() const;
-  /// The help tells the value that stands there now.
+  /// Shows the current value in the help.
   CommandOption shows_default() const;
   CommandOption between(double low, double high) const;
-  /// A list of one.
+  /// Makes a list take exactly one element.
   CommandOption single() const;
-  /// Neither help nor completion tells of it.
+  /// Hides the option from help and completion.
   CommandOption hidden() const;
 
  private:
@@ -43,37 +43,36 @@ class CommandOption {
   CLI::Option* option_;
 };
 
-/// What an option fills; a list gets an element each time that the option is given.
+/// Target that an option fills; a list gets one element each time the option is given.
 using OptionValue =
     std::variant<std::string*, std::vector<std::string>*, std::size_t*, double*,
                  std::optional<double>*, std::optional<int>*, std::optional<std::size_t>*>;
 
-/// What a program is told of a command before that runs.
+/// Properties of a command, known before it runs.
 struct CommandTraits {
-  std::string name = "";                ///< as it is typed: "kernel compare"
-  bool is_shared = false;               ///< by processes that were started together
-  const char* memory_advice = nullptr;  ///< "out of memory; ..", with what helps there
+  std::string name = "";                ///< as typed: "kernel compare"
+  bool is_shared = false;               ///< several processes may share its work
+  const char* memory_advice = nullptr;  ///< "out of memory; .." with the remedy
 };
 
-/// A command or a group of commands: a handle, to be copied at will.
+/// Handle to a command or a group of commands; cheap to copy.
 class Command {
  public:
   Command(CLI::App& app, CommandLine& line) : app_(&app), line_(&line) {}
 
-  /// Processes that were started together share its work.
+  /// Allows the processes of one mpirun to share its work.
   void shares_work() const;
-  /// Of a group, that of all commands which are added afterwards.
+  /// Sets the line printed when memory runs out, also for commands added to this group later.
   void memory_advice(const char* words) const;
-  /// A group that needs one of its commands: `bochner bench` needs step or length. Do they take
-  /// --threads?
+  /// Adds a group that requires one of its commands, as `bochner bench` does; `with_threads` gives
+  /// them --threads.
   Command group(const char* name, const char* help, bool with_threads = true) const;
-  /// A command below this one; `body` returns the exit code. It does not run where a command below
-  /// it is typed.
+  /// Adds a command; `body` returns the exit code and does not run if a subcommand is typed.
   Command command(const char* name, const char* help, std::function<int()> body) const;
-  /// The same of a body that saves and stops when a signal asks for it, also one that came before.
+  /// Adds a command whose body saves and stops on a signal, also on one received before it began.
   Command command(const char* name, const char* help, std::function<int(SignalGuard&)> body) const;
-  /// The same with options of its own, which live as long as the command line. A body that returns
-  /// nothing is done when it returns.
+  /// Adds a command with options, which live as long as the command line. A body that returns void
+  /// exits with exit_done.
   template <class Result, class Options>
   std::pair<Command, Options&> command(const char* name, const char* help,
                                        Result (*body)(const Options&)) const {
@@ -94,10 +93,11 @@ class Command {
     return {command(name, help, run), *options};
   }
 
-  /// "--output,-o", or "input" for a word without dashes. `type` stands for the value in the help.
+  /// Adds an option such as "--output,-o", or a positional one without dashes. `type` names its
+  /// value in the help.
   CommandOption option(const char* name, OptionValue value, const std::string& help,
                        const char* type = nullptr) const;
-  /// A number that is not negative; the help tells its default.
+  /// Adds a non-negative number; the help shows its default.
   CommandOption number(const char* name, OptionValue value, const std::string& help) const;
   void flag(const char* name, bool* value, const char* help) const;
 
@@ -109,43 +109,42 @@ class Command {
 
   CLI::App* app_;
   CommandLine* line_;
-  std::size_t traits_ = 0;  ///< their number
+  std::size_t traits_ = 0;  ///< index in CommandLine::traits()
   bool with_threads_ = true;
 };
 
-/// What a program says about itself.
-struct ProgramWords {
+/// Texts of a program.
+struct ProgramTexts {
   const char* help;
   std::string (*version)();
-  const char* footer = "";     ///< the last lines of the help
-  const char* elsewhere = "";  ///< what to do about commands that are not there
-  /// What to type in place of an option, with its value, that a command with --set has not; or "".
+  const char* footer = "";          ///< last lines of the help
+  const char* command_advice = "";  ///< remedy for unknown commands
+  /// Returns what to type instead of an unknown option of a command with --set; "" for nothing.
   std::string (*option_advice)(const std::string& option, const std::string& value) = nullptr;
 };
 
-/// All commands of a program and what was typed.
+/// All commands of a program and the words typed.
 class CommandLine {
  public:
   /// `argv` must outlive it.
-  CommandLine(int argc, char** argv, const ProgramWords& words);
+  CommandLine(int argc, char** argv, const ProgramTexts& texts);
   ~CommandLine();
 
   Command program();
-  /// Called before the command that was typed runs.
+  /// Hook called before the typed command runs.
   std::function<void(const CommandTraits&)> begin = [](const CommandTraits&) {};
-  /// Of all commands, in the order of the help.
+  /// Returns the traits of the program and of all commands, in the order of the help.
   const std::vector<CommandTraits>& traits() const { return traits_; }
-  /// Runs the command that was typed and returns its exit code, after help 0. Throws
-  /// std::invalid_argument, with one line, where the words are wrong.
+  /// Runs the typed command and returns its exit code, 0 after help. Throws std::invalid_argument
+  /// with one line on wrong usage.
   int run();
 
   std::span<char* const> words() const { return words_; }
-  /// As --threads says; 0 for all processors.
+  /// Returns the value of --threads; 0 for all processors.
   std::size_t threads() const { return threads_; }
-  /// Whether what is printed is what was asked for. A run goes on without a reader.
+  /// Whether the printed text is the result. Training continues without a reader.
   bool needs_reader = true;
-  /// What may stand in place of the last of these words: commands, or options where it begins with
-  /// a dash.
+  /// Returns the commands that complete the last of these words, or options if it begins with -.
   std::vector<std::string> completions(const std::vector<std::string>& words) const;
 
  private:
@@ -155,12 +154,12 @@ class CommandLine {
 
   std::unique_ptr<CLI::App> app_;
   std::span<char* const> words_;
-  std::string elsewhere_;
+  std::string command_advice_;
   std::string (*option_advice_)(const std::string& option, const std::string& value);
   std::size_t threads_ = 0;
-  std::vector<CommandTraits> traits_ = std::vector<CommandTraits>(1);  ///< first of the program
+  std::vector<CommandTraits> traits_ = std::vector<CommandTraits>(1);  ///< [0] of the program
   std::size_t typed_ = 0;
-  std::function<int()> body_;  ///< begins by receiving signals
+  std::function<int()> body_;  ///< first starts receiving signals
 };
 
 }  // namespace bochner

@@ -1,5 +1,5 @@
 #pragma once
-/// Options that several commands have.
+/// Options shared by several commands.
 
 #include <bochner/train/commands/command_line.hpp>
 #include <filesystem>
@@ -17,20 +17,20 @@ inline void add_run(const Command& command, std::string& run,
 }
 
 inline void add_sets(const Command& command, std::vector<std::string>& sets) {
-  command.option("--set", &sets, "change a key of the config, for instance optim.lr=3e-4",
-                 "KEY=VALUE");
+  command.option("--set", &sets, "set a config key, for instance optim.lr=3e-4", "KEY=VALUE");
 }
 
 inline void add_weights(const Command& command, bool& live_weights) {
   command.flag("--live-weights", &live_weights,
-               "the weights of the step itself, not the running mean of optim.ema");
+               "use the weights of the step, not the moving average of optim.ema");
 }
 
-/// Inputs that are mapped into memory, which pipes cannot be.
+/// Throws std::invalid_argument if `file` is a pipe: inputs are mapped into memory.
 inline void refuse_pipe(const std::string& file) {
   std::error_code error;
   demand(!std::filesystem::is_fifo(file, error),
-         "{}: is a pipe and no file; pipe it into the command, with - in its place", file);
+         "{}: is a pipe, but a file is required; pipe it into the command and give - instead",
+         file);
 }
 
 }  // namespace bochner

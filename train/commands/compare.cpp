@@ -16,15 +16,15 @@ struct CompareOptions {
   bool json = false;
 };
 
-/// Those that are named and those in folders that are named, each once, as far as they have come.
+/// Reads the named runs and those in named folders, each once.
 std::deque<RunView> views_of(FileStorage& storage, const std::vector<std::string>& names) {
   std::deque<RunView> views;
   std::set<Path> seen;
   for (const std::string& name : names) {
     const std::vector<Path> found = runs_in(storage, name);
     demand(!found.empty(),
-           "{}: no run (config.toml is missing) and no folder of runs; give the directory of a run "
-           "or of a sweep",
+           "{}: neither a run (config.toml is missing) nor a folder of runs; give the directory of "
+           "a run or of a sweep",
            name);
     for (const Path& path : found)
       if (seen.insert(std::filesystem::canonical(path)).second)
@@ -34,11 +34,11 @@ std::deque<RunView> views_of(FileStorage& storage, const std::vector<std::string
 }
 
 void compare_command(const CompareOptions& options) {
-  demand(!options.goal || std::isfinite(*options.goal), "--to {}: is no loss",
+  demand(!options.goal || std::isfinite(*options.goal), "--to {}: must be a finite loss",
          options.goal.value_or(0));
   const bool is_page_only = options.output == "-";
   demand(!is_page_only || !options.json,
-         "--output -: the page goes where --json does; leave out one");
+         "--output - and --json both write to standard output; remove one");
   PosixStorage storage;
   const std::deque<RunView> runs = views_of(storage, options.runs);
   const Comparison comparison(runs, options.goal);
@@ -58,12 +58,11 @@ void compare_command(const CompareOptions& options) {
 
 void add_compare(const Command& program) {
   const auto [command, options] = program.command(
-      "compare", "runs side by side: curves, results by seeds, what differs", compare_command);
+      "compare", "compare runs: curves, results over seeds, config differences", compare_command);
   command.option("runs", &options.runs, "directories of runs, or of sweeps", "RUN").required();
-  command.option("--to", &options.goal,
-                 "a loss of validation to which the time is measured (default: the lowest that all "
-                 "runs reach)",
-                 "LOSS");
+  command.option(
+      "--to", &options.goal,
+      "validation loss for the time to reach it (default: the lowest that all runs reach)", "LOSS");
   command.option("--output,-o", &options.output, "page (default: compare.html, none with --json)",
                  "FILE");
   command.flag("--json", &options.json, "print JSON lines");

@@ -37,7 +37,7 @@ struct Variant {
   double loss = 0;
 };
 
-/// Pruned second, of low rank last; `mask` receives that of the pruned one.
+/// Returns the original first, pruned second, low rank last; `mask` receives the pruning mask.
 std::vector<Variant> variants_of(const CompressOptions& options, const Tensor& w, const Tensor& x,
                                  Tensor& mask) {
   std::vector<Variant> variants{{"as trained", {w, 0, 4 * w.size()}}};
@@ -48,13 +48,13 @@ std::vector<Variant> variants_of(const CompressOptions& options, const Tensor& w
     variants.push_back({fmt::format("{} bits", *options.bits), quantized(w, x, *options.bits)});
   if (options.rank) {
     CompressedMatrix matrix = low_rank(w, x, *options.rank);
-    const std::size_t rank = matrix.left.shape()[1];  // W has no higher one
+    const std::size_t rank = matrix.left.shape()[1];  // limited by the shape of W
     variants.push_back({fmt::format("rank {}", rank), std::move(matrix)});
   }
   return variants;
 }
 
-/// W, and the grid of what it is applied to for the tokens of the model.
+/// W with the grid of inputs it is applied to for the model's tokens.
 struct TrainedProjection {
   FusedProjection& fused;
   GridAxes space;
@@ -66,8 +66,8 @@ TrainedProjection projection_of(Task& task, const std::string& run) {
   auto* field = dynamic_cast<FieldModel*>(&task.model());
   auto* fused = field ? dynamic_cast<FusedProjection*>(field->encoder()) : nullptr;
   demand(fused,
-         "{}: has no W to compress; this is for model.kind = \"field\" with the encodings fused, "
-         "space and time",
+         "{}: has no W to compress; compress applies to model.kind = \"field\" with the encodings "
+         "fused, space and time",
          run);
   std::vector<double> times = field->token_times();
   times.erase(std::unique(times.begin(), times.end()), times.end());
@@ -75,8 +75,8 @@ TrainedProjection projection_of(Task& task, const std::string& run) {
   return {*fused, field->patch_axes(), times, fused->grid_inputs(tape, field->patch_axes(), times)};
 }
 
-/// The model with all of it compressed at once: W as the options say, other weights of matrices in
-/// as many bits. It holds what its file says.
+/// Model with all compressions applied: W as the options say, other weight matrices in as many
+/// bits. Its parameters hold the values that its file stores.
 class CompressedModel {
  public:
   CompressedModel(Module& model, const TrainedProjection& projection,
@@ -102,10 +102,10 @@ class CompressedModel {
         keep(buffer_prefix + named.name, pack_matrix(*named.tensor, {1}), *named.tensor);
   }
 
-  /// W as it is now, beside what it was.
+  /// Returns W now, with the error against the original.
   const CompressedMatrix& matrix() const { return matrix_; }
 
-  /// Weights and buffers, then what the checkpoint has of neither weights nor moments.
+  /// Returns weights and buffers, then the tensors "start/.." of the checkpoint.
   std::vector<TensorRecord> records(const CheckpointReader& checkpoint) {
     std::vector<TensorRecord> all;
     for (const NamedParameter& named : parameters_of(model_))
@@ -147,7 +147,7 @@ class CompressedModel {
   std::deque<Tensor> others_;
 };
 
-/// Bytes that `bochner export` writes for the model as it is.
+/// Returns the bytes that `bochner export` writes for the uncompressed model.
 std::uint64_t exported_bytes(Module& model, const CheckpointReader& checkpoint) {
   std::vector<TensorRecord> records;
   for (const NamedParameter& named : parameters_of(model))
@@ -165,10 +165,11 @@ struct Written {
   std::uint64_t bytes, exported, checkpoint;
 };
 
-/// A run that goes on where the other is, its moments from zero.
+/// Writes a run that continues at the same step, with moments from zero.
 Written write_run(const CompressOptions& options, const CheckpointReader& checkpoint, Config config,
                   CompressedModel& model, double loss) {
-  if (config.number("optim.ema") > 0) apply_set(config, "optim.ema=0");  // it is what is written
+  if (config.number("optim.ema") > 0)
+    apply_set(config, "optim.ema=0");  // the averaged weights are written
   PosixStorage storage;
   RunDirectory run = RunDirectory::create(
       storage, options.output, print_config(config),
@@ -213,7 +214,7 @@ std::string text_of(const Written& written) {
     return fmt::format("{:.1f} % of the {}", 100 * double(written.bytes) / double(whole),
                        format_bytes(double(whole)));
   };
-  return fmt::format("{}   {}, {} that bochner export makes of the weights, {} of the checkpoint\n",
+  return fmt::format("{}   {}, {} that bochner export writes, {} of the checkpoint\n",
                      written.path.string(), format_bytes(double(written.bytes)),
                      part_of(written.exported), part_of(written.checkpoint));
 }
@@ -225,13 +226,13 @@ Json json_of(const Written& written) {
           {"checkpoint_bytes", written.checkpoint}};
 }
 
-/// Loss of a field model before and after each of these is done to W of its fused encoding; with
-/// --output, all of them at once as a run.
+/// Prints the loss of a field model before and after each compression of W in its fused encoding;
+/// with --output, writes a run with all of them.
 void compress_command(const CompressOptions& options) {
   demand(options.prune || options.bits || options.rank,
          "compress: nothing to do; give --prune, --bits or --rank");
   demand(options.output.empty() || !options.prune || !options.rank,
-         "compress --output: a pruned W of low rank is neither; leave out --prune or --rank");
+         "compress --output: cannot combine --prune and --rank; remove one");
   const LoadedTask loaded = load_task(options);
   const auto& [checkpoint, config, task] = loaded;
   if (!options.output.empty())
@@ -274,15 +275,14 @@ void compress_command(const CompressOptions& options) {
 
 void add_compress(const Command& program) {
   const auto [command, options] = program.command(
-      "compress", "a field with its encoding pruned, in few bits, of low rank: its loss, and a run",
+      "compress", "prune, quantize or factorize the encoding of a field: its loss, and a new run",
       compress_command);
   add_run(command, options.run);
-  command.option("--prune", &options.prune, "fraction that is set to zero").between(0.0, 1.0);
-  command.option("--bits", &options.bits, "bits of an entry, with a unit for each row")
-      .between(2, 16);
-  command.option("--rank", &options.rank, "rank of two factors").between(1, 65536);
+  command.option("--prune", &options.prune, "fraction of entries to set to zero").between(0.0, 1.0);
+  command.option("--bits", &options.bits, "bits per entry, with one scale per row").between(2, 16);
+  command.option("--rank", &options.rank, "rank of the two factors").between(1, 65536);
   command.option("--output,-o", &options.output,
-                 "a new run with all of it at once, other matrices in --bits too", "RUN");
+                 "new run with all compressions, other matrices in --bits too", "RUN");
   command.flag("--json", &options.json, "print JSON");
   add_model_changes(command, options);
 }

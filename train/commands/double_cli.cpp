@@ -12,8 +12,9 @@ void add_gradcheck(const Command& program);
 
 namespace {
 [[noreturn]] void refuse(const char* what) {
-  throw std::invalid_argument(std::string("[") + what +
-                              "] runs and their files are of floats; use the program in float");
+  throw std::invalid_argument(
+      std::string("[") + what +
+      "] runs and their files hold floats; use the program in single precision");
 }
 }  // namespace
 
@@ -21,15 +22,15 @@ std::shared_ptr<Module> trained_module(const std::string&) { refuse("trained_mod
 void write_tensors(const std::string&, const std::vector<NamedTensor>&) { refuse("write_tensors"); }
 void read_tensors(const std::string&, const std::vector<NamedTensor>&) { refuse("read_tensors"); }
 
-/// The program in double precision, for gradients alone.
+/// Program in double precision, which only checks gradients.
 int cli(int argc, char** argv) noexcept {
   const ProgramScope scope;
   try {
     CommandLine line(
         argc, argv,
-        {.help = "bochner in double precision: it checks gradients, all else is done in float",
+        {.help = "bochner in double precision: checks gradients only",
          .version = version_text,
-         .elsewhere = "In double precision gradients are checked and nothing else; use bochner"});
+         .command_advice = "In double precision only gradcheck is available; use bochner"});
     add_gradcheck(line.program());
     const int code = line.run();
     if (std::fflush(stdout) == 0) return code;
@@ -39,7 +40,7 @@ int cli(int argc, char** argv) noexcept {
     std::fputs((error.what() + std::string("\n")).c_str(), stderr);
     return dynamic_cast<const std::invalid_argument*>(&error) ? exit_usage : exit_failed;
   } catch (...) {
-    std::fputs("something was thrown that is no std::exception\n", stderr);
+    std::fputs("unknown exception (not a std::exception)\n", stderr);
     return exit_failed;
   }
 }

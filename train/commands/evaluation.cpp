@@ -32,7 +32,7 @@ Split split_called(const std::string& name) {
   throw std::invalid_argument("--split " + name + ": must be train, validation or test");
 }
 
-/// How sure predictions are, with the parameters as they are and averaged over draws.
+/// Prints the calibration of predictions, with the learned parameters and averaged over draws.
 void eval_predictions(const EvalOptions& options, const Config& config, Task& task, Split split,
                       std::uint64_t step) {
   const auto train = read_spec<TrainSpec>(config, "train");
@@ -52,7 +52,7 @@ void eval_predictions(const EvalOptions& options, const Config& config, Task& ta
   }
 }
 
-/// A line of one figure, of all rows of the horizon (0) or of one of them.
+/// Prints one figure as JSON: `row` 0 for the whole horizon, else a row from 1.
 void print_figure(const BacktestFigure& figure, std::size_t row, const Resampled& value) {
   fmt::print("{}\n", Json{{"forecast", figure.forecast},
                           {"row", row},
@@ -77,7 +77,7 @@ void print_backtest_json(const Backtest& backtest, std::uint64_t step) {
   }
 }
 
-/// Over the whole horizon with intervals, then row by row without.
+/// Prints errors over the whole horizon with intervals, then by row without.
 void print_backtest(const Backtest& backtest, std::uint64_t step) {
   constexpr const char* line = "{:>6} {:<9}";
   const std::vector<BacktestFigure> figures = figures_of(backtest);
@@ -107,12 +107,13 @@ void run_backtest(const EvalOptions& options, Split split, Task& task, std::uint
   Backtests* has = task.abilities().backtests;
   const auto backtest =
       has ? has->backtest({split, options.backtest, options.stride, options.season}) : std::nullopt;
-  demand(backtest.has_value(), "--backtest: is for forecasters, not for this model: {}",
+  demand(backtest.has_value(), "--backtest applies to forecasters, not to this model: {}",
          task.learner().describe());
   options.json ? print_backtest_json(*backtest, step) : print_backtest(*backtest, step);
 }
 
-/// Large texts take longer to read than to evaluate.
+/// Throws if the processes read different data. Skips large texts: reading takes longer than
+/// evaluating.
 void require_one_data(Processes& processes, const Dataset& data) {
   const ByteCorpus* corpus = data.corpus();
   if (processes.size() > 1 && !(corpus && corpus->marks() != 0))
@@ -122,7 +123,7 @@ void require_one_data(Processes& processes, const Dataset& data) {
 void eval_command(const EvalOptions& options) {
   const Split split = split_called(options.split);
   demand(options.backtest > 0 || (options.stride == 0 && options.season == 0),
-         "--stride, --season: need --backtest, the number of origins");
+         "--stride and --season require --backtest, the number of origins");
   SharedWork work(*options.line);
   const auto [checkpoint, config, task] = work.first_opens(options, [&](const auto& opened) {
     LoadedTask loaded = load_task(opened);
@@ -157,29 +158,29 @@ void eval_command(const EvalOptions& options) {
 
 void add_eval(const Command& program) {
   const auto [command, options] =
-      program.command("eval", "loss of a run on held-out data", eval_command);
+      program.command("eval", "evaluate the loss of a run on held-out data", eval_command);
   command.shares_work();
   command.memory_advice("out of memory; lower train.validate.batch or data.length, with --set");
   options.line = &command.line();
   add_run(command, options.run);
   command.option("--split", &options.split, "train, validation or test").shows_default();
   command.option("--backtest", &options.backtest,
-                 "forecasters: errors at the last N rolling origins of the split, row by row of "
-                 "the horizon, beside those of the last value and the last season",
+                 "forecasters: errors at the last N rolling origins of the split, by row of the "
+                 "horizon, next to the last value and the last season as baselines",
                  "N");
-  command.option("--stride", &options.stride,
-                 "rows from one origin to the next; by default the horizon", "ROWS");
-  command.option("--season", &options.season,
-                 "rows after which the series repeats; by default what its time stamps suggest",
+  command.option("--stride", &options.stride, "rows between origins (default: the horizon)",
                  "ROWS");
+  command.option("--season", &options.season,
+                 "period of the series in rows (default: inferred from time stamps)", "ROWS");
   command.flag("--json", &options.json, "print JSON");
-  command.flag("--calibration", &options.calibration,
-               "whether predictions are as sure as they are right: the expected calibration error "
-               "of answers, the coverage of 90 % intervals of values");
-  command.number("--draws", &options.draws,
-                 "average predictions over so many draws of the posterior (density.posterior), 0 "
-                 "for the learned parameters themselves; vae: the importance-weighted bound of so "
-                 "many draws");
+  command.flag(
+      "--calibration", &options.calibration,
+      "calibration of predictions: expected calibration error of classes, coverage of 90 % "
+      "intervals of values");
+  command.number(
+      "--draws", &options.draws,
+      "average predictions over N draws of the posterior (density.posterior), 0 uses the "
+      "learned parameters; vae: importance-weighted bound of N draws");
   add_model_changes(command, options);
 }
 

@@ -28,7 +28,7 @@ struct ExportOptions : ModelOptions {
   std::string output, torch;
 };
 
-/// A name that promises another format is a mistake.
+/// Throws std::invalid_argument if a name has the extension of another format.
 void require_safetensors(const std::string& output) {
   const std::string name = lower_case(output);
   for (const char* other : {".npz", ".npy", ".csv", ".json", ".pt", ".pth", ".onnx", ".h5"})
@@ -36,7 +36,7 @@ void require_safetensors(const std::string& output) {
            output, output.substr(0, output.size() - std::strlen(other)));
 }
 
-/// Returns how many tensors there are.
+/// Writes weights and buffers as a safetensors file; returns their number.
 std::size_t write_weights(const CheckpointReader& checkpoint, bool live_weights,
                           const SafetensorsTexts& texts, const std::string& file) {
   const std::string weights = prefix_of_weights(checkpoint, !live_weights);
@@ -63,7 +63,7 @@ void export_weights(const ExportOptions& options) {
                checkpoint.state().step);
 }
 
-/// A folder that is not there yet or is empty, with a name that Python can import.
+/// Returns the folder of --torch: missing or empty, with a name that Python can import.
 Path torch_folder(const std::string& name) {
   const Path folder = Path(name).filename().empty() ? Path(name).parent_path() : Path(name);
   const std::string package = folder.filename().string();
@@ -71,14 +71,14 @@ Path torch_folder(const std::string& name) {
                        std::ranges::all_of(package, [](unsigned char c) {
                          return c < 128 && (std::isalnum(c) || c == '_');
                        });
-  demand(is_word, "export --torch {}: Python imports it by its name: letters, digits and _", name);
+  demand(is_word, "export --torch {}: not a Python package name; use letters, digits and _", name);
   std::error_code error;
   demand(!std::filesystem::exists(folder, error) || std::filesystem::is_empty(folder, error),
-         "export --torch {}: is there already; remove it or choose another name", name);
+         "export --torch {}: already exists; remove it or choose another name", name);
   return folder;
 }
 
-/// The sources that the model is made of, and its weights beside them.
+/// Writes the Python sources of the model and its weights.
 void export_torch(const ExportOptions& options) {
   const Path folder = torch_folder(options.torch);
   const LoadedRun run = load_run(options.run, options.sets);
@@ -106,7 +106,7 @@ void export_command(const ExportOptions& options) {
       options.output.empty() != options.torch.empty(),
       "export: give --output FILE for the weights or --torch DIR for a PyTorch module with them");
   demand(!options.torch.empty() || options.sets.empty(),
-         "export --set: is for --torch, which makes the model; weights are as they are");
+         "export --set requires --torch: weights alone are exported unchanged");
   options.torch.empty() ? export_weights(options) : export_torch(options);
 }
 
@@ -116,9 +116,9 @@ struct ImportOptions {
   CommandLine* line = nullptr;
 };
 
-/// 0 where nothing is said.
+/// Returns a count of the file's metadata; 0 if it is missing.
 std::uint64_t count_in(const Safetensors& weights, const std::string& file, const char* key) {
-  constexpr std::uint64_t most = 1'000'000'000'000'000;  // as of a period
+  constexpr std::uint64_t most = 1'000'000'000'000'000;  // that of a period
   const std::string text = weights.text(key);
   const auto count = text.empty() ? std::optional<std::size_t>(0) : parse_count(text);
   if (!count || *count > most)
@@ -126,7 +126,7 @@ std::uint64_t count_in(const Safetensors& weights, const std::string& file, cons
   return *count;
 }
 
-/// Throws DataError that lists what the model lacks.
+/// Copies all weights into the model. Throws DataError that lists what does not fit.
 void take_weights(const Safetensors& weights, const std::string& file, Module& model) {
   std::vector<std::string> problems;
   std::size_t taken = 0;
@@ -134,16 +134,17 @@ void take_weights(const Safetensors& weights, const std::string& file, Module& m
     const std::string problem = weights.copy_into(name, tensor);
     problem.empty() ? void(++taken) : problems.push_back(problem);
     if (!all_finite(tensor.data(), tensor.size()))
-      throw DataError(file, ": ", name, " holds NaN or infinity; no model can train from that");
+      throw DataError(file, ": ", name,
+                      " holds NaN or infinity; the model could not train from it");
   };
   for (const NamedParameter& named : parameters_of(model))
     take(named.name, named.parameter->value());
   for (const NamedTensor& named : buffers_of(model)) take(named.name, *named.tensor);
   if (problems.empty() && taken < weights.size())
-    problems.push_back(fmt::format("{} of it are none of the model's",
+    problems.push_back(fmt::format("{} of it do not belong to the model",
                                    format_number_of(weights.size() - taken, "tensor")));
   if (!problems.empty())
-    throw DataError(file, ": not of the model of its config: ", problems[0],
+    throw DataError(file, ": weights do not fit the model of its config: ", problems[0],
                     problems.size() > 1 ? fmt::format(" and {} more", problems.size() - 1) : "");
 }
 
@@ -153,14 +154,14 @@ ImportedProgress progress_in(const Safetensors& weights, const std::string& file
           .examples = count_in(weights, file, "examples")};
 }
 
-/// Throws DataError where the file holds no facts, or damaged ones.
+/// Makes a learner from the facts in the file. Throws DataError if they are missing or damaged.
 std::unique_ptr<Learner> learner_in(const Safetensors& weights, const std::string& file,
                                     const Config& config) {
   const auto facts = from_hex(weights.text("facts"));
   if (!facts || facts->empty())
     throw DataError(file,
-                    ": holds no facts of the data that the model learned; bochner export "
-                    "writes them beside the weights");
+                    ": holds no facts of the training data; bochner export "
+                    "writes them with the weights");
   try {
     return make_learner(config, {*facts});
   } catch (const DataError& error) {
@@ -168,11 +169,11 @@ std::unique_ptr<Learner> learner_in(const Safetensors& weights, const std::strin
   }
 }
 
-/// Throws DataError where it is none.
+/// Reads the config in the file. Throws DataError if it is missing or invalid.
 Config config_in(const Safetensors& weights, const std::string& file) {
   const std::string text = weights.text("config");
   if (text.empty())
-    throw DataError(file, ": holds no config; bochner export writes one beside the weights");
+    throw DataError(file, ": holds no config; bochner export writes one with the weights");
   try {
     return stored_config(text, "the config in it");
   } catch (const ConfigError& error) {
@@ -180,7 +181,7 @@ Config config_in(const Safetensors& weights, const std::string& file) {
   }
 }
 
-/// A run of weights that `export` or another program wrote; its moments begin anew.
+/// Makes a run from weights that `export` or another program wrote; optimizer moments start at 0.
 void import_command(const ImportOptions& options) {
   const Path source = std::filesystem::is_directory(options.source)
                           ? Path(options.source) / torch_weights
@@ -208,7 +209,8 @@ void import_command(const ImportOptions& options) {
 
 void add_export(const Command& program) {
   const auto [command, options] = program.command(
-      "export", "weights as a safetensors file, or a model as a PyTorch module", export_command);
+      "export", "export weights as a safetensors file, or a model as a PyTorch module",
+      export_command);
   add_run(command, options.run, "RUN, RUN@best, RUN@STEP or a checkpoint file");
   command.option("--output,-o", &options.output, "file to write; - for standard output", "FILE");
   command.option("--torch", &options.torch,
@@ -218,11 +220,11 @@ void add_export(const Command& program) {
 
 void add_import(const Command& program) {
   const auto [command, options] =
-      program.command("import", "a run from exported weights", import_command);
+      program.command("import", "make a run from exported weights", import_command);
   options.line = &command.line();
   command
       .option("source", &options.source,
-              "what export wrote: a safetensors file, or the DIR of --torch", "FILE")
+              "output of export: a safetensors file, or the DIR of --torch", "FILE")
       .required();
   command.option("--run", &options.run, "directory of the run", "DIR").required();
   add_sets(command, options.sets);

@@ -27,14 +27,13 @@ struct GradcheckOptions {
   const CommandLine* line = nullptr;
 };
 
-/// Differences need double precision: the same program in double stands beside this one under the
-/// name with 64. Returns where it does not.
-void become_double_program(const CommandLine& line) {
+/// Replaces this process by the program in double precision, NAME64 next to this one, since finite
+/// differences need it. Returns if there is none.
+void exec_double_program(const CommandLine& line) {
   const std::string sibling = own_path() + "64";
   if (access(sibling.c_str(), X_OK) == 0) execv(sibling.c_str(), line.words().data());
   fmt::print(stderr,
-             "in float, with a wide tolerance: no program with this one's name and 64 stands "
-             "beside it\n");
+             "NAME64 not found next to this program; checking in float with a loose tolerance\n");
 }
 
 struct GradientCase {
@@ -51,18 +50,18 @@ std::vector<std::string> wanted_kinds(const std::string& name, const std::vector
                                       const char* what) {
   if (name.empty()) return all;
   if (std::ranges::count(all, name) > 0) return {name};
-  throw std::invalid_argument(fmt::format("gradcheck: no {} is called \"{}\"", what, name));
+  throw std::invalid_argument(fmt::format("gradcheck: unknown {} \"{}\"", what, name));
 }
 
 std::vector<GradientCase> cases_of(const GradcheckOptions& options) {
   std::vector<GradientCase> cases;
   const bool only_linear = !options.features.empty() || !options.density.empty();
   demand(!only_linear || options.mixer.empty() || options.mixer == "linear",
-         "--features, --density: are varied of --mixer linear, not of {}", options.mixer);
+         "--features and --density apply to --mixer linear, not to {}", options.mixer);
   const std::string wanted = options.mixer.empty() && only_linear ? "linear" : options.mixer;
   for (const std::string& mixer : wanted_kinds(wanted, mixers().names(), "mixer")) {
     const MixerTraits traits = mixers().traits(mixer, {});
-    std::vector<std::string> maps{""}, spectra{""};  // of mixers that have none
+    std::vector<std::string> maps{""}, spectra{""};  // for mixers without them
     if (mixer == "linear") {
       maps = wanted_kinds(options.features, feature_maps().names(), "feature map");
       spectra = wanted_kinds(options.density, densities().names(), "density");
@@ -75,7 +74,7 @@ std::vector<GradientCase> cases_of(const GradcheckOptions& options) {
         for (const std::string& spectrum : spectra)
           cases.push_back({mixer, map, spectrum, time_kernel, positions});
       if (mixer != "linear" || time_kernel != std::string_view("gate")) continue;
-      for (const char* map : {"positive", "fourier"})  // maps have been checked
+      for (const char* map : {"positive", "fourier"})  // the maps themselves are checked above
         if (std::ranges::count(maps, map) > 0)
           cases.push_back({mixer, map, spectra.front(), time_kernel, positions, "delta"});
     }
@@ -98,7 +97,7 @@ LanguageModelSpec small_model(const GradientCase& which) {
   mixer.time_kernel = {which.time_kernel, 2, 16, 2, 2};
   FilterSpec& filter = mixer.own.of<FilterSection>().filter;
   filter.length = spec.length, filter.hidden = 6;
-  mixer.own.of<SsmSpec>().states = 4;  // slow turns: differences of fast ones are coarse
+  mixer.own.of<SsmSpec>().states = 4;  // slow rotations: finite differences of fast ones are coarse
   if (which.mixer == "linear") {
     mixer.update = which.update;
     mixer.features.kind = which.features;
@@ -109,7 +108,7 @@ LanguageModelSpec small_model(const GradientCase& which) {
   return spec;
 }
 
-/// Embeddings start so small that the norms above them bend too much for differences.
+/// Scales up embeddings: initial ones are so small that norms are too curved for differences.
 void enlarge_embeddings(Module& model) {
   for (const NamedParameter& named : parameters_of(model)) {
     if (!named.name.starts_with("embedding") && !named.name.starts_with("positions")) continue;
@@ -117,17 +116,17 @@ void enlarge_embeddings(Module& model) {
   }
 }
 
-/// Beyond this, what should be equal up to rounding is not.
+/// Largest relative difference of values that are equal up to rounding.
 constexpr double rounding = is_double ? 1e-9 : 1e-3;
-/// Of the mean over draws: in standard errors.
+/// Largest deviation from the mean over draws, in standard errors.
 constexpr double most_deviation = 6;
 
 struct CaseReport {
   GradientReport gradients;
-  std::optional<double> step_error;  ///< none without steps
+  std::optional<double> step_error;  ///< none if step() is not supported
   double batch_error = 0;
-  std::optional<double> padding_error = {};  ///< none without both directions
-  std::string refusal = {};                  ///< of both directions, in words of the kind
+  std::optional<double> padding_error = {};  ///< none if both directions are not supported
+  std::string refusal = {};                  ///< error of the kind for both directions
   double sign_error = 0;
   std::string fault() const;
   bool passed() const { return fault().empty(); }
@@ -135,25 +134,26 @@ struct CaseReport {
 
 bool is_off(std::optional<double> error) { return error && !(*error < rounding); }
 
-/// "" if there is none.
+/// Describes the first fault; "" if there is none.
 std::string CaseReport::fault() const {
   if (!gradients.passed) return "WRONG";
   if (is_off(step_error))
     return fmt::format(
-        "WRONG: token by token it is {:.1e} off, for forward() sees what is to come or step() is "
+        "WRONG: step() differs from forward() by {:.1e}: forward() sees later tokens or step() is "
         "another function",
         *step_error);
   if (is_off(batch_error))
-    return fmt::format("WRONG: beside another sequence it is {:.1e} off what it is alone",
+    return fmt::format("WRONG: the output changes by {:.1e} when another sequence is in the batch",
                        batch_error);
   if (is_off(padding_error))
     return fmt::format(
-        "WRONG: in both directions it is {:.1e} off where padding follows, for tokens behind "
+        "WRONG: in both directions the output changes by {:.1e} with padding: tokens after "
         "layout.lengths are seen",
         *padding_error);
   if (is_off(sign_error))
     return fmt::format(
-        "WRONG: features are positive() and not: the lowest is -{:.1e} of the largest", sign_error);
+        "WRONG: positive() features are negative: the lowest is -{:.1e} of the largest",
+        sign_error);
   return "";
 }
 
@@ -171,7 +171,7 @@ std::optional<double> step_error_of(LanguageModel& model, const Indices& tokens)
   return {};
 }
 
-/// Of the same layer in both directions, which a kind may refuse.
+/// Checks padding with the layer in both directions, which a kind may refuse.
 void check_padding(const LanguageModelSpec& spec, const Indices& tokens, CaseReport& report) try {
   Trunk trunk(in_both_directions(spec));
   initialize(trunk, 1);
@@ -191,8 +191,8 @@ double sign_error_of(const MixerSpec& mixer) {
   return sign_error(*map, x);
 }
 
-/// The loss of a small language model on two short sequences, through all its parameters; the same
-/// sequences token by token, each alone, and among padding; the signs of features.
+/// Checks a small language model on two short sequences: gradients of all parameters, step(),
+/// independence of the batch and of padding, and the signs of features.
 CaseReport check_case(const GradientCase& which) {
   const LanguageModelSpec spec = small_model(which);
   LanguageModel model(spec);
@@ -236,7 +236,7 @@ void print_case(const GradientCase& which, const CaseReport& report, bool json) 
                          .line());
 }
 
-/// Whether the closed form of a density, where it has one, is the mean over its draws.
+/// Checks that the closed form of a density, if any, is the mean over its draws.
 bool check_closed_form(const std::string& density, bool json) {
   const std::optional<double> error = closed_form_error(density);
   if (!error) return true;
@@ -244,14 +244,14 @@ bool check_closed_form(const std::string& density, bool json) {
   if (json)
     fmt::print("{}\n", Json{{"density", density}, {"kernel", *error}, {"passed", passed}}.line());
   else
-    fmt::print("{:<64} {:.1f} standard errors off the mean of its draws   {}\n",
+    fmt::print("{:<64} {:.1f} standard errors from the mean of its draws   {}\n",
                "kernel() of " + density, *error,
-               passed ? "ok" : "WRONG: kernel() is not that of sample()");
+               passed ? "ok" : "WRONG: kernel() does not match sample()");
   return passed;
 }
 
 int gradcheck_command(const GradcheckOptions& options) {
-  if (!is_double) become_double_program(*options.line);
+  if (!is_double) exec_double_program(*options.line);
   bool passed = true;
   std::vector<std::string> spectra;
   for (const GradientCase& which : cases_of(options)) {
@@ -270,7 +270,7 @@ int gradcheck_command(const GradcheckOptions& options) {
 
 void add_gradcheck(const Command& program) {
   const auto [command, options] = program.command(
-      "gradcheck", "small models: gradients, steps, batches, padding, signs and closed forms",
+      "gradcheck", "check small models: gradients, steps, batches, padding, signs, closed forms",
       gradcheck_command);
   options.line = &command.line();
   command.option("--mixer", &options.mixer, "only this mixer");

@@ -14,36 +14,36 @@ struct InitOptions {
   std::string what, output = "-";
 };
 
-std::string config_to_begin_with(const std::string& what) {
+std::string starting_config(const std::string& what) {
   const std::vector<std::string> kinds = config_template_kinds();
   if (std::ranges::find(kinds, what) != kinds.end()) return config_template(what);
   std::error_code error;
   demand(std::filesystem::exists(what, error),
-         "{}: neither a kind ({}) nor a file or folder of data", what, joined(kinds));
+         "{}: not a kind ({}) nor an existing file or folder of data", what, joined(kinds));
   return config_template_for(what);
 }
 
 void init_command(const InitOptions& options) {
-  const std::string text = config_to_begin_with(options.what);
+  const std::string text = starting_config(options.what);
   const bool is_file = options.output != "-";
   demand(!is_file || !std::filesystem::exists(std::filesystem::symlink_status(options.output)),
-         "{}: is there already and stays as it is; give another name", options.output);
+         "{}: already exists; give another name", options.output);
   write_output(options.output, [&](const Sink& sink) { sink(text); });
-  if (is_file) fmt::print("{}   begin with: bochner train {}\n", options.output, options.output);
+  if (is_file) fmt::print("{}   start with: bochner train {}\n", options.output, options.output);
 }
 
 }  // namespace
 
 void add_init(const Command& program) {
   const auto [command, options] =
-      program.command("init", "write a small config to begin with", init_command);
+      program.command("init", "write a small config to start from", init_command);
   command
       .option("what", &options.what,
-              "lm, classifier, forecaster, events, field, gp, vae or contrastive; or data, a file "
-              "or a folder, that choose a kind",
+              "lm, classifier, forecaster, events, field, gp, vae or contrastive; or a file or "
+              "folder of data, which chooses the kind",
               "KIND")
       .required();
-  command.option("--output,-o", &options.output, "a new file; - for standard output", "FILE")
+  command.option("--output,-o", &options.output, "new file; - for standard output", "FILE")
       .shows_default();
 }
 

@@ -18,7 +18,7 @@
 namespace bochner {
 namespace {
 
-/// Skipped checkpoints are named on stderr.
+/// Opens a checkpoint and names the skipped ones on stderr.
 CheckpointReader open_noted(FileStorage& storage, const std::string& reference) {
   std::vector<std::string> skipped;
   CheckpointReader checkpoint = open_checkpoint(storage, parse_run_reference(reference), skipped);
@@ -26,15 +26,15 @@ CheckpointReader open_noted(FileStorage& storage, const std::string& reference) 
   return checkpoint;
 }
 
-/// Whether the user names other data, or reads them otherwise.
+/// Whether --set changes the data or how they are read.
 bool sets_data(const Config& config) {
   return std::ranges::any_of(config.table().rows(), [&](const ParameterRow& row) {
     return row.name.starts_with("data.") && config.is_set(row.name);
   });
 }
 
-/// Of data in memory, unless the user names others. Large texts have marks in place of a
-/// fingerprint that is quickly made.
+/// Whether data in memory differ from the training data. Skipped for data of --set, and for large
+/// texts, whose fingerprint takes long.
 bool are_other_data(const CheckpointReader& checkpoint, const Config& config, const Task& task) {
   return !task.data().corpus() && !sets_data(config) &&
          task.data().fingerprint() != checkpoint.state().data_fingerprint;
@@ -89,10 +89,10 @@ LoadedTask load_task(const ModelOptions& options) {
   auto [checkpoint, config] = load_run(options.run, options.sets);
   auto task = make_task(config, {checkpoint.facts()});
   load_weights(checkpoint, config, task->model(), options);
-  if (options.tells_changes) {
+  if (options.notes_changes) {
     note_numerics(checkpoint);
     if (are_other_data(checkpoint, config, *task))
-      fmt::print(stderr, "note     the data are not those that the run was trained on: {}\n",
+      fmt::print(stderr, "note     the data differ from the training data: {}\n",
                  assignment(config, "data.files"));
   }
   return {std::move(checkpoint), std::move(config), std::move(task)};
@@ -106,7 +106,7 @@ void require_validation(const LoadedTask& loaded, const ModelOptions& options) {
 
 CheckpointReader open_run_or_file(const std::string& text) {
   PosixStorage storage;
-  // A link that the user names is followed; inside of a run there are none.
+  // Follows a link that the user names; runs contain none.
   if (std::filesystem::is_regular_file(text))
     return CheckpointReader(storage, std::filesystem::is_symlink(text)
                                          ? Path(std::filesystem::canonical(text))

@@ -1,5 +1,5 @@
 #pragma once
-/// Runs that a command reads. Checkpoints that had to be skipped are named on stderr.
+/// Runs as commands read them. Skipped checkpoints are named on stderr.
 
 #include <bochner/layers/module.hpp>
 #include <bochner/train/commands/common_options.hpp>
@@ -16,44 +16,42 @@ struct LoadedRun {
   CheckpointReader checkpoint;
   Config config;
 };
-/// The checkpoint that "RUN", "RUN@best" or "RUN@1000" means, and its config with the changes of
-/// --set, checked.
+/// Opens the checkpoint named by "RUN", "RUN@best" or "RUN@1000"; its config has the changes of
+/// --set and is validated.
 LoadedRun load_run(const std::string& reference, const std::vector<std::string>& sets = {});
-/// The checkpoint that is meant, or the one in this file.
+/// Opens the checkpoint of a run reference or of a file.
 CheckpointReader open_run_or_file(const std::string& text);
 
-/// Options of a command that asks the model of a run.
+/// Options of a command that uses the model of a run.
 struct ModelOptions {
   std::string run = {};
   std::vector<std::string> sets = {};
-  bool live_weights = false;  ///< those of the step, not the averaged ones
-  bool tells_changes = true;  ///< of the data, on stderr
+  bool live_weights = false;  ///< of the step, not averaged
+  bool notes_changes = true;  ///< prints changes of data and numerics on stderr
 };
 inline void add_model_changes(const Command& command, ModelOptions& options) {
   add_sets(command, options.sets);
   add_weights(command, options.live_weights);
 }
 
-/// The learner of a run as its training began, but for what its data set.
+/// Makes the learner of a run with its initial weights and with the facts of its data.
 std::unique_ptr<Learner> initial_learner(const LoadedRun& run);
-/// The learner of a run with its weights: no training data are opened. A checkpoint of other
-/// numerics gets a note on stderr where `notes` says so, as in one of the processes of a command.
-/// Throws ConfigError, as resume does, where weights do not fit because of a key that --set has
-/// changed.
+/// Makes the learner of a run with its weights and without its training data. With `notes`, prints
+/// a note on stderr if the checkpoint has other numerics. Throws ConfigError, as resume does, if a
+/// key changed by --set makes the weights not fit.
 std::unique_ptr<Learner> load_learner(const LoadedRun& run, const ModelOptions& options,
                                       bool notes = true);
 
-/// Copies the weights of a run into the model of its config. Throws ConfigError as load_learner().
+/// Copies the weights of a checkpoint into the model of `config`. Throws as load_learner() does.
 void load_weights(const CheckpointReader& checkpoint, const Config& config, Module& model,
                   const ModelOptions& options);
 
-/// --draws of a posterior.
 inline void add_draws(const Command& command, std::size_t& draws) {
   command.number("--draws", &draws,
-                 "average predictions over so many draws of the posterior (density.posterior); 0 "
-                 "for the learned parameters themselves");
+                 "average predictions over N draws of the posterior (density.posterior); 0 uses "
+                 "the learned parameters");
 }
-/// Throws where there is nothing to draw from.
+/// Throws std::invalid_argument if `draws` > 0 and the model has no posterior.
 void require_posterior(const DrawnPosteriors& posteriors, std::size_t draws);
 
 struct LoadedTask {
@@ -61,11 +59,11 @@ struct LoadedTask {
   Config config;
   std::unique_ptr<Task> task;
 };
-/// The task of a run on its data, or on those that --set names. Data that have changed are noted on
-/// stderr. Throws DataError where these hold names that the run has not learned.
+/// Opens a run with its data, or with those of --set. Prints a note on stderr if the data changed.
+/// Throws DataError if they hold names that the run has not learned.
 LoadedTask load_task(const ModelOptions& options);
-/// Throws ConfigError that names the run, or --set where it is about the data, where no examples
-/// are kept to validate on.
+/// Throws ConfigError if there are no validation examples; it names the run, or --set if that
+/// changes the data.
 void require_validation(const LoadedTask& loaded, const ModelOptions& options);
 
 }  // namespace bochner

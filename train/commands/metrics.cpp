@@ -17,8 +17,8 @@ struct MetricsOptions {
   std::string run, output = "-";
 };
 
-/// Numbers by step and name.
-struct NumbersOfSteps {
+/// Metrics by step and name.
+struct StepTable {
   std::vector<std::string> names = {"step"};
   std::map<std::uint64_t, std::map<std::string, double>> rows = {};
 
@@ -34,7 +34,7 @@ struct NumbersOfSteps {
     }
   }
 
-  /// Lines of a file as it is now, the last without its end.
+  /// Adds the JSON lines of a file, whose last line may be incomplete.
   void add_lines(std::string_view text) {
     for_each_line(text, [&](std::string_view line, std::size_t) { add(Json::parse(line)); });
   }
@@ -57,7 +57,7 @@ struct NumbersOfSteps {
 void metrics_command(const MetricsOptions& options) {
   PosixStorage storage;
   const RunDirectory run = RunDirectory::read(storage, options.run);
-  NumbersOfSteps numbers;
+  StepTable numbers;
   for (const char* name : {metrics_name, clock_name})
     if (const Path file = run.path() / name; storage.exists(file))
       numbers.add_lines(read_file(storage, file));
@@ -68,7 +68,7 @@ void metrics_command(const MetricsOptions& options) {
 
 void add_metrics(const Command& program) {
   const auto [command, options] = program.command(
-      "metrics", "the numbers of a run as a table, a row for each step", metrics_command);
+      "metrics", "print the metrics of a run as a table, one row per step", metrics_command);
   add_run(command, options.run, "directory of the run");
   command.option("--output,-o", &options.output, writable_names, "FILE").shows_default();
 }

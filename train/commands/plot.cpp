@@ -21,9 +21,9 @@
 namespace bochner {
 namespace {
 
-/// A model and what its attention sees of the first specimen.
+/// Model with the attention inputs of its first specimen.
 struct Inspected {
-  std::unique_ptr<Task> task;  ///< null where its data cannot be read
+  std::unique_ptr<Task> task;  ///< null if its data cannot be read
   std::unique_ptr<Learner> own;
   Learner& learner;
   Specimens specimens;
@@ -44,8 +44,8 @@ struct Inspected {
   bool has_memory() const { return specimens.count > 0 && has_blocks(learner.model()); }
 };
 
-/// A glance; `probe` looks closer.
-constexpr MemoryOptions glance{.probe = {.draws = 8}, .windows = 4, .length = 1024};
+/// Cheaper than the defaults of `probe`.
+constexpr MemoryOptions coarse_memory{.probe = {.draws = 8}, .windows = 4, .length = 1024};
 
 std::string contents_of(const MetricsLog& log, const Inspected& now,
                         const std::vector<LinearPart>& linear) {
@@ -53,7 +53,7 @@ std::string contents_of(const MetricsLog& log, const Inspected& now,
   for (const auto& [key, name] :
        {std::pair{"loss", "loss"}, {"lr", "learning rate"}, {"grad_norm", "gradient norm"}})
     if (log.curves.contains(key)) curves.push_back(name);
-  std::string text = curves.empty() ? "no lines of training losses" : joined(curves);
+  std::string text = curves.empty() ? "no training losses" : joined(curves);
   if (std::ranges::any_of(now.layers, &AttentionLayer::density))
     text += ", spectrum and k(delta) before and after";
   if (!linear.empty()) text += ", filters and state spaces";
@@ -65,7 +65,7 @@ struct PlotOptions : ModelOptions {
   bool json = false;
 };
 
-/// A model on its data, or from its facts where these cannot be read.
+/// Opens a model with its data, or from its facts if these cannot be read.
 Inspected inspected(const LoadedRun& run) {
   try {
     return Inspected(make_task(run.config, {run.checkpoint.facts()}));
@@ -102,7 +102,7 @@ Page page_of(const PlotOptions& options, const LoadedRun& run, const MetricsLog&
   }
   if (now.has_memory())
     add_memory(page, study_memory(model, now.specimens, read_spec<StackSpec>(run.config, "model"),
-                                  glance));
+                                  coarse_memory));
   add_examples(page, now);
   return page;
 }
@@ -112,7 +112,7 @@ MetricsLog metrics_of(FileStorage& storage, const Path& directory) {
   return read_metrics(storage.exists(metrics) ? read_file(storage, metrics) : "", metrics.string());
 }
 
-/// Writes RUN/report.html, one page with everything in it; or prints what has been learned.
+/// Writes RUN/report.html, or prints the learned curves (--json).
 void plot_command(const PlotOptions& options) {
   const LoadedRun run = load_run(options.run, options.sets);
   const Path directory = parse_run_reference(options.run).directory;
@@ -139,11 +139,10 @@ void plot_command(const PlotOptions& options) {
 
 void add_plot(const Command& program) {
   const auto [command, options] =
-      program.command("plot", "pictures of a run: RUN/report.html", plot_command);
+      program.command("plot", "write a report of a run with charts: RUN/report.html", plot_command);
   add_run(command, options.run);
-  command.flag(
-      "--json", &options.json,
-      "print spectra, kernels and time kernels as JSON lines instead, at the start and now");
+  command.flag("--json", &options.json,
+               "print initial and learned spectra, kernels and time kernels as JSON lines instead");
   add_model_changes(command, options);
 }
 

@@ -18,7 +18,7 @@ namespace bochner {
 namespace {
 
 struct PredictOptions : ModelOptions {
-  std::vector<std::string> inputs;  ///< none for standard input
+  std::vector<std::string> inputs;  ///< empty for standard input
   std::string output = "-";
   bool lines = false, tokens = false, latent = false;
   std::size_t draws = 0;
@@ -27,17 +27,17 @@ struct PredictOptions : ModelOptions {
   static bool is_latent(const Config& config) { return config.text("model.kind") == "vae"; }
 };
 
-/// Whether questions are texts.
+/// Whether the inputs are texts.
 bool reads_texts(const Config& config) {
   const std::string& kind = config.text("data.kind");
   return kind == "bytes" || kind == "texts";
 }
 
-/// Texts, and what each is called.
+/// Texts and their names.
 struct NamedTexts {
   std::vector<std::string> texts, names;
 
-  /// Gives all processes those of the first one.
+  /// Broadcasts the texts of the first process.
   void share(Processes& processes) {
     processes.share(texts);
     processes.share(names);
@@ -48,7 +48,7 @@ struct NamedTexts {
     names.push_back(std::move(name));
   }
 
-  /// `file` is empty where it is the only one.
+  /// Adds a text named "FILE:NUMBER", or "NUMBER" if `file` is "".
   void add_part(std::string text, const std::string& file, std::size_t number) {
     add(std::move(text),
         file.empty() ? std::to_string(number) : fmt::format("{}:{}", file, number));
@@ -69,22 +69,22 @@ std::vector<std::string> inputs_of(const PredictOptions& options) {
   if (::isatty(STDIN_FILENO))
     fmt::print(
         stderr,
-        "note     reads standard input, to Ctrl-D; name files behind the run to read those\n");
+        "note     reading standard input until Ctrl-D; name files after the run to read them\n");
   return {"-"};
 }
 
-std::string only(const PredictOptions& options) {
-  demand(options.inputs.size() <= 1, "{}: a second input; this model reads one table at a time",
+std::string only_input(const PredictOptions& options) {
+  demand(options.inputs.size() <= 1, "{}: second input; this model reads one table at a time",
          options.inputs.size() > 1 ? options.inputs[1] : "");
   return inputs_of(options)[0];
 }
 
-/// Sequences that are computed at a time.
+/// Returns the number of sequences per batch.
 std::size_t batch_size(const Config& config) {
   return read_spec<TrainSpec>(config, "train").validation_batch();
 }
 
-/// The table with a question.
+/// Reads the table to predict from.
 NamedArray read_table(const Config& config, const AnswersTables* tables, const std::string& input) {
   ReadOptions reading = tables ? tables->read_options() : table_options(config);
   if (tables) reading.csv.named_columns = tables->input_columns();
@@ -92,12 +92,12 @@ NamedArray read_table(const Config& config, const AnswersTables* tables, const s
     std::erase(reading.csv.columns, config.text(asked));
   refuse_pipe(input);
   if (config.flag("data.stamps"))
-    reading.csv.missing = "nan";  // rows without values are asked for: the learner fills in others
+    reading.csv.missing = "nan";  // those rows are to be predicted; the learner fills in others
   return read_array(input, reading);
 }
 
-/// Each input is a text, or each line of them is, or the rows of tables where the model learned
-/// such.
+/// Reads one text per input, per line (--lines), or per table row if the model was trained on
+/// tables.
 NamedTexts read_texts(const PredictOptions& options, const Config& config) {
   const bool of_tables =
       config.text("data.kind") == "texts" && !config.text("data.label_column").empty();
@@ -117,11 +117,11 @@ NamedTexts read_texts(const PredictOptions& options, const Config& config) {
     else
       all.add(std::string(input.text()), input.name());
   }
-  demand(!all.texts.empty(), "the input holds no line");
+  demand(!all.texts.empty(), "the input is empty");
   return all;
 }
 
-/// A column of names in front.
+/// Inserts a first column with the names.
 NamedArray with_names(const NamedArray& array, const std::vector<std::string>& names) {
   const std::size_t rows = array.values.shape()[0], columns = array.values.shape()[1];
   NamedArray named;
@@ -136,7 +136,7 @@ NamedArray with_names(const NamedArray& array, const std::vector<std::string>& n
   return named;
 }
 
-/// ask() with the parameters as they are, or with each draw of their posterior: take(answer, n).
+/// Calls take(ask(), n) with the learned parameters, or with each draw n of their posterior.
 template <class Ask, class Take>
 void each_draw(const PredictOptions& options, const Config& config, Module& model, const Ask& ask,
                const Take& take) {
@@ -149,7 +149,7 @@ void each_draw(const PredictOptions& options, const Config& config, Module& mode
   }
 }
 
-/// The mean over draws; what is the same in all stays as it is.
+/// Returns the mean of ask() over draws; values equal in all draws keep their bits.
 template <class Ask>
 NamedArray mean_over_draws(const PredictOptions& options, const Config& config, Module& model,
                            const Ask& ask) {
@@ -167,7 +167,7 @@ NamedArray mean_over_draws(const PredictOptions& options, const Config& config, 
   return mean;
 }
 
-/// ln of the mean over draws of probabilities given as logarithms.
+/// Returns the logarithm of the mean probability over draws.
 template <class Ask>
 std::vector<TextScores> mean_scores(const PredictOptions& options, const Config& config,
                                     Module& model, const Ask& ask) {
@@ -184,7 +184,7 @@ std::vector<TextScores> mean_scores(const PredictOptions& options, const Config&
   return mean;
 }
 
-/// A row for each text, or for each token of them.
+/// Scores texts: one row per text, or per token (--tokens).
 NamedArray score(const PredictOptions& options, const Config& config, Learner& learner,
                  const NamedTexts& all, Processes& processes) {
   WritesText& writer = *learner.abilities().writes;
@@ -196,7 +196,7 @@ NamedArray score(const PredictOptions& options, const Config& config, Learner& l
                         : score_table(writer.tokenizer(), scores);
 }
 
-/// Batches of texts are shared among the processes; each knows all of the table.
+/// Predicts texts; the processes share the batches, and each returns the whole table.
 NamedArray predict_texts(AnswersTexts& answers, const std::vector<std::string>& texts,
                          std::size_t batch, Processes& processes) {
   NamedArray result;
@@ -214,7 +214,7 @@ NamedArray predict_texts(AnswersTexts& answers, const std::vector<std::string>& 
   return result;
 }
 
-/// What is expected of examples given their latent means, or (--latent) the latent variables.
+/// Returns expected examples given their latent means, or (--latent) the latent variables.
 NamedArray predict_latent(const PredictOptions& options, const Config& config,
                           const LearnerAbilities& can) {
   if (can.texts) {
@@ -224,7 +224,7 @@ NamedArray predict_latent(const PredictOptions& options, const Config& config,
     result.texts[0] = all.names;
     return result;
   }
-  const NamedArray table = read_table(config, can.tables, only(options));
+  const NamedArray table = read_table(config, can.tables, only_input(options));
   NamedArray result = options.latent ? can.latent->latent(table) : can.tables->predict(table);
   make_table_for(options.output, result);
   return result;
@@ -247,9 +247,9 @@ NamedArray answer_texts(const PredictOptions& options, const Config& config, Lea
 
 NamedArray answer_table(const PredictOptions& options, const Config& config, Learner& learner) {
   AnswersTables* tables = learner.abilities().tables;
-  demand(tables, "{}: this model predicts nothing from a table: {}", options.run,
+  demand(tables, "{}: this model does not predict from tables: {}", options.run,
          learner.describe());
-  const NamedArray table = read_table(config, tables, only(options));
+  const NamedArray table = read_table(config, tables, only_input(options));
   NamedArray result =
       mean_over_draws(options, config, learner.model(), [&] { return tables->predict(table); });
   for (const std::string& note : tables->notes())
@@ -257,7 +257,7 @@ NamedArray answer_table(const PredictOptions& options, const Config& config, Lea
   return result;
 }
 
-/// What a model says about texts or a table; of a table the first process, while others wait.
+/// Predicts from texts or a table; for a table the first process works and the others wait.
 NamedArray predict(const PredictOptions& options, const LoadedRun& run, SharedWork& work) {
   const bool texts = reads_texts(run.config), shared = texts && !options.is_latent(run.config);
   if (!shared && !work.leads()) return {};
@@ -268,19 +268,19 @@ NamedArray predict(const PredictOptions& options, const LoadedRun& run, SharedWo
                : answer_table(options, run.config, *learner);
 }
 
-/// The run, with a model for which these options are.
+/// Loads the run and throws std::invalid_argument if options do not apply to its model.
 LoadedRun run_of(const PredictOptions& options) {
   LoadedRun run = load_run(options.run, options.sets);
   const std::string& kind = run.config.text("data.kind");
-  demand(reads_texts(run.config) || !options.lines, "--lines: is for models of texts, not of {}",
+  demand(reads_texts(run.config) || !options.lines, "--lines applies to models of texts, not of {}",
          kind);
   const bool is_vae = options.is_latent(run.config);
-  demand(is_vae || !options.latent, "--latent: is for a vae, not for {}",
+  demand(is_vae || !options.latent, "--latent applies to a vae, not to {}",
          run.config.text("model.kind"));
   demand(!is_vae || (!options.tokens && options.draws == 0),
-         "--tokens, --draws: mean nothing to a vae");
-  demand(kind == "bytes" || !options.tokens, "--tokens: is for language models of bytes, not of {}",
-         kind);
+         "--tokens and --draws have no effect with a vae; remove them");
+  demand(kind == "bytes" || !options.tokens,
+         "--tokens applies to language models of bytes, not of {}", kind);
   return run;
 }
 
@@ -288,7 +288,7 @@ void predict_command(const PredictOptions& options) {
   SharedWork work(*options.line);
   const LoadedRun run = work.first_opens(options, run_of);
   NamedArray result = predict(options, run, work);
-  // In a file of numbers texts are called by theirs.
+  // Files of numbers identify texts by their index.
   if (reads_texts(run.config) && is_array_file(options.output)) result.texts.erase(0);
   if (work.leads()) write_array(options.output, result);
   work.end();
@@ -298,23 +298,22 @@ void predict_command(const PredictOptions& options) {
 
 void add_predict(const Command& program) {
   const auto [command, options] =
-      program.command("predict", "what a model says about new data", predict_command);
+      program.command("predict", "predict from new data", predict_command);
   command.shares_work();
   command.memory_advice(
-      "out of memory; lower train.validate.batch with --set, or give less at a time");
+      "out of memory; lower train.validate.batch with --set, or give less input at a time");
   options.line = &command.line();
   add_run(command, options.run);
   command.option("inputs", &options.inputs,
                  std::string("tables: ") + readable_formats +
-                     "; for models of texts any files, each a text; none for standard input",
+                     "; models of texts: any files, each a text (default: standard input)",
                  "FILE");
   command.option("--output,-o", &options.output, writable_names, "FILE").shows_default();
   command.flag("--lines", &options.lines, "models of texts: each line is a text");
   command.flag("--tokens", &options.tokens,
-               "language models: the log probability of every token, not of the text");
+               "language models: log probability of every token, not of the text");
   command.flag("--latent", &options.latent,
-               "vae: mean and deviation of the latent variable, not what is expected given its "
-               "mean");
+               "vae: mean and deviation of the latent variable, not the data expected at its mean");
   add_draws(command, options.draws);
   add_model_changes(command, options);
 }

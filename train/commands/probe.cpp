@@ -17,19 +17,19 @@ struct ProbeCommand : ModelOptions {
   bool json = false;
 };
 
-/// How strongly what a model makes of a token depends on the tokens before it.
+/// Measures how strongly outputs depend on earlier tokens.
 void probe_command(const ProbeCommand& options) {
   demand(options.memory.windows >= 1 && options.memory.windows <= 10000,
          "--windows {}: must be between 1 and 10000", options.memory.windows);
   demand(options.memory.probe.draws <= 10000, "--draws {}: must be at most 10000",
          options.memory.probe.draws);
   demand(options.memory.probe.draws != 1,
-         "--draws 1: must be 0, exact, or at least 2, whose differences tell the error");
-  demand(options.memory.length != 1, "--length 1: must be 0, for all tokens, or at least 2");
+         "--draws 1: must be 0 (exact) or at least 2, to estimate the error");
+  demand(options.memory.length != 1, "--length 1: must be 0 (all tokens) or at least 2");
   if (!options.report.empty()) require_folder(options.report);
   const LoadedRun run = load_run(options.run, options.sets);
   const auto learner = load_learner(run, options);
-  // Those that the facts hold are enough for most, so that the data need not be there.
+  // The specimens in the facts usually suffice, so that the data are not needed.
   std::optional<LoadedTask> loaded;
   Specimens specimens = kept_specimens(*learner);
   if (options.memory.windows > most_specimens) {
@@ -55,15 +55,16 @@ void probe_command(const ProbeCommand& options) {
 
 void add_probe(const Command& program) {
   const auto [command, options] = program.command(
-      "probe", "the memory of a run: how strongly outputs depend on older inputs", probe_command);
+      "probe", "measure the memory of a run: how strongly outputs depend on older inputs",
+      probe_command);
   add_run(command, options.run);
   command.number("--draws", &options.memory.probe.draws,
-                 "random cotangents for each window; 0: one for each channel, exact");
+                 "random cotangents per window; 0: one per channel, exact");
   command.number("--windows", &options.memory.windows,
-                 "validation examples to look at; more than 16 are read from the data");
-  command.number("--length", &options.memory.length, "their first tokens, 0 for all");
-  command.number("--seed", &options.seed, "of the cotangents");
-  command.option("--report", &options.report, "also write a page with pictures", "FILE");
+                 "validation examples; more than 16 are read from the data");
+  command.number("--length", &options.memory.length, "tokens of each example, 0 for all");
+  command.number("--seed", &options.seed, "seed of the cotangents");
+  command.option("--report", &options.report, "also write a page with charts", "FILE");
   command.flag("--json", &options.json, "print JSON lines");
   add_model_changes(command, options);
 }

@@ -8,8 +8,8 @@
 #include <initializer_list>
 #include <new>
 
-// Take the place of OpenBLAS's own variables of these names. OpenBLAS reads them when it is loaded
-// and then starts no threads, which would receive the signals that this process holds.
+// Override the variables of these names in OpenBLAS, which reads them when it is loaded and then
+// starts no threads. Its threads would receive the signals that this process holds.
 extern "C" {
 int blas_num_threads = 1;
 int blas_cpu_number = 1;
@@ -27,7 +27,7 @@ namespace {
   _exit(1);
 }
 
-/// Ends in one line instead of an illegal instruction.
+/// Exits with one line instead of dying of an illegal instruction.
 void require_processor() {
   bool fits = true;
   __builtin_cpu_init();
@@ -44,8 +44,8 @@ void require_processor() {
         "since about 2013); build it here, from source");
 }
 
-/// Otherwise the next file that is opened, such as one of a run, would receive what is printed.
-/// Each is opened for the other direction, so that using it still fails.
+/// Opens closed standard streams, or the next opened file would receive the output. Each is opened
+/// for the other direction, so that using it still fails.
 void open_standard_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (::fcntl(stream, F_GETFD) < 0 &&
@@ -53,7 +53,7 @@ void open_standard_streams() {
       return;
 }
 
-/// A terminate handler. Memory may be too short to throw an exception, or to handle one.
+/// Terminate handler: memory may be too short to throw or handle an exception.
 [[noreturn]] void end_program() {
   try {
     if (std::current_exception()) std::rethrow_exception(std::current_exception());

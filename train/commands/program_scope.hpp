@@ -1,5 +1,5 @@
 #pragma once
-/// The state of the process that a command runs in.
+/// Process state of a command: streams, signals, terminate handler.
 
 #include <bochner/train/run/signals.hpp>
 #include <exception>

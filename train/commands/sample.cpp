@@ -21,13 +21,13 @@ struct SampleOptions {
   std::string output = "-";
 };
 
-/// Texts that are continued side by side, so that their tokens are rows of the same products.
+/// Texts continued at once: their tokens are rows of the same matrix products.
 constexpr std::size_t most_at_once = 64;
 constexpr std::size_t most_of_prompt = 1 << 20;
-/// Draws of a prior, which are made in one array.
+/// Draws of a prior, made in one array.
 constexpr std::size_t most_of_prior = 1 << 16;
 
-/// The lines of a file, "-" for standard input; or the prompt.
+/// Returns --prompt, or the lines of --prompts ("-" for standard input).
 std::vector<std::string> prompts_of(const SampleOptions& options) {
   if (options.prompts.empty()) {
     demand(!options.prompt.empty(), "--prompt: must hold at least one byte");
@@ -48,7 +48,7 @@ std::vector<std::string> prompts_of(const SampleOptions& options) {
   return prompts;
 }
 
-/// Each token as soon as there is one.
+/// Prints each token as soon as it is drawn.
 void write_one(WritesText& writer, const std::string& prompt, const ContinuationOptions& options) {
   static_cast<void>(writer.language_model().start());  // may have no steps
   fmt::print("{}", prompt);
@@ -60,7 +60,7 @@ void write_one(WritesText& writer, const std::string& prompt, const Continuation
   std::putchar('\n');
 }
 
-/// Text after text, under a line that counts them or as a line of JSON.
+/// Prints texts under numbered lines, or as JSON lines.
 void write_all(WritesText& writer, const std::vector<std::string>& prompts, bool json,
                const ContinuationOptions& options) {
   for (std::size_t first = 0; first < prompts.size(); first += most_at_once) {
@@ -78,15 +78,15 @@ void write_all(WritesText& writer, const std::vector<std::string>& prompts, bool
   }
 }
 
-/// Draws of the prior.
+/// Writes draws of the prior of a vae.
 void sample_prior(const SampleOptions& options, const LoadedRun& run) {
   demand(options.prompts.empty() && options.prompt == SampleOptions().prompt && !options.json,
-         "--prompt, --prompts, --json: are for models that continue a text, not for {}",
+         "--prompt, --prompts and --json apply to language models, not to {}",
          run.config.text("model.kind"));
   const ContinuationOptions usual;
   demand(
       options.continuation.sampling == usual.sampling && options.continuation.bytes == usual.bytes,
-      "--temperature, --top-k, --top-p, --bytes: are for models that continue a text, not for {}",
+      "--temperature, --top-k, --top-p and --bytes apply to language models, not to {}",
       run.config.text("model.kind"));
   demand(options.count <= most_of_prior, "--count {}: must be at most {}", options.count,
          most_of_prior);
@@ -105,7 +105,7 @@ void check_options(const SampleOptions& options) {
   demand(options.count > 0 && options.count <= most_of_prompt,
          "--count {}: must be between 1 and {}", options.count, most_of_prompt);
   demand(options.prompts.empty() || options.prompt == SampleOptions().prompt,
-         "--prompt, --prompts: give one of them");
+         "--prompt and --prompts exclude each other; give one");
 }
 
 void sample_command(const SampleOptions& options) {
@@ -114,12 +114,10 @@ void sample_command(const SampleOptions& options) {
   const Config& config = run.config;
   const std::string& kind = config.text("data.kind");
   if (config.text("model.kind") == "vae") return sample_prior(options, run);
-  demand(options.output == "-", "--output: is for a vae; other samples are printed");
-  demand(
-      kind == "bytes",
-      "{}: data.kind = \"{}\": only models of bytes write text; bochner eval tells how good this "
-      "one is",
-      options.run, kind);
+  demand(options.output == "-", "--output applies to a vae; other samples are printed");
+  demand(kind == "bytes",
+         "{}: data.kind = \"{}\": only models of bytes write text; use bochner eval or predict",
+         options.run, kind);
   std::vector<std::string> prompts;
   for (const std::string& prompt : prompts_of(options))
     prompts.insert(prompts.end(), options.count, prompt);
@@ -138,23 +136,24 @@ void add_sample(const Command& program) {
       "sample", "continue a prompt, or draw from the prior of a vae", sample_command);
   command.memory_advice("out of memory; lower --count or --bytes, or give fewer prompts");
   add_run(command, options.run);
-  command.option("--prompt", &options.prompt, "text to continue (default: a line end)", "TEXT");
+  command.option("--prompt", &options.prompt, "text to continue (default: a newline)", "TEXT");
   command.option("--prompts", &options.prompts,
                  "continue each line of a file, - for standard input", "FILE");
   command.number("--count", &options.count,
-                 "how many texts to write of each prompt, side by side; vae: how many samples");
+                 "texts to generate for each prompt, at once; vae: number of samples");
   command.option("--output,-o", &options.output, std::string("vae: ") + writable_names, "FILE")
       .shows_default();
   ContinuationOptions& continuation = options.continuation;
   command.number("--bytes", &continuation.bytes,
-                 "how many bytes to add; a model of words ends with the piece that reaches them");
+                 "bytes to add; with word pieces, ends with the piece that reaches them");
   SamplingOptions& sampling = continuation.sampling;
   command.number("--temperature", &sampling.temperature,
-                 "below 1 is more cautious, 0 takes the most probable token");
-  command.number("--top-k", &sampling.top_k, "only the N most probable tokens, 0 for all");
-  command.number("--top-p", &sampling.top_p, "only the most probable tokens that together reach N");
+                 "softmax temperature; 0 takes the most probable token");
+  command.number("--top-k", &sampling.top_k, "sample from the N most probable tokens, 0 for all");
+  command.number("--top-p", &sampling.top_p,
+                 "sample from the most probable tokens whose probabilities sum to N");
   command.number("--seed", &continuation.seed, "seed of the random numbers");
-  command.flag("--json", &options.json, "print a line of JSON for each text");
+  command.flag("--json", &options.json, "print JSON lines");
   add_weights(command, options.live_weights);
 }
 

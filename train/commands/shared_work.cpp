@@ -19,23 +19,24 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// What one of them has where they begin to differ.
-std::string told_at(const std::vector<std::string>& words, std::size_t place) {
+/// Returns the word at a place, or "nothing more".
+std::string word_at(const std::vector<std::string>& words, std::size_t place) {
   return place < words.size() ? words[place] : "nothing more";
 }
 
+/// Describes the first difference between two lists of words.
 std::string words_of_difference(const std::string& other, const std::string& first) {
   const std::vector<std::string> there = lines_of(other), here = lines_of(first);
   const auto place = std::size_t(std::ranges::mismatch(there, here).in1 - there.begin());
-  return fmt::format("{} where that has {}", told_at(there, place), told_at(here, place));
+  return fmt::format("{} instead of {}", word_at(there, place), word_at(here, place));
 }
 
-/// The others wait until the first one has told it, and may outlive it.
+/// Throws `error` in the first process; the others wait for it to print and throw ReportedByFirst.
 template <class Error>
 [[noreturn]] void fail_together(Processes& processes, ExitCode code, const Error& error) {
   if (processes.leads()) throw error;
   processes.end();
-  throw ToldByFirst{code};
+  throw ReportedByFirst{code};
 }
 
 }  // namespace
@@ -59,16 +60,16 @@ void require_one_command(Processes& processes, const std::vector<std::string>& w
     fail_together(
         processes, exit_usage,
         std::invalid_argument(fmt::format(
-            "{} was started with other words than process 0: {}; give all processes the same "
-            "ones, but for --threads and --jobs",
+            "{} was started with other arguments than process 0: {}; give all processes the same "
+            "ones, except --threads and --jobs",
             processes.name(*rank), words_of_difference(typed[*rank], typed[0]))));
   if (const auto rank = first_other(computed))
     fail_together(
         processes, exit_data,
         DataError(processes.name(*rank), " computes other bits than process 0: ", computed[*rank],
                   " there, ", computed[0],
-                  " here; give all machines the same build, and processors of one kind, or "
-                  "with the preset portable of one width of vectors"));
+                  " here; use the same build and the same kind of processor on all machines, or "
+                  "the preset portable and one vector width"));
 }
 
 Processes meet(const CommandLine& line) {
@@ -82,7 +83,7 @@ void require_one_text(Processes& processes, const std::string& mine, const std::
   if (const auto rank = first_other(processes.texts(mine)))
     fail_together(processes, exit_data,
                   DataError(processes.name(*rank), " reads other ", called,
-                            " than process 0; give all machines the same files"));
+                            " than process 0; use the same files on all machines"));
 }
 
 SharedWork::SharedWork(const CommandLine& line) : processes_(meet(line)) {

@@ -1,30 +1,30 @@
 #pragma once
-/// Commands whose work is shared by the processes that were started together; one alone is the
-/// first of them.
+/// Work that a command shares among the processes of mpirun; a single process is the first one.
 
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/distributed/processes.hpp>
 
 namespace bochner {
 
-/// Of the others than the first process, where that tells what is wrong: they end with its code.
-struct ToldByFirst {
+/// Thrown in the other processes if the first one reports an error: they exit with its code.
+struct ReportedByFirst {
   ExitCode code;
 };
 
-/// The processes that were started together by this command; once in a program.
+/// Connects the processes of this command; call it once per program.
 Processes meet(const CommandLine& line);
-/// Throws in the first process where one of them has other words, std::invalid_argument, or would
-/// compute other bits, DataError; in the others ToldByFirst.
+/// Throws in the first process if another has other words (std::invalid_argument) or computes other
+/// bits (DataError), and ReportedByFirst in the others.
 void require_one_command(Processes& processes, const std::vector<std::string>& words,
                          const std::string& numerics);
-/// Throws where one of them has not read what the first one has, which is `called` so: DataError
-/// in the first, ToldByFirst in the others.
+/// Throws if a process has read another text than the first one, DataError in the first and
+/// ReportedByFirst in the others. `called` names the text in the message.
 void require_one_text(Processes& processes, const std::string& mine, const std::string& called);
-/// What was typed behind the name of the program, but for --threads and --jobs.
+/// Returns the typed words that all processes must share: all but --threads, --jobs and the
+/// program.
 std::vector<std::string> agreed_words(std::span<char* const> words);
 
-/// Each process has its share of the threads. Errors end all: mpirun does.
+/// Shares threads among the processes. An error in one ends all, by mpirun.
 class SharedWork {
  public:
   explicit SharedWork(const CommandLine& line);
@@ -32,29 +32,28 @@ class SharedWork {
   Processes& processes() { return processes_; }
   /// Whether this process reads standard input and prints.
   bool leads() const { return processes_.leads(); }
-  /// make() in the first process, and then in the others: what is wrong for all is told once.
+  /// Calls make() in the first process, then in the others, so that common errors are printed once.
   template <class Make>
   auto first_alone(const Make& make) {
-    std::string go_on = "go on";
-    if (!leads()) processes_.share(go_on);
+    std::string turn = "next";
+    if (!leads()) processes_.share(turn);
     auto made = make();
-    if (leads()) processes_.share(go_on);
+    if (leads()) processes_.share(turn);
     return made;
   }
-  /// load(options) of a run in the first process, and then in the others of the checkpoint that it
-  /// has opened: a run that trains has newer ones meanwhile. The first one tells for all that data
-  /// have changed.
+  /// Calls load(options) in the first process, then in the others with the checkpoint that it
+  /// opened, since a training run may have saved newer ones. Only the first notes changed data.
   template <class Options, class Load>
   auto first_opens(Options options, const Load& load) {
     if (!leads()) processes_.share(options.run);
-    options.tells_changes = leads();
+    options.notes_changes = leads();
     auto loaded = load(options);
     const auto run = loaded.checkpoint.path().parent_path().parent_path();
     options.run = fmt::format("{}@{}", run.string(), loaded.checkpoint.state().step);
     if (leads()) processes_.share(options.run);
     return loaded;
   }
-  /// Waits for the others, at the end.
+  /// Waits at the end for the others.
   void end() { processes_.end(); }
 
  private:

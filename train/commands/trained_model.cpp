@@ -17,8 +17,8 @@ std::shared_ptr<Module> trained_module(const std::string& run) {
 void write_tensors(const std::string& file, const std::vector<NamedTensor>& tensors) {
   std::vector<TensorRecord> records;
   for (const NamedTensor& named : tensors) {
-    require(is_valid_tensor_name(named.name), "write_tensors", "no name for a tensor: '",
-            named.name, "'; use letters, digits and ._/-, at most ", max_tensor_name_bytes);
+    require(is_valid_tensor_name(named.name), "write_tensors", "invalid tensor name '", named.name,
+            "'; use letters, digits and ._/-, at most ", max_tensor_name_bytes);
     records.push_back({named.name, named.tensor->shape(), named.tensor->data()});
   }
   write_output(file, [&](const Sink& sink) { write_safetensors(sink, std::move(records)); });

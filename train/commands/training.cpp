@@ -36,7 +36,7 @@ struct ForkOptions : TrainingOptions {
   std::string parent, resets;
 };
 
-/// What was typed as a shell reads it, for meta.json.
+/// Returns the typed command, quoted for a shell, for meta.json.
 std::string typed_words(const TrainingOptions& options) {
   return fmt::format("{}",
                      fmt::join(options.line->words() | std::views::transform(shell_word), " "));
@@ -48,8 +48,8 @@ Path new_run(const TrainingOptions& options) {
   return Path("runs") / (config.has_filename() ? config : config.parent_path()).stem();
 }
 
-/// How much of the data a validation looks at, and how much of the time of the training that takes:
-/// a step costs about three times what its forward pass does.
+/// Describes the share of the data and of the training time that validation takes; a training step
+/// costs about three forward passes.
 std::string describe_validation(Session& session) {
   const TrainSpec& spec = session.spec();
   const Dataset& data = session.task().data();
@@ -72,7 +72,8 @@ std::string describe_partition(Session& session) {
                      format_bytes(double(whole)));
 }
 
-/// The estimate takes a pass or two, which is nothing for runs of a sweep, whose words nobody sees.
+/// Prints the header. The estimate takes a pass or two; runs of a sweep, which print nothing, skip
+/// it.
 void print_header(Session& session, Progress& progress, bool with_estimate) {
   const std::size_t processes = session.processes().size();
   progress.line(fmt::format("{} · {}{} · seed {}", version_line(),
@@ -88,7 +89,7 @@ void print_header(Session& session, Progress& progress, bool with_estimate) {
   progress.line("run      " + session.path().string());
 }
 
-/// What to say of the best checkpoint, which is not always the last one.
+/// Describes the best checkpoint, which may not be the last one.
 std::string words_of_best(Session& session) {
   const TrainerState& state = session.state();
   if (state.best.empty()) return "";
@@ -101,7 +102,7 @@ std::string words_of_best(Session& session) {
                          : "");
 }
 
-/// The last words; `program` is what was typed to start it.
+/// Prints how the run ended and returns the exit code; `program` is the typed program name.
 int report(StopReason reason, Session& session, SignalGuard& signals, Progress& progress,
            const std::string& program) {
   const TrainerState& state = session.state();
@@ -124,7 +125,7 @@ int report(StopReason reason, Session& session, SignalGuard& signals, Progress& 
   return exit_done;
 }
 
-/// The loop, whose errors say how to go on with this run.
+/// Runs the loop; its errors say how to continue this run.
 StopReason train(Session& session, Progress& progress, SignalGuard& signals, TapeObserver* observer,
                  std::uint64_t last_step, const std::string& program) {
   const std::string path = session.path().string(), run = shell_word(path);
@@ -142,7 +143,7 @@ StopReason train(Session& session, Progress& progress, SignalGuard& signals, Tap
   }
 }
 
-/// Where --until says that training stops, to be resumed; off for nowhere.
+/// Returns the period of --until, after which training stops; off for none.
 Period until_of(const TrainingOptions& options) {
   try {
     const Period until = parse_period(options.until);
@@ -153,8 +154,7 @@ Period until_of(const TrainingOptions& options) {
       "--until {}: write steps, epochs or tokens such as 500, 2e or 10Mt", options.until));
 }
 
-/// Trains and returns the exit code. `origin` says where a run that does not begin at step 0 comes
-/// from.
+/// Trains and returns the exit code. `origin` describes where a resumed or forked run starts.
 int drive(Session& session, SignalGuard& signals, ProgressMode mode, const TrainingOptions& options,
           const std::vector<std::string>& notes = {}, const std::string& origin = "") {
   options.line->needs_reader = false;
@@ -185,13 +185,13 @@ int drive(Session& session, SignalGuard& signals, ProgressMode mode, const Train
   return report(reason, session, signals, progress, program);
 }
 
-/// Where large texts are read at the start, says so and heeds signals.
+/// Returns callbacks that report the reading of large texts and stop it on a signal.
 DataReading with_signals(const SignalGuard& signals, ProgressMode mode) {
   return {[mode](const std::string& text) { Progress(mode, 0, 0, 0).line(text); },
           [&signals] { return signals.stop_requested(); }};
 }
 
-/// Of a file or folder of data where a config is expected, one that is chosen for them, and shown.
+/// Reads the config; for a file or folder of data, chooses one and prints it.
 Config config_of(const TrainingOptions& options, ProgressMode mode) {
   if (!is_data(options.config)) return read_config(options.config, options.sets);
   Config asked(registered_parameters(), "the defaults");
@@ -199,19 +199,19 @@ Config config_of(const TrainingOptions& options, ProgressMode mode) {
   const std::string text =
       config_template_for(options.config, read_spec<CsvOptions>(asked, "data"));
   const Config config =
-      read_config_text(text, "the config that was chosen for " + options.config, options.sets);
+      read_config_text(text, "the config chosen for " + options.config, options.sets);
   const std::string data = shell_word(options.config);
   Progress progress(mode, 0, 0, 0);
   for (const auto line : std::views::split(text, '\n'))
     progress.line(std::string(line.begin(), line.end()));
   progress.line(
-      fmt::format("chosen   for {}, to be changed by --set or in a file: {} init {} -o FILE.toml",
+      fmt::format("chosen   for {}; change it with --set, or in a file: {} init {} -o FILE.toml",
                   data, shell_word(options.line->words()[0]), data));
   return config;
 }
 
-/// What a session is made with.
-struct Beginning {
+/// Inputs of a new session.
+struct SessionInputs {
   PosixStorage& storage;
   Processes& processes;
   DataReading reading;
@@ -222,43 +222,42 @@ struct Beginning {
   }
 };
 
-/// Trains with all processes that were started together: the first one begins a session, which the
-/// others join. `origin` says of a run that does not begin at step 0 where it comes from.
+/// Trains with all processes of mpirun: the first one begins a session, which the others join.
+/// `origin` describes where a resumed or forked run starts.
 int train_together(const TrainingOptions& options, SignalGuard& signals,
-                   const std::function<Session(const Beginning&)>& begin,
+                   const std::function<Session(const SessionInputs&)>& begin,
                    const std::function<std::string(Session&)>& origin = {}) {
   const ProgressMode asked = progress_mode(options.progress);
-  until_of(options);  // before there is a run
+  until_of(options);  // checked before a run is created
   Processes processes = meet(*options.line);
   const ProgressMode mode = processes.leads() ? asked : ProgressMode::none;
   PosixStorage storage;
   std::vector<std::string> notes;
   if (processes.size() > 1) share_processors(options.line->threads(), processes, notes);
   if (!processes.leads()) notes.clear();
-  const Beginning beginning{storage, processes, with_signals(signals, mode), notes};
+  const SessionInputs inputs{storage, processes, with_signals(signals, mode), notes};
   try {
-    Session session =
-        processes.leads() ? begin(beginning) : Session::join(processes, beginning.reading);
+    Session session = processes.leads() ? begin(inputs) : Session::join(processes, inputs.reading);
     const int code = drive(session, signals, mode, options, notes, origin ? origin(session) : "");
     processes.end();
     return code;
   } catch (const AgreedError&) {
     if (processes.leads()) throw;
-    processes.end();  // when the first one has told it
+    processes.end();  // after the first one has printed it
     return exit_failed;
   }
 }
 
-/// Of a schedule that is less than its name says. A run that goes on has heard it.
+/// Adds a note if a schedule "wsd" has no decay. Resumed runs do not repeat it.
 void note_schedule(const Config& config, std::vector<std::string>& notes) {
   if (config.text("optim.schedule.kind") == "wsd" && config.integer("optim.schedule.decay") == 0)
     notes.push_back(
-        "optim.schedule.kind = \"wsd\" never decays: optim.schedule.decay, its steps at the end, "
-        "is 0");
+        "optim.schedule.kind = \"wsd\" never decays; set optim.schedule.decay, its final steps, "
+        "above 0");
 }
 
 int train_command(const TrainingOptions& options, SignalGuard& signals) {
-  return train_together(options, signals, [&](const Beginning& with) {
+  return train_together(options, signals, [&](const SessionInputs& with) {
     const Config config = config_of(options, progress_mode(options.progress));
     note_schedule(config, with.notes);
     return Session::start(with.in(new_run(options), typed_words(options)), config);
@@ -266,7 +265,7 @@ int train_command(const TrainingOptions& options, SignalGuard& signals) {
 }
 
 int resume_command(const ResumeOptions& options, SignalGuard& signals) {
-  const auto resumed = [&](const Beginning& with) {
+  const auto resumed = [&](const SessionInputs& with) {
     return Session::resume(with.in(options.run), options.sets, options.strict, with.notes);
   };
   return train_together(options, signals, resumed, [](Session& session) {
@@ -278,14 +277,14 @@ void refuse_data(const ForkOptions& options) {
   if (!is_data(options.config)) return;
   const auto config = parse_run_reference(options.parent).directory / "config.toml";
   demand(false,
-         "{}: is data, and a fork takes a config, such as the parent's: {} fork {} {} --set {}",
+         "{}: is data, but a fork needs a config, such as the parent's: {} fork {} {} --set {}",
          options.config, shell_word(options.line->words()[0]), shell_word(options.parent),
          shell_word(config.string()),
          shell_word(fmt::format("data.files=[{}]", in_quotes(options.config))));
 }
 
 int fork_command(const ForkOptions& options, SignalGuard& signals) {
-  const auto forked = [&](const Beginning& with) {
+  const auto forked = [&](const SessionInputs& with) {
     refuse_data(options);
     const Config config = read_config(options.config, options.sets);
     note_schedule(config, with.notes);
@@ -310,9 +309,10 @@ void add_training(const Command& command, TrainingOptions& options) {
   command.option("--progress", &options.progress,
                  "bar, plain or none; auto: a bar on a terminal, else plain lines", "MODE");
   command.option("--until", &options.until,
-                 "stop after so many steps, epochs or tokens of the run; resume goes on", "PERIOD");
+                 "stop after this many steps, epochs or tokens of the run; resume continues",
+                 "PERIOD");
   command.flag("--profile", &options.profile,
-               "print at the end where the time went, by op; kept as profile.json");
+               "print the time per op at the end; also kept as profile.json");
 }
 
 }  // namespace
@@ -321,7 +321,7 @@ void add_train(const Command& program) {
   const auto [command, options] = program.command("train", "start a new run", train_command);
   command
       .option("config", &options.config,
-              "config file (TOML), or data, a file or a folder, for which one is chosen", "FILE")
+              "config file (TOML), or a file or folder of data, for which one is chosen", "FILE")
       .required();
   add_new_run(command, options);
   add_training(command, options);
@@ -329,10 +329,10 @@ void add_train(const Command& program) {
 
 void add_resume(const Command& program) {
   const auto [command, options] =
-      program.command("resume", "go on with a run, bit for bit", resume_command);
+      program.command("resume", "continue a run with the same bits", resume_command);
   add_run(command, options.run, "directory of the run");
   command.flag("--strict", &options.strict,
-               "refuse another build or machine than the checkpoint's");
+               "fail on another build or machine than the checkpoint's");
   add_training(command, options);
 }
 
@@ -341,8 +341,7 @@ void add_fork(const Command& program) {
       program.command("fork", "start a new run from the checkpoint of another", fork_command);
   command.option("parent", &options.parent, "RUN, RUN@best or RUN@STEP", "RUN").required();
   add_config_file(command, options.config);
-  command.option("--reset", &options.resets, "what starts anew: optimizer,schedule,data,ema",
-                 "LIST");
+  command.option("--reset", &options.resets, "what to reset: optimizer,schedule,data,ema", "LIST");
   add_new_run(command, options);
   add_training(command, options);
 }

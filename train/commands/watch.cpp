@@ -28,7 +28,7 @@ struct WatchOptions {
   double every = 2, page_every = 10, wait = 10;
 };
 
-/// A table in place on a terminal, elsewhere a line for each run that has news.
+/// Display of runs: a table in place on a terminal, otherwise a line per updated run.
 class WatchDisplay {
  public:
   explicit WatchDisplay(ProgressMode mode)
@@ -39,7 +39,7 @@ class WatchDisplay {
   void show(const WatchedRuns& watched) {
     if (silent_) return;
     in_place_ ? show_table(watched) : print_news(watched);
-    flush_output();  // a watch without a reader ends
+    flush_output();  // fails, and ends the watch, without a reader
   }
 
  private:
@@ -59,7 +59,7 @@ class WatchDisplay {
   LinesInPlace lines_;
 };
 
-/// The page of the runs, written anew now and then. That it cannot be written is said once.
+/// HTML page of the runs, rewritten periodically. A write error is printed once.
 class WatchedPage {
  public:
   explicit WatchedPage(const WatchOptions& options)
@@ -69,7 +69,7 @@ class WatchedPage {
         every_(options.page_every) {}
 
   void note_news() { stale_ = true; }
-  /// While the runs train, the page asks for itself again.
+  /// Writes the page, which reloads itself, if there is news and the period has passed.
   void write_if_due(const std::deque<RunView>& runs) {
     if (stale_ && Clock::now() >= next_) write(runs, every_.count());
   }
@@ -85,17 +85,17 @@ class WatchedPage {
     stale_ = false;
     next_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(every_);
   } catch (const IoError& error) {
-    if (!std::exchange(told_, true))
-      fmt::print(stderr, "{}; watching goes on without the page\n", printable(error.what()));
+    if (!std::exchange(warned_, true))
+      fmt::print(stderr, "{}; continuing without the page\n", printable(error.what()));
   }
 
   std::string title_, file_;
   Seconds every_;
   Clock::time_point next_ = Clock::now();
-  bool stale_ = false, told_ = false;
+  bool stale_ = false, warned_ = false;
 };
 
-/// False when a signal came first.
+/// Sleeps; returns false if a signal came first.
 bool sleep_for(double seconds, const SignalGuard& signals) {
   const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(Seconds(seconds));
   while (!signals.stop_requested() && Clock::now() < until)
@@ -104,8 +104,8 @@ bool sleep_for(double seconds, const SignalGuard& signals) {
   return !signals.stop_requested();
 }
 
-/// When what is watched is over: nobody has trained for a while where there is a run. A single run
-/// that is done is over at once.
+/// End of a watch: there is a run and none has trained for `wait` seconds. A single run that is
+/// done ends it at once.
 class EndOfTraining {
  public:
   explicit EndOfTraining(const WatchOptions& options) : path_(options.run), wait_(options.wait) {}
@@ -127,26 +127,25 @@ class EndOfTraining {
   Clock::time_point idle_since_ = Clock::now();
 };
 
-/// Refuses what cannot become a run.
-void require_possible(const std::string& path) {
+/// Throws std::invalid_argument if the path exists and is not a directory.
+void require_possible_directory(const std::string& path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   demand(!std::filesystem::exists(status) || std::filesystem::is_directory(status),
-         "{}: is no directory; give that of a run or of a sweep", path);
+         "{}: not a directory; give the directory of a run or of a sweep", path);
 }
 
-void say_what_is_awaited(FileStorage& storage, const WatchedRuns& watched,
-                         const std::string& path) {
+void print_waiting(FileStorage& storage, const WatchedRuns& watched, const std::string& path) {
   if (watched.runs().empty() && is_sweep(storage, path))
     fmt::print(stderr, "waiting  the sweep in {} has no run yet\n", printable(path));
   else if (watched.runs().empty())
-    fmt::print(stderr, "waiting  {} is not there yet\n", printable(path));
+    fmt::print(stderr, "waiting  {} does not exist yet\n", printable(path));
   else if (!watched.any(RunPhase::training) && !watched.all_done())
-    fmt::print(stderr, "waiting  nobody trains in {} now\n", printable(path));
+    fmt::print(stderr, "waiting  no run in {} is training\n", printable(path));
 }
 
 int watch_command(const WatchOptions& options, SignalGuard& signals) {
-  require_possible(options.run);
+  require_possible_directory(options.run);
   PosixStorage storage;
   WatchedRuns watched(storage, options.run);
   WatchDisplay display(progress_mode(options.progress));
@@ -157,7 +156,7 @@ int watch_command(const WatchOptions& options, SignalGuard& signals) {
       display.show(watched);
       page.note_news();
     }
-    if (first) say_what_is_awaited(storage, watched, options.run);
+    if (first) print_waiting(storage, watched, options.run);
     if (end.reached(watched)) break;
     page.write_if_due(watched.runs());
     if (!sleep_for(options.every, signals)) break;
@@ -171,17 +170,16 @@ int watch_command(const WatchOptions& options, SignalGuard& signals) {
 void add_watch(const Command& program) {
   const auto [command, options] = program.command(
       "watch", "follow runs in the terminal and on a page while they train", watch_command);
-  add_run(command, options.run, "directory of a run or of a sweep, also before it is there");
-  command.option("--every", &options.every, "seconds from one look to the next", "SECONDS")
+  add_run(command, options.run, "directory of a run or of a sweep; may not exist yet");
+  command.option("--every", &options.every, "seconds between updates", "SECONDS")
       .between(shortest_period, longest_period)
       .shows_default();
-  command.option("--wait", &options.wait, "seconds without training after which it ends", "SECONDS")
+  command.option("--wait", &options.wait, "end after this many seconds without training", "SECONDS")
       .between(0, longest_period)
       .shows_default();
   command.option("--output,-o", &options.output, "page (default: watch.html in the directory)",
                  "FILE");
-  command
-      .option("--page-every", &options.page_every, "seconds from one page to the next", "SECONDS")
+  command.option("--page-every", &options.page_every, "seconds between pages", "SECONDS")
       .between(shortest_period, longest_period)
       .shows_default();
   command.option("--progress", &options.progress,

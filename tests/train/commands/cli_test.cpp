@@ -19,7 +19,7 @@ int run(std::vector<std::string> words) {
   return cli(int(words.size()), pointers.data());
 }
 
-/// Those that end this thread's process, or are ignored where they would.
+/// Signals that end the process of this thread, or are ignored if they would.
 std::vector<int> held_signals() {
   sigset_t blocked;
   pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
@@ -34,9 +34,9 @@ std::vector<int> held_signals() {
 
 void own_end() { std::_Exit(3); }
 
-/// A program that has it in itself handles signals, children and its end as it likes.
+/// A program that embeds cli() keeps its own handling of signals, children and termination.
 TEST(Cli, LeavesTheProgramAsItWas) {
-  std::signal(SIGINT, SIG_DFL);  // which a shell ignores for what it starts with &
+  std::signal(SIGINT, SIG_DFL);  // shells ignore it in programs started with &
   const std::vector<int> held = held_signals();
   EXPECT_EQ(std::count(held.begin(), held.end(), SIGINT), 0);
   const std::terminate_handler usual = std::set_terminate(own_end);

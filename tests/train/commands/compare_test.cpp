@@ -28,7 +28,7 @@ struct Compare : testing::Test {
     sets.push_back("train.steps=40");
     return WrittenRun(storage, folder.path() / name, sets);
   }
-  /// Ten tokens a step, half a second each, losses that end at `last`.
+  /// Writes a run with ten tokens and half a second per step, and losses that end at `last`.
   void trained(const std::string& name, const std::vector<std::string>& sets, double last) {
     WrittenRun one = run(name, sets);
     for (int step = 10; step <= 40; step += 10) {
@@ -41,7 +41,7 @@ struct Compare : testing::Test {
     for (const Path& path : runs_in(storage, folder.path()))
       views.emplace_back(storage, path).refresh();
   }
-  /// The JSON lines of all runs.
+  /// Returns the JSON lines of all runs.
   std::vector<Json> lines(std::optional<double> goal = {}) {
     look();
     std::vector<Json> lines;
@@ -164,7 +164,7 @@ TEST_F(Compare, PutsMeansOfSeedsAtTheStepsThatAllHave) {
   WrittenRun other = run("seed=2", {"train.seed=2"});
   other.train(10, 6, 7);
   other.train(25, 5.5, 15.5);
-  run("seed=3", {"train.seed=3"});  // has not begun
+  run("seed=3", {"train.seed=3"});  // not started
   look();
   const RunGroup group = groups_of(views)[0];
   const Series loss = mean_curve(group, "loss", false), timed = mean_curve(group, "loss", true);
@@ -199,7 +199,7 @@ TEST_F(Compare, ShowsTheEndOfALongFall) {
   for (int step = 1; step <= 100; ++step) one.train(step, 1 + 9.0 / step, step);
   look();
   const std::string html = Comparison(views).page("runs").html();
-  EXPECT_THAT(html, HasSubstr("the top of the first fall is left out"));
+  EXPECT_THAT(html, HasSubstr("the top of the initial drop is cut off"));
   EXPECT_THAT(html, Not(HasSubstr(">8</text>")));
 }
 
@@ -209,7 +209,7 @@ TEST_F(Compare, ShowsRunsOfOneValidation) {
     run(std::string(1, char('a' + i)), {}).train(40, losses[i], seconds[i]);
   look();
   const std::string html = Comparison(views).page("runs").html();
-  EXPECT_THAT(html, Not(HasSubstr("the first fall")));
+  EXPECT_THAT(html, Not(HasSubstr("the initial drop")));
 }
 
 TEST(Names, AreThoseBelowTheCommonFolder) {
@@ -258,7 +258,7 @@ TEST_F(Compare, WatchesARunAndThoseThatBeginLater) {
     EXPECT_EQ(character_count(line), 12u);
 }
 
-/// Forks of different runs are no seeds of each other.
+/// Forks of different runs are not one group of seeds.
 TEST_F(Compare, KeepsForksOfDifferentRunsApart) {
   for (const char* seed : {"1", "2"}) {
     const std::string name = std::string("seed=") + seed;

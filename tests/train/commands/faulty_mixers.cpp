@@ -1,9 +1,9 @@
-/// The command with mixers, maps and densities that are wrong, for the words about them.
+/// Program with faulty mixers, maps and densities, to test the errors about them.
 #include <bochner/bochner.hpp>
 using namespace bochner;
 
-/// `throwing` throws what is no std::exception, `hidden` uses parameters that it visits only to
-/// initialise them.
+/// `throwing` throws something other than a std::exception, `hidden` uses parameters that it visits
+/// only to initialise them.
 class Faulty : public Mixer {
  public:
   explicit Faulty(const MixerSpec& spec)
@@ -23,7 +23,7 @@ class Faulty : public Mixer {
   Linear hidden_;
 };
 
-/// A linear map of tokens, which is right as it is; `one_way` has it in one direction only.
+/// Correct linear map of tokens; `one_way` supports one direction only.
 class Plain : public Mixer {
  public:
   explicit Plain(const MixerSpec& spec) : causal_(spec.causal), map_(spec.width, spec.width) {
@@ -41,7 +41,7 @@ class Plain : public Mixer {
   Linear map_;
 };
 
-/// Sees padding, where it sees all tokens.
+/// Sees padding if it sees all tokens.
 struct Unpadded : Plain {
   using Plain::Plain;
   Var forward(Tape& tape, const Var& x, const Layout& layout) override {
@@ -67,8 +67,7 @@ class Stepless : public Mixer {
   Linear map_;
 };
 
-/// `lying` has signed features and says that they have none, `batch_mean` adds what others of the
-/// batch have.
+/// `lying` has signed features but declares them positive, `batch_mean` adds the batch mean.
 class Map : public FeatureMap {
  public:
   explicit Map(const FeatureSpec& spec) : kind_(spec.kind), density_(make_density(spec.density)) {}
@@ -85,7 +84,7 @@ class Map : public FeatureMap {
   std::unique_ptr<SpectralDensity> density_;
 };
 
-/// `misfit` has the closed form of another scale, `short` fewer frequencies than it should.
+/// `misfit` has the closed form of another scale, `short` too few frequencies.
 class Density : public SpectralDensity {
  public:
   explicit Density(const DensitySpec& spec)

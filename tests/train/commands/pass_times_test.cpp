@@ -9,7 +9,7 @@
 namespace bochner {
 namespace pass_times_test {
 
-/// Those of shards that cross are one pass, since they go on side by side.
+/// Passes of shards with cross-shard reductions count as one, since they run interleaved.
 TEST(PassTimes, FillNoMoreThanTheirSteps) {
   for (const std::size_t turns : {1, 2}) {
     const Config config =

@@ -24,17 +24,18 @@ TEST(AgreedWords, LeaveOutTheProgramAndWhatIsOfItsMachine) {
   EXPECT_THAT(agreed_words(words), ElementsAre("train", "'a b'", "--run", "c"));
 }
 
-/// The first process says what is wrong, and the others end with its code in silence.
+/// Expects an error in the first process, and in the others a silent exit with its code.
 template <class Error, class Action>
-void expect_told_by_first(bool leads, ExitCode code, const Action& action,
-                          const testing::Matcher<std::string>& said) {
+void expect_reported_by_first(bool leads, ExitCode code, const Action& action,
+                              const testing::Matcher<std::string>& said) {
   if (leads)
     EXPECT_THAT(message_of<Error>(action), said);
   else
-    EXPECT_THAT(action, testing::Throws<ToldByFirst>(testing::Field(&ToldByFirst::code, code)));
+    EXPECT_THAT(action,
+                testing::Throws<ReportedByFirst>(testing::Field(&ReportedByFirst::code, code)));
 }
 
-/// What three processes do of which the last one has these words and numerics.
+/// Expects an error of three processes, the last of which has these words and numerics.
 template <class Error>
 void expect_refused(const Words& words, const std::string& numerics, ExitCode code,
                     const testing::Matcher<std::string>& said) {
@@ -44,19 +45,19 @@ void expect_refused(const Words& words, const std::string& numerics, ExitCode co
       require_one_command(processes, last ? words : Words{"train", "a.toml"},
                           last ? numerics : "build 1");
     };
-    expect_told_by_first<Error>(processes.leads(), code, meeting, said);
+    expect_reported_by_first<Error>(processes.leads(), code, meeting, said);
   });
 }
 
 TEST(RequireOneCommand, SaysWhichWordsDiffer) {
   using Error = std::invalid_argument;
-  expect_refused<Error>({"eval", "a.toml"}, "build 1", exit_usage,
-                        testing::AllOf(StartsWith("process 2 on "),
-                                       HasSubstr(" process 0: eval where that has train;")));
+  expect_refused<Error>(
+      {"eval", "a.toml"}, "build 1", exit_usage,
+      testing::AllOf(StartsWith("process 2 on "), HasSubstr(" process 0: eval instead of train;")));
   expect_refused<Error>({"train", "a.toml", "--until", "5"}, "build 1", exit_usage,
-                        HasSubstr(": --until where that has nothing more;"));
+                        HasSubstr(": --until instead of nothing more;"));
   expect_refused<Error>({"train"}, "build 1", exit_usage,
-                        HasSubstr(": nothing more where that has a.toml;"));
+                        HasSubstr(": nothing more instead of a.toml;"));
 }
 
 TEST(RequireOneCommand, SaysWhoComputesOtherBits) {
@@ -73,10 +74,10 @@ TEST(RequireOneCommand, IsSilentOfOne) {
 
 TEST(RequireOneText, SaysWhoReadsOthers) {
   run_processes(2, [](Processes& processes) {
-    expect_told_by_first<DataError>(
+    expect_reported_by_first<DataError>(
         processes.leads(), exit_data,
         [&] { require_one_text(processes, std::to_string(processes.rank()), "data"); },
-        EndsWith("reads other data than process 0; give all machines the same files"));
+        EndsWith("reads other data than process 0; use the same files on all machines"));
   });
 }
 

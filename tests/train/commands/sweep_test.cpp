@@ -140,7 +140,7 @@ TEST(RunJobs, TellsExitCodesAndKeepsOutput) {
   std::filesystem::remove(log);
 }
 
-// Who ignores SIGCHLD is never told how a child ended.
+// A process that ignores SIGCHLD never learns how a child ended.
 TEST(RunJobs, CountAnUnknownEndAsAFailure) {
   const auto before = std::signal(SIGCHLD, SIG_IGN);
   int code = -1;
@@ -165,7 +165,7 @@ TEST(RunJobs, WaitForWhoHasTheirLog) {
 TEST(RunJobs, AskForTheNextOneUntilThereIsNone) {
   std::vector<int> codes;
   const auto next = [&, count = 0]() mutable -> std::optional<Job> {
-    // The second one follows from how the first one ended.
+    // The second job depends on how the first one ended.
     if (count == 1 && codes.empty()) return std::nullopt;
     if (count == 2) return std::nullopt;
     const std::string code = count++ == 0 ? "3" : std::to_string(codes[0] + 1);
@@ -183,8 +183,8 @@ TEST(RunJobs, SaysWhatCannotBeStarted) {
                IoError);
 }
 
-/// How jobs ended that the first of three processes dealt out, one at a time in each; they run in
-/// an empty directory.
+/// Returns the results of jobs that the first of three processes assigns, one at a time each; they
+/// run in an empty directory.
 std::vector<int> codes_of_shared(const std::vector<std::string>& scripts,
                                  const std::function<bool(std::size_t begun)>& stopped) {
   const auto folder = std::filesystem::temp_directory_path() / ("jobs-" + std::to_string(getpid()));
@@ -199,7 +199,7 @@ std::vector<int> codes_of_shared(const std::vector<std::string>& scripts,
                log};
   };
   run_processes(3, [&](Processes& processes) {
-    receive_signals_here();  // and in the shells that it starts
+    receive_signals_here();  // also for the shells that it starts
     if (!processes.leads()) return help_with_jobs(processes, {.jobs = 1}, signals);
     run_shared_jobs(processes, {.jobs = 1},
                     {.next = next,
@@ -212,7 +212,7 @@ std::vector<int> codes_of_shared(const std::vector<std::string>& scripts,
 }
 
 TEST(SharedJobs, RunInAllProcessesAtTheSameTime) {
-  // The first three wait for each other.
+  // The first three jobs wait for each other.
   const std::string meet =
       "touch $$; for i in $(seq 1000); do [ $(ls | wc -l) -lt 3 ] || exit 5; sleep 0.01; done";
   EXPECT_THAT(codes_of_shared({meet, meet, meet, "exit 1", "exit 2", "kill -9 $$", "exit 75"},

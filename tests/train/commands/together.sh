@@ -1,19 +1,19 @@
-# What the harnesses of runs share that several processes train: mpirun, and the comparison of what they leave.
+# Functions for harnesses of distributed runs: mpirun and the comparison of files.
 # shellcheck shell=bash
 command -v mpirun >/dev/null || skip "there is no mpirun"
 "$bochner" --version | grep -q '^processes  Open MPI' || skip "this build has no MPI"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export ASAN_OPTIONS=detect_leaks=0:${ASAN_OPTIONS-} # Open MPI leaves memory behind
+export ASAN_OPTIONS=detect_leaks=0:${ASAN_OPTIONS-} # Open MPI leaks memory
 mpirun -n 2 --oversubscribe true 2>/dev/null || skip "mpirun cannot start processes here"
 
-together() { # together N WORD...: bochner in N processes
+together() { # together N WORD...: runs bochner in N processes
   local count=$1
   shift
   mpirun -n "$count" --oversubscribe --bind-to none "$bochner" "$@"
 }
 
-# Of two checkpoints that were saved at the same step, only the time that the run took may differ, and its digests.
-files_differ() { # files_differ RUN REFERENCE: what is not equal to the byte
+# Two checkpoints of the same step may differ only in the time of the run and its digests.
+files_differ() { # files_differ RUN REFERENCE: prints files whose bytes differ
   local file bytes
   differs "$bochner" "$1" "$2"
   for file in "$2"/checkpoints/*.ckpt; do
@@ -28,7 +28,7 @@ same_files() { # same_files RUN REFERENCE
   [ -z "$problem" ] || die "$1: $problem"
 }
 
-ranks_of() { # ranks_of PID: the processes that mpirun has started
+ranks_of() { # ranks_of PID: prints the processes that mpirun started
   pgrep -P "$1" -x "$(basename "$bochner")" || true
 }
 

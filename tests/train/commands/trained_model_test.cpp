@@ -25,7 +25,7 @@ TEST(WriteTensors, RefusesWhatIsNoName) {
     EXPECT_EQ(op_check::error_of([&] {
                 write_tensors(file, {{name, &a}});
               }),
-              std::string("[write_tensors] no name for a tensor: '") + name +
+              std::string("[write_tensors] invalid tensor name '") + name +
                   "'; use letters, digits and ._/-, at most 256");
   EXPECT_FALSE(std::filesystem::exists(file));
 }

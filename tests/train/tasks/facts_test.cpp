@@ -207,7 +207,7 @@ TEST_F(RunNames, DataThatHaveChangedAreNoted) {
   };
   EXPECT_EQ(words({}), "");
   write("a,y\n" + repeated("{0}", 21));
-  EXPECT_THAT(words({}), HasSubstr("the data are not those that the run was trained on"));
+  EXPECT_THAT(words({}), HasSubstr("the data differ from the training data"));
   EXPECT_EQ(words({}, false), "");
   EXPECT_EQ(words({"data.validation=0.2"}), "");
 }

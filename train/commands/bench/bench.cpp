@@ -46,7 +46,7 @@ struct Measurement {
   double operations_per_second() const { return operations / median * 1e3; }
 };
 
-/// One training step, whose ops a profile sees.
+/// Runs one training step, observed by `profile` if not null.
 void train_step(Optimizer& optimizer, const std::function<Var(Tape&)>& loss,
                 OpProfile* profile = nullptr) {
   if (profile) profile->step_began();
@@ -59,7 +59,7 @@ void train_step(Optimizer& optimizer, const std::function<Var(Tape&)>& loss,
   if (profile) profile->recorded("optimizer", 0);
 }
 
-/// What evaluation and prediction make of a batch.
+/// Runs the forward pass of evaluation and prediction.
 void forward_pass(const std::function<Var(Tape&)>& loss, OpProfile* profile) {
   if (profile) profile->step_began();
   Tape tape({.recording = false});
@@ -115,7 +115,7 @@ std::string as_text(const std::string& name, const Measurement& result) {
       result.profile.table(result.peak, result.triad));
 }
 
-/// Of all parameters: equal for equal bits.
+/// Digests the bits of all parameters.
 std::string digest_of(Module& model) {
   Digest digest;
   for (const NamedParameter& named : parameters_of(model)) {
@@ -141,7 +141,7 @@ std::string report(const ReferenceModel& reference, const BenchStepOptions& opti
   return words_of(reference, measure(problem, step, options.steps), options.json);
 }
 
-/// report(model) of a reference model, or of each of "all", from a process of its own.
+/// Prints report(model) for a reference model, or each of "all", from a child process.
 template <class Report>
 void print_each(const char* command, const BenchPassOptions& options, bool with_version,
                 const Report& report) {
@@ -153,14 +153,15 @@ void print_each(const char* command, const BenchPassOptions& options, bool with_
     fmt::print("{}", in_child([&] { return report(model); }));
 }
 
-/// Training steps on random tokens.
+/// Measures training steps on random tokens.
 void bench_step_command(const BenchStepOptions& options) {
-  demand(!options.bits || !options.json, "--json: --bits prints a digest and nothing else");
+  demand(!options.bits || !options.json,
+         "--json has no effect with --bits, which prints a digest; remove one");
   print_each("bench step", options, !options.json && !options.bits,
              [&](const ReferenceModel& model) { return report(model, options); });
 }
 
-/// Forward passes on random tokens.
+/// Measures forward passes on random tokens.
 void bench_predict_command(const BenchPassOptions& options) {
   print_each("bench predict", options, !options.json, [&](const ReferenceModel& model) {
     const ReferenceProblem problem = make_problem(model, options.batch);
@@ -170,7 +171,7 @@ void bench_predict_command(const BenchPassOptions& options) {
 }
 
 constexpr std::size_t width = 64, shortest = 256;
-/// Short sequences come in batches of this many tokens: more than the caches hold.
+/// Tokens per batch of short sequences, more than caches hold.
 constexpr std::size_t tokens_of_batch = 65536;
 
 struct BenchLengthOptions {
@@ -189,11 +190,11 @@ MixerSpec mixer_spec(const std::string& kind) {
 }
 
 struct Cost {
-  double nanoseconds;  ///< a token
-  double memory;       ///< bytes, at most
+  double nanoseconds;  ///< per token
+  double memory;       ///< peak bytes
 };
 
-/// One attention layer, forward and backward, causal.
+/// Measures a causal attention layer, forward and backward.
 Cost measure_layer(const std::string& kind, std::size_t length) {
   const std::size_t batch = std::max<std::size_t>(1, tokens_of_batch / length);
   const auto mixer = mixers().make(kind, mixer_spec(kind));
@@ -209,7 +210,8 @@ Cost measure_layer(const std::string& kind, std::size_t length) {
   return {1e9 * seconds / double(batch * length), peak_memory()};
 }
 
-/// A training step of a language model that computes its two blocks again in the backward pass.
+/// Measures a training step of a language model that recomputes its two blocks in the backward
+/// pass.
 Cost measure_checkpointed_step(std::size_t length) {
   LanguageModelSpec spec;
   spec.length = length;
@@ -285,15 +287,15 @@ void bench_checkpointed_step(const BenchLengthOptions& options) {
   }
 }
 
-/// Time per token and memory of linear and softmax attention, from 256 tokens to the longest.
+/// Prints time per token and memory of linear and softmax attention from 256 tokens to --longest.
 void bench_length_command(const BenchLengthOptions& options) {
   demand(options.longest >= shortest, "--longest {}: must be at least {}", options.longest,
          shortest);
   demand(options.limit >= 0, "--limit {}: must be a number, at least 0", options.limit);
   if (options.checkpoint) return bench_checkpointed_step(options);
   if (!options.json) print_header();
-  double softmax_seconds = 0;  // of the next pass, at least
-  std::size_t from = 0;        // where linear attention begins to be faster for good
+  double softmax_seconds = 0;  // lower bound for the next pass
+  std::size_t from = 0;        // length from which linear attention stays faster
   for (std::size_t length = shortest; length <= options.longest; length *= 2) {
     const Cost linear = cost_in_child([&] { return measure_layer("linear", length); });
     std::optional<Cost> softmax;
@@ -306,34 +308,33 @@ void bench_length_command(const BenchLengthOptions& options) {
     print_row(length, linear, softmax, options.json);
   }
   if (!options.json)
-    fmt::print("{}\n", from > 0
-                           ? fmt::format("linear attention is faster from T = {}", from)
-                           : "no length was measured from which on linear attention is faster");
+    fmt::print("{}\n", from > 0 ? fmt::format("linear attention is faster from T = {}", from)
+                                : "linear attention is not faster at the measured lengths");
 }
 
 void add_length(const Command& bench) {
-  const auto [command, options] =
-      bench.command("length", "linear and softmax attention over the length", bench_length_command);
-  command.number("--longest", &options.longest, "from 256 to this in powers of two");
+  const auto [command, options] = bench.command(
+      "length", "time linear and softmax attention over the length", bench_length_command);
+  command.number("--longest", &options.longest,
+                 "longest sequence; lengths are powers of two from 256");
   command.number("--limit", &options.limit,
-                 "seconds for a pass of softmax attention; longer ones are left out");
+                 "seconds per pass of softmax attention; longer passes are skipped");
   command.flag("--checkpoint", &options.checkpoint,
-               "instead, a training step on the longest sequence with model.checkpoint");
+               "time a training step on the longest sequence with model.checkpoint instead");
   command.flag("--json", &options.json, "print JSON lines");
 }
 
 void add_pass(const Command& command, BenchPassOptions& options, const char* what) {
   command.option("model", &options.model, reference_model_names(any_model)).required();
   command.number("--steps", &options.steps,
-                 fmt::format("{} to measure, after three that are not", what));
-  command.number("--batch", &options.batch,
-                 "sequences of a batch (default: the model's own number)");
+                 fmt::format("{} to measure, after three warm-up ones", what));
+  command.number("--batch", &options.batch, "sequences per batch (default: the model's)");
   command.flag("--json", &options.json, "print JSON lines");
 }
 
 void add_predict(const Command& bench) {
   const auto [command, options] = bench.command(
-      "predict", "forward passes of a reference model: what evaluation and prediction cost",
+      "predict", "time forward passes of a reference model, as in evaluation and prediction",
       bench_predict_command);
   add_pass(command, options, "passes");
 }
@@ -342,12 +343,11 @@ void add_predict(const Command& bench) {
 
 void add_bench(const Command& program) {
   const Command bench = program.group("bench", "measure speed");
-  bench.memory_advice(
-      "out of memory; lower the sizes that are measured, which bench COMMAND --help lists");
+  bench.memory_advice("out of memory; lower the measured sizes, listed by bench COMMAND --help");
   const auto [command, options] =
-      bench.command("step", "training steps of a reference model", bench_step_command);
+      bench.command("step", "time training steps of a reference model", bench_step_command);
   add_pass(command, options, "steps");
-  command.flag("--bits", &options.bits, "only a digest of the parameters after these steps");
+  command.flag("--bits", &options.bits, "print only a digest of the parameters after these steps");
   add_predict(bench);
   add_length(bench);
   add_generate_bench(bench);

@@ -22,7 +22,7 @@ std::vector<double> parts_of_one(std::size_t n) {
   return axis;
 }
 
-/// (T, N, D)
+/// Evaluates the encoding frame by frame: (T, N, D).
 Tensor frames_by_matrix(FusedProjection& fused, const Places& nodes,
                         const std::vector<double>& times) {
   const std::size_t N = nodes.count(), D = fused.width();
@@ -44,7 +44,7 @@ double relative_error(const Tensor& y, const Tensor& truth) {
   return largest > 0 ? apart / largest : apart;
 }
 
-/// With initial weights.
+/// Benchmarks an encoding with initial weights.
 void bench_encoding_command(const BenchEncodingOptions& options) {
   const auto& [side, frames, space, time, width, json] = options;
   require_measurable("--side", side);
@@ -109,9 +109,9 @@ Json json_of(const std::vector<EncodingWay>& ways) {
 
 void add_encoding_bench(const Command& bench) {
   const auto [command, options] = bench.command(
-      "encoding", "a fused encoding of a grid by its matrix, the addition theorem and FFT",
+      "encoding", "time a fused encoding of a grid by its matrix, the addition theorem and FFT",
       bench_encoding_command);
-  command.number("--side", &options.side, "places along each side of a frame");
+  command.number("--side", &options.side, "places per side of a frame");
   command.number("--frames", &options.frames, "times");
   command.number("--space", &options.space, "frequencies of space");
   command.number("--time", &options.time, "frequencies of time");

@@ -19,7 +19,7 @@ struct BenchGenerateOptions {
   bool json = false;
 };
 
-/// Random tokens fed to a model, texts side by side.
+/// Feeds random tokens to a model, one per text of a batch.
 class Feed {
  public:
   Feed(LanguageModel& model, std::size_t texts)
@@ -42,12 +42,12 @@ class Feed {
 };
 
 struct Pace {
-  double step;     ///< seconds from token to token, the median
-  double memory;   ///< bytes, at most
-  double reading;  ///< seconds that reading the weights of a step again and again takes
+  double step;     ///< median seconds per token
+  double memory;   ///< peak bytes
+  double reading;  ///< seconds to read the weights of a step
 };
 
-/// Bytes of all parameters, of the embedding only a row for each text.
+/// Returns the bytes of parameters read per step: of the embedding, one row per text.
 std::size_t weights_of_step(LanguageModel& model, std::size_t texts) {
   std::size_t numbers = 0;
   for (const auto& [name, parameter] : parameters_of(model)) {
@@ -57,7 +57,7 @@ std::size_t weights_of_step(LanguageModel& model, std::size_t texts) {
   return numbers * sizeof(real);
 }
 
-/// After a tenth of them that is not counted.
+/// Returns the median seconds of a step after a tenth of uncounted ones.
 double median_step(Feed& feed, std::size_t tokens) {
   for (std::size_t i = 0; i < tokens / 10 + 3; ++i) feed.next();
   std::vector<double> seconds(tokens);
@@ -102,7 +102,7 @@ void print_pace(const ReferenceModel& reference, const BenchGenerateOptions& opt
              100 * pace.reading / pace.step);
 }
 
-/// Tokens one by one, of one text and of several.
+/// Prints the speed of generation for one text and for a batch.
 void bench_generate_command(const BenchGenerateOptions& options) {
   require_measurable("--texts", options.texts);
   require_measurable("--tokens", options.tokens);
@@ -122,12 +122,13 @@ void bench_generate_command(const BenchGenerateOptions& options) {
 }  // namespace
 
 void add_generate_bench(const Command& bench) {
-  const auto [command, options] = bench.command(
-      "generate", "tokens one by one, of one text and of many", bench_generate_command);
+  const auto [command, options] =
+      bench.command("generate", "time token-by-token generation of one text and of a batch",
+                    bench_generate_command);
   command.option("model", &options.model, reference_model_names(writes_text)).shows_default();
-  command.number("--texts", &options.texts, "texts side by side, beside a single one");
-  command.number("--tokens", &options.tokens, "tokens of each to measure");
-  command.number("--position", &options.position, "tokens that come before them");
+  command.number("--texts", &options.texts, "texts in the batch");
+  command.number("--tokens", &options.tokens, "tokens per text to measure");
+  command.number("--position", &options.position, "tokens before the measured ones");
   command.flag("--json", &options.json, "print JSON lines");
 }
 

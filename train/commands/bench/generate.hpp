@@ -3,7 +3,7 @@
 
 namespace bochner {
 
-/// `bench generate`: tokens of a reference model one by one, of one text and of many.
+/// Adds `bench generate`: token-by-token generation of one text and of a batch.
 void add_generate_bench(const Command& bench);
 
 }  // namespace bochner

@@ -32,19 +32,19 @@ std::string read_all(int file) {
   return text;
 }
 
-/// How a child ends: with its result, or why there is none.
+/// Exit status of a child.
 enum class Ending : int { done, failed, out_of_memory, wrong_usage };
 
 [[noreturn]] void end_as(Ending ending) { _exit(int(ending)); }
 
-/// Without its parent nobody would read what it measures.
-void end_with(pid_t parent) {
+/// Makes the child die with its parent, which reads its result.
+void die_with(pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) end_as(Ending::failed);
 }
 
-/// Ends the process without its destructors: they belong to the parent.
-[[noreturn]] void be_child(int file, const std::function<std::string()>& body) {
+/// Runs `body` in the child and exits without destructors, which belong to the parent.
+[[noreturn]] void run_child(int file, const std::function<std::string()>& body) {
   receive_signals_here();
   try {
     dprintf(file, "%s", body().c_str());
@@ -65,11 +65,11 @@ void end_with(pid_t parent) {
 int status_of(pid_t child) {
   int status = 0;
   while (waitpid(child, &status, 0) < 0)
-    if (errno != EINTR) throw std::runtime_error("lost a process of its own");
+    if (errno != EINTR) throw std::runtime_error("lost the child process");
   return status;
 }
 
-/// More than latency times units on any processor yet, and registers for all of them.
+/// Independent chains: more than latency times units of any processor, and all fit in registers.
 constexpr std::size_t chains = 12;
 constexpr std::size_t rounds = 160'000'000;
 
@@ -80,7 +80,7 @@ template <class Vector>
 [[gnu::always_inline]] inline real multiply_add(std::size_t count) {
   Vector sums[chains], factor = Vector{} + real(0.999), term = Vector{} + real(0.001);
   for (std::size_t c = 0; c < chains; ++c) sums[c] = Vector{} + real(c);
-  // What the compiler cannot know it cannot compute beforehand.
+  // Hides the values from the compiler, which would compute the sums at compile time.
   asm volatile("" : "+x"(factor), "+x"(term));
   for (std::size_t i = 0; i < count; ++i) {
 #pragma GCC unroll 12
@@ -102,20 +102,20 @@ void require_measurable(const char* option, std::size_t count) {
 
 std::string in_child(const std::function<std::string()>& body) {
   int ends[2];
-  if (pipe(ends) != 0) throw std::runtime_error("cannot make a pipe to a process of its own");
+  if (pipe(ends) != 0) throw std::runtime_error("cannot make a pipe to a child process");
   const pid_t parent = getpid(), child = fork();
   if (child == 0) {
-    end_with(parent);
-    be_child(ends[1], body);
+    die_with(parent);
+    run_child(ends[1], body);
   }
   close(ends[1]);
   const std::string text = child > 0 ? read_all(ends[0]) : "";
   close(ends[0]);
-  if (child < 0) throw std::runtime_error("cannot start a process of its own");
+  if (child < 0) throw std::runtime_error("cannot start a child process");
   const int status = status_of(child);
   if (WIFSIGNALED(status))
     throw std::runtime_error("killed by signal " + std::to_string(WTERMSIG(status)) +
-                             ", perhaps for lack of memory");
+                             ", possibly out of memory");
   const Ending ending{WEXITSTATUS(status)};
   if (ending == Ending::out_of_memory) throw std::bad_alloc();
   if (ending == Ending::wrong_usage) throw std::invalid_argument(text);
@@ -153,7 +153,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// When each thread began and ended.
+/// Start and end time of each thread.
 struct Pass {
   std::vector<Clock::time_point> begun, ended;
   double seconds() const {
@@ -161,8 +161,7 @@ struct Pass {
   }
 };
 
-/// The shortest of ten times that `threads` threads take for body(thread), from when all of them
-/// are there.
+/// Returns the shortest of ten times that `threads` threads take for body(thread), after a barrier.
 template <class Body>
 double shortest_seconds(std::size_t threads, const Body& body) {
   const std::vector<Clock::time_point> of_threads(threads);
@@ -192,7 +191,7 @@ double shortest_seconds(std::size_t threads, const Body& body) {
 }  // namespace
 
 double measure_peak(std::size_t threads) {
-  // What products may use, which ONEDNN_MAX_CPU_ISA limits.
+  // Uses the vectors that products use, which ONEDNN_MAX_CPU_ISA may limit.
   const bool is_wide =
       __builtin_cpu_supports("avx512f") && gemm_backend().kernel.starts_with("avx512");
   const std::size_t count = rounds / chains;
@@ -218,7 +217,7 @@ double measure_triad(std::size_t threads) {
 }
 
 double measure_reading(std::size_t bytes, std::size_t threads) {
-  constexpr std::size_t at_once = 8, most = std::size_t(1) << 28;  // of a thread, in all passes
+  constexpr std::size_t at_once = 8, most = std::size_t(1) << 28;  // bytes per thread in all passes
   const std::size_t part = 1 + bytes / threads / (at_once * native_bytes);  // groups of vectors
   const std::size_t passes = 1 + most / (part * at_once * native_bytes);
   std::vector<real> x(threads * part * at_once * native_lane_count, 1), sums(threads);

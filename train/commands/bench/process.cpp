@@ -24,7 +24,8 @@ struct BenchProcessOptions {
   bool json = false;
 };
 
-/// Inputs even in 0, .., 10, and a sum of a wave along each of them with noise of deviation 0.1.
+/// Table with inputs uniform on [0, 10]; targets are a sum of one wave per input plus noise of
+/// standard deviation 0.1.
 struct Table {
   std::vector<std::vector<double>> inputs;
   std::vector<double> targets;
@@ -43,7 +44,7 @@ struct Table {
   }
 };
 
-/// The settings of bench/torch_process.py: a Gaussian kernel of length 1 and variance 1.
+/// Returns the settings of bench/torch_process.py: a Gaussian kernel of length 1 and variance 1.
 GaussianProcessSpec spec_of(const BenchProcessOptions& options) {
   GaussianProcessSpec spec{.inputs = options.inputs, .method = options.method, .trend = "none"};
   spec.density.kind = "gaussian";
@@ -79,7 +80,7 @@ void bench_process_command(const BenchProcessOptions& options) {
       options.method == "exact" || options.method == "cg" || options.method == "features";
   demand(known, "--method {}: must be exact, cg or features", options.method);
   demand(!options.features || options.method == "features",
-         "--features: is for --method features, not for {}", options.method);
+         "--features applies to --method features, not to {}", options.method);
   const std::vector<double> numbers = numbers_in_child([&] {
     const Gradient measured = measure_gradient(options);
     return std::vector{measured.seconds, measured.memory, measured.likelihood};
@@ -103,15 +104,16 @@ void bench_process_command(const BenchProcessOptions& options) {
 }  // namespace
 
 void add_process_bench(const Command& bench) {
-  const auto [command, options] =
-      bench.command("process", "the marginal likelihood of a Gaussian process with its gradient",
-                    bench_process_command);
+  const auto [command, options] = bench.command(
+      "process", "time the marginal likelihood of a Gaussian process with its gradient",
+      bench_process_command);
   command.number("--rows", &options.rows, "rows of the table");
-  command.number("--inputs", &options.inputs, "columns that they are told by");
+  command.number("--inputs", &options.inputs, "input columns");
   command.option("--method", &options.method, "exact, cg or features").shows_default();
   command.option(
       "--features", &options.features,
-      fmt::format("of the method features: cosines and sines (default: {})", usual_features), "N");
+      fmt::format("number of cosines and sines of --method features (default: {})", usual_features),
+      "N");
   command.flag("--json", &options.json, "print JSON");
 }
 

@@ -3,7 +3,7 @@
 
 namespace bochner {
 
-/// `bench process`: the marginal likelihood of a Gaussian process with its gradient.
+/// Adds `bench process`: marginal likelihood of a Gaussian process with its gradient.
 void add_process_bench(const Command& bench);
 
 }  // namespace bochner

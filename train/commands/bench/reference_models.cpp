@@ -28,11 +28,10 @@ constexpr ReferenceModel models[] = {
     {"hyena-lm-16k", "hyena", 64, 4, 32, 2, 4, 256, 16384, 1},
     {"s5-cls", "s5", 128, 4, 64, 4, 4, 20, 2048, 8, 10},
 };
-/// Of space, and of time, in the encoding of a field.
+/// Frequencies of space, and of time, in the encoding of a field.
 constexpr std::size_t field_frequencies = 32;
 
-/// Frequencies that are parameters themselves, the same for all heads: what the PyTorch models
-/// learn.
+/// Density whose frequencies are parameters, shared by all heads, as in the PyTorch models.
 class FreeFrequencies : public SpectralDensity {
  public:
   explicit FreeFrequencies(const DensitySpec& spec)
@@ -51,7 +50,7 @@ class FreeFrequencies : public SpectralDensity {
   Parameter frequencies_;  // (1, m, d)
 };
 
-/// By the names that papers have; others are kinds.
+/// Sets the mixer by the name used in papers; other names are mixer kinds.
 void choose_mixer(MixerSpec& spec, const std::string& name) {
   const bool gated = name == "gla" || name == "delta";
   spec.kind = gated ? "linear" : name == "s5" ? "ssm" : name;
@@ -76,7 +75,7 @@ TrunkSpec trunk_of(const ReferenceModel& reference) {
   return spec;
 }
 
-/// The loss of the model, which takes the batch.
+/// Makes a problem from a model and its batch.
 template <class Model, class... Batch>
 ReferenceProblem problem_of(std::unique_ptr<Model> model, std::size_t tokens, Batch... batch) {
   initialize(*model, 1);
@@ -86,7 +85,7 @@ ReferenceProblem problem_of(std::unique_ptr<Model> model, std::size_t tokens, Ba
   return {std::move(model), loss, tokens};
 }
 
-/// Types of the next events by a softmax, from types and times: what the PyTorch model does.
+/// Model that predicts the type of the next event from types and times, as in PyTorch.
 class EventClassifier : public Module {
  public:
   EventClassifier(const EventEncodingSpec& encoding, const StackSpec& stack)
@@ -118,7 +117,7 @@ EventEncodingSpec encoding_of(const ReferenceModel& reference) {
   return spec;
 }
 
-/// Gaps uniform on [0, 100].
+/// Draws times (B, T) with gaps uniform on [0, 100].
 Times random_times(std::size_t B, std::size_t T) {
   Times times(std::vector<std::size_t>{B, T});
   const RandomFunction random{1, Purpose::test, 3};
@@ -127,7 +126,7 @@ Times random_times(std::size_t B, std::size_t T) {
   return times;
 }
 
-/// What is read from every frame against random numbers.
+/// Field model with the mean squared error of its reconstruction as loss.
 class FrameReader : public FieldModel {
  public:
   using FieldModel::FieldModel;

@@ -31,19 +31,19 @@ struct ScaleOptions {
   CommandLine* line = nullptr;
 };
 
-/// Of a step, in this process.
+/// Cost of a training step in this process.
 struct StepCost {
   std::size_t shards = 1;
   bool partition = false;
   ShardPassTime pass;
-  std::vector<double> passes = {};  ///< seconds of each pass that was measured
-  std::vector<double> bytes = {};   ///< of the messages for each bucket
+  std::vector<double> passes = {};  ///< seconds of each measured pass
+  std::vector<double> bytes = {};   ///< message size per bucket
   double rest = 0;                  ///< seconds beyond the passes: additions, clipping, the update
 
   double all_bytes() const { return std::accumulate(bytes.begin(), bytes.end(), 0.0); }
 };
 
-/// Of parameters in the order in which a pass is done with them.
+/// Fills buckets with parameters in the order in which a pass finishes them.
 void fill_buckets(StepCost& cost, const std::vector<NamedParameter>& parameters,
                   const PassTimes& times) {
   std::vector<std::size_t> order(parameters.size());
@@ -52,7 +52,7 @@ void fill_buckets(StepCost& cost, const std::vector<NamedParameter>& parameters,
   std::size_t all = 0;
   for (const NamedParameter& named : parameters) all += named.parameter->value().size();
   const Buckets buckets(all, sizeof(real));
-  std::size_t next = 0, end = 0;  // of the parameters; of their numbers
+  std::size_t next = 0, end = 0;  // index of a parameter; of its numbers
   for (std::size_t bucket = 0; bucket < buckets.count; ++bucket) {
     while (end < buckets.begin_of(bucket + 1))
       end += parameters[order[next++]].parameter->value().size();
@@ -60,10 +60,10 @@ void fill_buckets(StepCost& cost, const std::vector<NamedParameter>& parameters,
     cost.bytes.push_back(double(buckets.begin_of(bucket + 1) - buckets.begin_of(bucket)) *
                          sizeof(real));
   }
-  cost.pass.whole.back() = cost.pass.seconds;  // with the loss
+  cost.pass.whole.back() = cost.pass.seconds;  // carries the loss
 }
 
-/// Steps in which this process computes all shards, of one batch each.
+/// Measures steps in which this process computes all shards, one batch each.
 StepCost measure_alone(Config config, Task& task, std::size_t steps) {
   const auto spec = read_spec<TrainSpec>(config, "train");
   apply_set(config, "train.accumulate=1");
@@ -80,7 +80,7 @@ StepCost measure_alone(Config config, Task& task, std::size_t steps) {
   cost.pass.seconds = mean_of(cost.passes);
   fill_buckets(cost, parameters, times);
   cost.rest = std::max(0.0, mean_of(seconds) - double(cost.shards) * cost.pass.seconds);
-  // Of several batches of a shard, only the last one leaves gradients that are whole.
+  // Gradients are complete only after the last of a shard's batches.
   const double before = double(spec.accumulate - 1) * cost.pass.seconds;
   for (double& whole : cost.pass.whole) whole += before;
   cost.pass.seconds += before;
@@ -88,7 +88,7 @@ StepCost measure_alone(Config config, Task& task, std::size_t steps) {
   return cost;
 }
 
-/// Between the first process and the last one.
+/// Measures the link between the first and the last process.
 Network measure_network(Processes& processes) {
   const std::size_t last = processes.size() - 1;
   std::string message(large_message, 'x');
@@ -112,12 +112,12 @@ Network measure_network(Processes& processes) {
   return {both[0], both[1]};
 }
 
-/// A step of so many processes, predicted.
+/// Predicted step of a number of processes.
 struct Forecast {
-  std::size_t processes = 1, messages = 0;      ///< that the busiest one sends
-  double bytes = 0;                             ///< of them
-  double compute = 0, exchange = 0, shown = 0;  ///< seconds: an exchange behind the passes; what
-                                                ///< of it is not hidden by them
+  std::size_t processes = 1, messages = 0;      ///< sent by the busiest process
+  double bytes = 0;                             ///< of these messages
+  double compute = 0, exchange = 0, shown = 0;  ///< seconds; shown: part of the exchange that the
+                                                ///< passes do not hide
   double step() const { return compute + shown; }
   double hidden() const { return exchange > 0 ? 1 - std::min(1.0, shown / exchange) : 1; }
 };
@@ -157,7 +157,7 @@ Forecast forecast_of(const StepCost& cost, std::size_t processes, const Network&
   return forecast;
 }
 
-/// Of the processes that were started, which is what a prediction is to be held against.
+/// Measured step of the started processes, to compare with the prediction.
 struct Measured {
   double step = 0, waited = 0;  ///< seconds
 };
@@ -175,7 +175,7 @@ Measured measure_together(const Config& config, Processes& processes, std::size_
   return {slowest[0], slowest[1]};
 }
 
-/// The slowest process has the say, in each pass another one.
+/// Scales the cost to the slowest process, which may differ between passes.
 void take_slowest(StepCost& cost, Processes& processes) {
   const double slower = mean_of(processes.largest(cost.passes)) / mean_of(cost.passes);
   cost.pass.seconds *= slower;
@@ -228,12 +228,13 @@ Json json_of(const Forecast& forecast, const Network& network) {
               {"latency_us", 1e6 * network.latency}};
 }
 
-/// Waiting is for messages and for processes that are slower: how much is hidden, the step tells.
+/// Prints the measured step. Waiting includes slower processes, so the hidden part is computed from
+/// the step.
 void print_measured(const Measured& measured, const Forecast& forecast) {
   const double shown = std::max(0.0, measured.step - forecast.compute);
   fmt::print(
       "measured {:.2f} ms a step with {} processes, {:+.1f} % of the prediction; {:.0f} % of the "
-      "exchange hidden, {:.2f} ms behind the passes\n",
+      "exchange hidden, {:.2f} ms of waiting after the passes\n",
       1e3 * measured.step, forecast.processes, 100 * (measured.step / forecast.step() - 1),
       100 * (1 - std::min(1.0, shown / std::max(forecast.exchange, 1e-9))), 1e3 * measured.waited);
 }
@@ -248,7 +249,7 @@ std::vector<std::size_t> parse_counts(const std::string& list) {
   return counts;
 }
 
-/// Those that the shards are enough for, and the one that was started.
+/// Returns the counts that have enough shards, and the number of started processes.
 std::vector<std::size_t> possible(std::vector<std::size_t> counts, std::size_t shards,
                                   std::size_t started) {
   std::erase_if(counts, [&](std::size_t count) { return count > shards; });
@@ -256,7 +257,7 @@ std::vector<std::size_t> possible(std::vector<std::size_t> counts, std::size_t s
   return counts;
 }
 
-/// What a step of a config costs, and how long it takes any number of processes with a network.
+/// Measures a training step of a config and predicts it for other numbers of processes.
 void bench_scale_command(const ScaleOptions& options) {
   require_measurable("--steps", options.steps);
   const std::vector<std::size_t> counts = parse_counts(options.counts);
@@ -267,8 +268,8 @@ void bench_scale_command(const ScaleOptions& options) {
   const Config config = work.first_alone([&] { return read_config(options.config, options.sets); });
   const auto task = work.first_alone([&] { return make_task(config); });
   demand(config.count("train.shards") >= processes.size(),
-         "train.shards: {} are too few for {} processes", config.count("train.shards"),
-         processes.size());
+         "train.shards = {}: must be at least the number of processes, {}",
+         config.count("train.shards"), processes.size());
   StepCost cost = measure_alone(config, *task, options.steps);
   Measured measured;
   if (processes.size() > 1) {
@@ -281,9 +282,9 @@ void bench_scale_command(const ScaleOptions& options) {
   const double alone = forecast_of(cost, 1, network).step();
   if (!options.json)
     print_head(cost, network,
-               asked                  ? "as --network says"
+               asked                  ? "from --network"
                : processes.size() > 1 ? "measured between the processes"
-                                      : "unless --network says otherwise");
+                                      : "assumed; set it with --network");
   for (const std::size_t count : possible(counts, cost.shards, processes.size())) {
     const Forecast forecast = forecast_of(cost, count, network);
     const bool is_here = processes.size() > 1 && count == processes.size();
@@ -304,16 +305,17 @@ void bench_scale_command(const ScaleOptions& options) {
 
 void add_scale_bench(const Command& bench) {
   const auto [command, options] = bench.command(
-      "scale", "a step of a config, predicted for many processes", bench_scale_command);
+      "scale", "time a training step and predict it for many processes", bench_scale_command);
   command.shares_work();
   options.line = &command.line();
   add_config_file(command, options.config);
-  command.option("--network", &options.network,
-                 "bits a second and latency of each process's link, as 10Gb,20us (default: under "
-                 "mpirun as measured, else 10Gb,20us)",
-                 "SPEED,LATENCY");
+  command.option(
+      "--network", &options.network,
+      "bandwidth and latency of each process's link, such as 10Gb,20us (default: measured "
+      "under mpirun, else 10Gb,20us)",
+      "SPEED,LATENCY");
   command.option("--processes", &options.counts, "numbers of processes", "LIST").shows_default();
-  command.number("--steps", &options.steps, "steps to measure, after two that are not");
+  command.number("--steps", &options.steps, "steps to measure, after two warm-up steps");
   add_sets(command, options.sets);
   command.flag("--json", &options.json, "print JSON lines");
 }

@@ -3,7 +3,7 @@
 
 namespace bochner {
 
-/// `bochner bench scale`: what a step of a run costs, and what it would cost many processes.
+/// Adds `bench scale`: time of a training step, and its prediction for many processes.
 void add_scale_bench(const Command& bench);
 
 }  // namespace bochner

@@ -31,8 +31,8 @@ std::string written(double number, Quantity quantity) {
   }
 }
 
-/// "1.61" of one run, "1.61 ± 0.02" of several, "1.61 ± 0.02 (2 of 3)" where not all have it.
-/// Rates and memory are there for the eye only.
+/// Formats "1.61" for one run, "1.61 ± 0.02" for several, "1.61 ± 0.02 (2 of 3)" if some lack it.
+/// Rates and memory have no interval.
 std::string cell(const std::vector<double>& values, std::size_t runs, Quantity quantity) {
   if (values.empty()) return "";
   const auto [mean, half] = confidence_interval(values);
@@ -42,7 +42,7 @@ std::string cell(const std::vector<double>& values, std::size_t runs, Quantity q
   return values.size() == runs ? text : text + fmt::format(" ({} of {})", values.size(), runs);
 }
 
-/// "done", "trains, 30 %"; of several "2 done, 1 trains".
+/// Returns "done" or "trains, 30 %"; for several runs "2 done, 1 trains".
 std::string state_of(const RunGroup& group) {
   if (group.runs.size() == 1) {
     const RunView& run = *group.runs[0];
@@ -63,7 +63,7 @@ std::string shortened(const std::string& text) {
                                                 : first_characters(text, longest_value - 1) + "…";
 }
 
-/// Runs down, keys across.
+/// Transposes a table: runs as rows, keys as columns.
 Table transposed(const Table& table) {
   Table turned{{"runs"}, {}};
   for (const auto& row : table.rows) turned.headers.push_back(row[0]);
@@ -74,8 +74,8 @@ Table transposed(const Table& table) {
   return turned;
 }
 
-/// Of a long curve the means of pieces: it is to be compared, its noise is not.
-Series in_pieces(const Series& series) {
+/// Averages a long curve over pieces to remove noise.
+Series downsampled(const Series& series) {
   constexpr std::size_t most_points = 400;
   const std::size_t n = series.x.size(), piece = n / most_points + 1;
   if (piece == 1) return series;
@@ -92,7 +92,7 @@ Series in_pieces(const Series& series) {
   return few;
 }
 
-/// Gives the time axis the unit that suits its length.
+/// Chooses the unit of the time axis by its length.
 void choose_unit(Chart& chart) {
   double longest = 0;
   for (const Series& series : chart.series)
@@ -106,8 +106,8 @@ void choose_unit(Chart& chart) {
                   " of training";
 }
 
-/// Where the fall of the first tenth takes more than half of the height, its top is left out, but
-/// not the end of a curve.
+/// Cuts off the top if the drop in the first tenth takes more than half of the height; keeps the
+/// ends of curves.
 void cut_first_fall(Chart& chart) {
   Extent steps, all, late;
   for (const Series& series : chart.series) {
@@ -125,7 +125,7 @@ void cut_first_fall(Chart& chart) {
     for (double& y : series.y)
       if (y > highest) y = std::numeric_limits<double>::quiet_NaN();
   chart.y.highest = highest;
-  chart.note = "the top of the first fall is left out";
+  chart.note = "the top of the initial drop is cut off";
 }
 
 std::string title_of(std::string key, bool by_time) {
@@ -169,7 +169,7 @@ Table Comparison::figure_table() const {
   return table;
 }
 
-/// What there is more of goes down.
+/// Puts the longer of groups and keys in rows.
 Table Comparison::difference_table() const {
   Table table{{"key"}, {}};
   for (const RunGroup& group : groups_) table.headers.push_back(group.name);
@@ -210,7 +210,7 @@ std::string Comparison::json() const {
   return lines;
 }
 
-/// Where there are more groups than colours, the last ones share one and lie below.
+/// Draws a chart; groups beyond the palette share one colour and are drawn first.
 std::string Comparison::chart_of(const std::string& key, bool by_time) const {
   const std::size_t count = groups_.size();
   const std::size_t coloured = count > palette_size ? palette_size - 1 : count;
@@ -224,7 +224,7 @@ std::string Comparison::chart_of(const std::string& key, bool by_time) const {
     series.mark = key == "loss" ? Mark::line : Mark::line_and_points;
     if (g >= coloured) series.name = std::exchange(others, "");
     if (g >= coloured || key == "loss") series.low.clear(), series.high.clear();
-    chart.series.push_back(in_pieces(series));
+    chart.series.push_back(downsampled(series));
   }
   if (key == "loss" || key == "valid") cut_first_fall(chart);
   if (by_time) choose_unit(chart);
@@ -258,19 +258,19 @@ std::vector<Figure> Comparison::large_figures() const {
 
 Page Comparison::page(const std::string& title) const {
   Page page(title, groups_.size() < run_count_
-                       ? "Runs that differ in nothing but the seed share a curve and a row: the "
-                         "mean, and its 95 % interval by Student's t."
-                       : "One curve and one row for each run.");
+                       ? "Runs that differ only in the seed share a curve and a row: the mean "
+                         "and its 95 % interval by Student's t."
+                       : "One curve and one row per run.");
   for (const std::string& note : notes_) page.paragraph("Note: " + note);
   page.figures(large_figures());
   page.section("Curves");
   page.charts(charts());
   page.section("Figures",
-               "Of the last line of metrics, and of the validation with the lowest loss. Seconds "
-               "are those of training steps, without validations and saves.");
+               "From the last line of metrics and the validation with the lowest loss. Seconds "
+               "count training steps, without validations and saves.");
   page.table(figure_table());
   if (differences_.empty()) return page;
-  page.section("Differences", "Keys of the config that are not the same.");
+  page.section("Differences", "Config keys whose values differ.");
   page.table(difference_table());
   return page;
 }

@@ -1,5 +1,5 @@
 #pragma once
-/// What `compare` and `watch` show of runs side by side: tables, JSON lines and a page.
+/// Tables, JSON lines and a page that compare runs, for `compare` and `watch`.
 
 #include <bochner/train/charts/page.hpp>
 #include <bochner/train/commands/compare/groups.hpp>
@@ -8,17 +8,17 @@ namespace bochner {
 
 class Comparison {
  public:
-  /// `goal` is a loss of validation to which the time is measured; by default the lowest one that
-  /// all reach, unless they learn different things. `runs` must outlive it, and not be read anew.
+  /// Measures the time to reach the validation loss `goal`, by default the lowest that all reach,
+  /// unless data or model kind differ. `runs` must outlive it and must not be refreshed.
   explicit Comparison(const std::deque<RunView>& runs, std::optional<double> goal = {});
 
-  /// Two tables in Markdown: figures, and keys that differ.
+  /// Returns two Markdown tables: figures, and keys that differ.
   std::string text() const;
-  /// A line for each group.
+  /// Returns a JSON line per group.
   std::string json() const;
-  /// Curves, figures and keys that differ.
+  /// Returns a page with curves, figures and keys that differ.
   Page page(const std::string& title) const;
-  /// What is wrong with the runs, or with comparing them: a line each.
+  /// Returns problems of the runs or of comparing them, a line each.
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:

@@ -18,7 +18,7 @@ std::optional<double> last_number(const Curve& curve) {
   return curve.y.empty() ? std::nullopt : std::optional(curve.y.back());
 }
 
-/// The index of the lowest value, nothing of no curve.
+/// Returns the index of the lowest value; nothing if the curve is empty.
 std::optional<std::size_t> place_of_lowest(const Curve& curve) {
   if (curve.y.empty()) return std::nullopt;
   return std::size_t(std::ranges::min_element(curve.y) - curve.y.begin());
@@ -36,7 +36,7 @@ std::optional<double> step_of_lowest(const RunView& run) {
   return place ? std::optional(valid.x[*place]) : std::nullopt;
 }
 
-/// By how much a key of the metrics grows in a second of training, from its first line to its last.
+/// Returns the growth of a metric per second of training, from its first to its last line.
 std::optional<double> growth(const RunView& run, const std::string& key) {
   const Curve& curve = run.curve(key);
   if (curve.x.size() < 2) return std::nullopt;
@@ -45,7 +45,7 @@ std::optional<double> growth(const RunView& run, const std::string& key) {
   return (curve.y.back() - curve.y.front()) / (*to - *from);
 }
 
-/// Until the first validation that is as low.
+/// Returns the seconds until the first validation loss of at most `goal`.
 std::optional<double> seconds_to(const RunView& run, double goal) {
   const Curve& valid = run.curve("valid");
   const auto found = std::ranges::find_if(valid.y, [&](double loss) { return loss <= goal; });
@@ -57,7 +57,7 @@ std::optional<double> largest(const Curve& curve) {
   return curve.y.empty() ? std::nullopt : std::optional(*std::ranges::max_element(curve.y));
 }
 
-/// The mean over the layers of the last numbers of their kernels.
+/// Returns the mean over layers of the last value of a kernel metric.
 std::optional<double> last_of_layers(const RunView& run, const std::string& key) {
   const auto found = run.metrics().kernels.find(key);
   if (found == run.metrics().kernels.end()) return std::nullopt;
@@ -66,7 +66,7 @@ std::optional<double> last_of_layers(const RunView& run, const std::string& key)
   return mean_of(numbers);
 }
 
-/// The keys of learned kernels that any run has logged.
+/// Returns the keys of learned kernels that any run has logged.
 std::set<std::string> kernel_keys(const std::vector<RunGroup>& groups) {
   std::set<std::string> keys;
   for (const RunGroup& group : groups)
@@ -95,7 +95,7 @@ class Figures {
   const std::vector<RunGroup>& groups_;
 };
 
-/// What training logs, in every kind of run.
+/// Whether every kind of run logs this key in training.
 bool is_of_training(const std::string& key) {
   return key == "tokens" || key == "epoch" || key == "loss" || key == "lr" || key == "grad_norm";
 }

@@ -13,7 +13,7 @@ namespace {
 constexpr const char* seed_key = "train.seed";
 constexpr const char* parent_key = "forked from";
 
-/// Digests all that makes a run except its seed.
+/// Digests the parent and all settings of a run except its seed.
 std::uint64_t identity_of(const RunView& run) {
   std::string text = run.parent() + "\n";
   for (const auto& [key, value] : run.settings())
@@ -21,7 +21,7 @@ std::uint64_t identity_of(const RunView& run) {
   return digest_of_elements(text);
 }
 
-/// "features=elu" of "features=elu,seed=2", as a sweep names its runs.
+/// Returns "features=elu" for "features=elu,seed=2", a name of a sweep's run.
 std::string without_seed(const std::string& name) {
   std::string kept;
   for (std::size_t begin = 0; begin <= name.size();) {
@@ -38,7 +38,7 @@ std::string first_to_last(const std::vector<std::string>& runs) {
   return runs.size() == 1 ? runs[0] : runs.front() + " … " + runs.back();
 }
 
-/// What the names have in common besides the seed.
+/// Returns the common part of the names without the seed.
 std::string name_of_group(const std::vector<std::string>& runs) {
   if (runs.size() == 1) return runs[0];
   const std::string common = without_seed(runs[0]);
@@ -56,7 +56,7 @@ void add_difference(std::vector<Difference>& all, const std::string& key,
   if (different.size() > 1) all.push_back(std::move(one));
 }
 
-/// Those that any of the runs has logged, as far as all of them have come.
+/// Returns steps that any run has logged, between the first and last that all have reached.
 std::set<double> common_steps(const std::vector<const RunView*>& runs, const std::string& key) {
   double first = -std::numeric_limits<double>::infinity(), last = -first;
   for (const RunView* run : runs) {
@@ -70,7 +70,7 @@ std::set<double> common_steps(const std::vector<const RunView*>& runs, const std
   return steps;
 }
 
-/// By straight lines; x is between the ends of the curve.
+/// Interpolates linearly; x is between the ends of the curve.
 double value_at(const Curve& curve, double x) {
   const auto above = std::size_t(std::ranges::lower_bound(curve.x, x) - curve.x.begin());
   if (curve.x[above] == x) return curve.y[above];
@@ -124,7 +124,7 @@ std::vector<Difference> differences(const std::vector<RunGroup>& groups) {
   std::vector<Difference> all;
   if (groups.empty()) return all;
   add_difference(all, parent_key, groups, &RunView::parent);
-  const Settings& keys = groups[0].runs[0]->settings();  // of all others too, in this order
+  const Settings& keys = groups[0].runs[0]->settings();  // equal in all groups, in this order
   for (std::size_t i = 0; i < keys.size(); ++i)
     if (keys[i].first != seed_key)
       add_difference(all, keys[i].first, groups, [i](const RunView& run) {
@@ -138,9 +138,7 @@ std::string objection(const std::vector<Difference>& differences) {
   for (const Difference& one : differences)
     if (one.key == "model.kind" || one.key.starts_with("data."))
       keys += (keys.empty() ? "" : ", ") + one.key;
-  return keys.empty()
-             ? ""
-             : "the runs do not learn the same (" + keys + "): their losses may not be comparable";
+  return keys.empty() ? "" : "runs differ in " + keys + ": their losses may not be comparable";
 }
 
 Series mean_curve(const RunGroup& group, const std::string& key, bool by_time) {

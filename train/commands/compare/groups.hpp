@@ -1,5 +1,5 @@
 #pragma once
-/// Runs side by side: those that differ in nothing but the seed are one group.
+/// Groups of runs that differ only in the seed.
 
 #include <bochner/train/run/log/run_view.hpp>
 #include <deque>
@@ -9,52 +9,51 @@
 
 namespace bochner {
 
-/// Names that tell runs apart: their paths below the deepest folder that holds them all.
+/// Returns the paths of runs below their deepest common folder.
 std::vector<std::string> short_names(const std::vector<Path>& runs);
 
 struct RunGroup {
   std::string name;
   std::vector<const RunView*> runs;
 };
-/// In the order of their first runs. Of one config and seed each run is a group of its own: they
-/// are no draws of the same. The views must outlive the groups.
+/// Groups runs, in the order of their first runs. Runs with equal config and seed stay separate:
+/// they are not independent draws. The views must outlive the groups.
 std::vector<RunGroup> groups_of(const std::deque<RunView>& runs);
 
-/// By the mean of the lowest losses of validation, those without any last.
+/// Sorts by the mean of the lowest validation losses; groups without any come last.
 void sort_by_best(std::vector<RunGroup>& groups);
 
-/// A key of the config, or "forked from", and its value in each group.
+/// Config key, or "forked from", with its value in each group.
 struct Difference {
   std::string key;
   std::vector<std::string> values;
 };
-/// Keys other than train.seed whose values are not the same in all groups.
+/// Returns keys other than train.seed whose values differ between groups.
 std::vector<Difference> differences(const std::vector<RunGroup>& groups);
-/// What the differences say against comparing losses: other data, another kind of model; or "".
+/// Returns why losses may not be comparable (other data or model kind); "" if they are.
 std::string objection(const std::vector<Difference>& differences);
 
-/// What a number counts, which is how it is written.
+/// Unit of a number, which decides its format.
 enum class Quantity { number, steps, rate, seconds, bytes };
 
-/// One number of each run, where it has it.
+/// Number of each run, if known.
 struct RunFigure {
-  std::string name;   ///< in JSON: "best_step"
-  std::string words;  ///< of a table; "" for one that is in JSON only
+  std::string name;   ///< in JSON, such as "best_step"
+  std::string words;  ///< in tables; "" for JSON only
   Quantity quantity = Quantity::number;
-  std::vector<std::vector<double>> values = {};  ///< of each group
+  std::vector<std::vector<double>> values = {};  ///< per group
 };
-/// Steps, last and best values, time and memory, numbers of learned kernels; `goal` is a loss of
-/// validation to which the time is measured. Figures that no run has are left out.
+/// Returns steps, last and best values, time and memory, numbers of learned kernels, and the time
+/// to reach the validation loss `goal`. Omits figures that no run has.
 std::vector<RunFigure> figures_of(const std::vector<RunGroup>& groups, std::optional<double> goal);
-/// The lowest loss of validation that all runs reach which have any, to four digits.
+/// Returns the lowest validation loss that all runs with validations reach, to four digits.
 std::optional<double> common_goal(const std::vector<RunGroup>& groups);
-/// The keys of validation that any run has logged, its loss in front.
+/// Returns the validation keys that any run has logged, the loss first.
 std::vector<std::string> measures_of(const std::vector<RunGroup>& groups);
 
-/// The mean of a key of the metrics over the runs of a group that have logged it, from the first to
-/// the last step that all of them have, by straight lines between steps that a run has; the
-/// interval of its 95 % by Student's t where there are several. By time, x is the mean seconds of
-/// training until the step.
+/// Returns the mean of a metric over the runs of a group that logged it, between the first and last
+/// common step, linearly interpolated; with 95 % intervals by Student's t if there are several.
+/// With `by_time`, x is the mean seconds of training until the step.
 Series mean_curve(const RunGroup& group, const std::string& key, bool by_time);
 
 }  // namespace bochner

@@ -18,7 +18,7 @@ std::string padded(const std::string& text, std::size_t width) {
   return kept + std::string(width - character_count(kept), ' ');
 }
 
-/// "  loss 1.412", "" where nothing was logged.
+/// Returns "  loss 1.412"; "" if the key was not logged.
 std::string last_in_words(const RunView& run, const char* key) {
   const Curve& curve = run.curve(key);
   return curve.y.empty() ? "" : fmt::format("  {} {:.4g}", key, curve.y.back());
@@ -29,7 +29,7 @@ std::string best_in_words(const RunView& run) {
   return losses.size() < 2 ? "" : fmt::format("  best {:.4g}", *std::ranges::min_element(losses));
 }
 
-/// Tokens a second and the time that is left, by the last lines of the clock.
+/// Returns tokens per second and remaining time, from the last lines of the clock.
 std::string pace_in_words(const RunView& run) {
   constexpr std::size_t lines = 20;
   const Curve& seconds = run.clock("seconds");
@@ -46,7 +46,7 @@ std::string pace_in_words(const RunView& run) {
                      format_count((tokens.y.back() - tokens.y[first]) / took));
 }
 
-/// The second half of a long curve: whether it still falls. The fall of the start would hide that.
+/// Returns the second half of a long curve, since the initial drop would hide the current trend.
 Curve recent(const Curve& curve, std::size_t width) {
   const std::size_t n = curve.y.size(), first = n < 4 * width ? 0 : n / 2;
   const auto from = [&](const std::vector<double>& numbers) {

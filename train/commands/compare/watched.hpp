@@ -1,5 +1,5 @@
 #pragma once
-/// Runs that are followed while they train, and a line for each.
+/// Runs followed while they train, and their status lines.
 
 #include <bochner/train/run/log/run_view.hpp>
 #include <deque>
@@ -8,15 +8,15 @@
 
 namespace bochner {
 
-/// A run, or all runs in a directory, those too that begin later.
+/// A run, or all runs in a directory, including later ones.
 class WatchedRuns {
  public:
-  /// `storage` must outlive it. Nothing need be there yet.
+  /// Watches a path that may not exist yet. `storage` must outlive it.
   WatchedRuns(FileStorage& storage, Path path) : storage_(&storage), path_(std::move(path)) {}
-  /// Reads what is new and says whether anything is.
+  /// Reads new metrics; returns whether there were any.
   bool refresh();
   const std::deque<RunView>& runs() const { return runs_; }
-  /// Of those with news at the last refresh.
+  /// Returns the indices of runs updated by the last refresh.
   const std::vector<std::size_t>& news() const { return news_; }
   bool any(RunPhase phase) const;
   /// Whether there are runs and all are done.
@@ -29,13 +29,13 @@ class WatchedRuns {
   std::vector<std::size_t> news_;
 };
 
-/// Eight heights of blocks, `width` of them: means of the curve in pieces of equal length.
+/// Draws a curve as `width` block characters of eight heights: means of equal pieces.
 std::string sparkline(const Curve& curve, std::size_t width);
-/// "trains   step 300/1000  30 %  loss 1.412  valid 1.468  best 1.451  eta 0:21  148k tok/s", with
-/// a sparkline of so many characters unless 0: of the loss, where that is long of its second half.
+/// Returns "trains   step 300/1000  30 %  loss 1.412  valid 1.468  eta 0:21  148k tok/s" with a
+/// sparkline of the loss (of its second half if it is long) unless the width is 0.
 std::string line_of(const RunView& run, std::size_t sparkline_width);
-/// All runs, with their names in front where there are several: at most `rows` lines of at most
-/// `columns` characters; those that train come first.
+/// Returns at most `rows` lines of at most `columns` characters, training runs first; with names if
+/// there are several runs.
 std::vector<std::string> lines_of(const std::deque<RunView>& runs, std::size_t rows,
                                   std::size_t columns, bool blocks);
 

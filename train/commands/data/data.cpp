@@ -44,7 +44,7 @@ std::vector<std::size_t> shape_of(const NamedArray& array) {
   return {array.values.shape().begin(), array.values.shape().end()};
 }
 
-/// Every column as wide as its widest text: the first flush left, the others flush right.
+/// Prints aligned columns: the first flush left, the others flush right.
 void print_table(TextTable table) {
   for (auto& row : table)
     for (std::string& text : row) text = printable(text);
@@ -58,7 +58,7 @@ void print_table(TextTable table) {
   }
 }
 
-/// "every 3600 s", "every 1 month", "steps of 60 to 3600 s"
+/// Returns "every 3600 s", "every 1 month" or "steps of 60 to 3600 s".
 std::string steps_in_words(const TimeSummary& time, const NamedArray& array) {
   const std::string shortest = format_number(time.shortest_step);
   if (time.shortest_step == time.longest_step) return "every " + shortest + " s";
@@ -118,7 +118,7 @@ void print_info(const Input& input, const std::string& array_name, const NamedAr
   fmt::print("{}\n", line.set(json_of(summary)).line());
 }
 
-/// Rows to show, at most so many, and the numbers of each.
+/// Returns the number of rows to show, at most `most`, and the numbers per row.
 std::pair<std::size_t, std::size_t> front_of(const NamedArray& array, std::size_t most) {
   const std::size_t rows = array.values.dimension() == 0 ? 1 : array.values.shape(0);
   return {std::min(rows, most), rows == 0 ? 0 : array.values.size() / rows};
@@ -152,7 +152,7 @@ void print_rows_json(const NamedArray& array, std::size_t most) {
   fmt::print("{}\n", Json{{"columns", array.columns}, {"rows", numbers}}.line());
 }
 
-/// That of the input where it has one, and what holds every number else.
+/// Returns the type named, else that of the input, else the default, which holds every number.
 ElementType type_for(const std::string& name, ByteSpan input) {
   if (!name.empty()) return element_type(name);
   const std::string kind = file_kind(input);
@@ -161,7 +161,7 @@ ElementType type_for(const std::string& name, ByteSpan input) {
   return kind == "cifar" ? element_type("uint8") : ElementType();
 }
 
-/// Of each array of a .npz file, unless one was chosen.
+/// Prints information on each file, and on each array of a .npz file unless --array chose one.
 void data_info_command(const DataOptions& options) {
   const ReadOptions reading = read_options(options);
   for (const std::string& file : options.files) {
@@ -188,7 +188,7 @@ void data_peek_command(const DataOptions& options) {
 void data_convert_command(const ConvertOptions& options) {
   const Input input = open_input(options.files[0]);
   NamedArray array = parse_array(input.bytes(), input.name(), read_options(options));
-  array.offsets.clear();  // times are written as all formats hold them, in UTC
+  array.offsets.clear();  // all formats hold times in UTC
   const ElementType type = type_for(options.type, input.bytes());
   ArrayFormat format{.npz = {type, options.compressed}};
   if (!options.reading.array.empty()) format.array = options.reading.array;
@@ -196,29 +196,28 @@ void data_convert_command(const ConvertOptions& options) {
   if (options.output != "-") fmt::print("{}   {}\n", options.output, shape_text(shape_of(array)));
 }
 
-/// How files are read. Only a conversion must decide what becomes of missing values.
+/// Adds the options for reading files. The default of --missing depends on the command.
 void add_reading(const Command& command, DataOptions& options, const std::string& missing) {
   auto& [csv, array] = options.reading;
   csv.missing = missing;
-  command.option("--columns", &options.columns, "csv: only these, by name or number", "LIST");
+  command.option("--columns", &options.columns, "csv: columns to read, by name or number", "LIST");
   command.option("--delimiter", &csv.delimiter,
-                 "csv: between fields, one character, tab or space (default: found out)", "C");
+                 "csv: separator of fields, one character, tab or space (default: detected)", "C");
   command.option("--decimal", &csv.decimal,
-                 "csv: before decimals, a point or a comma (default: found out)", "C");
+                 "csv: decimal mark, a point or a comma (default: detected)", "C");
   command.option("--quote", &csv.quote,
-                 "csv: around fields, double, single or none (default: found out)", "KIND");
-  command.option("--header", &csv.header, "csv: does the first row name the columns? auto, yes, no",
-                 "MODE");
-  command.option("--time", &csv.time, "the column of time stamps, if they look like numbers",
-                 "COLUMN");
+                 "csv: quotes around fields, double, single or none (default: detected)", "KIND");
+  command.option("--header", &csv.header,
+                 "csv: whether the first row names the columns: auto, yes or no", "MODE");
+  command.option("--time", &csv.time, "column of time stamps, if they look like numbers", "COLUMN");
   command.option(
       "--time-format", &csv.time_format,
-      "csv: of time stamps, such as %d.%m.%Y %H:%M (default: ISO 8601, or the usual one that fits)",
+      "csv: format of time stamps, such as %d.%m.%Y %H:%M (default: ISO 8601 or a common one)",
       "FORMAT");
   command.option("--missing", &csv.missing,
                  "missing values: refuse, nan, forward or mean (default: " + missing + ")",
                  "POLICY");
-  command.option("--array", &array, "npz: which array", "NAME");
+  command.option("--array", &array, "npz: array to read", "NAME");
 }
 
 void add_files(const Command& command, DataOptions& options) {
@@ -228,12 +227,12 @@ void add_files(const Command& command, DataOptions& options) {
 
 void add_convert(const Command& group) {
   const auto [command, options] =
-      group.command("convert", "write a file in another format", data_convert_command);
+      group.command("convert", "convert a file to another format", data_convert_command);
   add_reading(command, options, "refuse");
   command.option("files", &options.files, readable_formats, "FILE").required().single();
   command.option("--output,-o", &options.output, writable_names, "FILE").required();
-  command.option("--type", &options.type,
-                 "of the elements in .npy and .npz: " + element_type_names(), "TYPE");
+  command.option("--type", &options.type, "element type in .npy and .npz: " + element_type_names(),
+                 "TYPE");
   command.flag("--compressed", &options.compressed, "npz: deflate the arrays");
 }
 
@@ -244,15 +243,16 @@ void add_data_batch(const Command& group);      // in data_batch.cpp
 
 void add_data(const Command& program) {
   const Command group = program.group(
-      "data", "look at files of numbers and convert them, and at the examples of a run; tokenizers",
+      "data", "inspect and convert files of numbers, print examples of a run, train tokenizers",
       false);
   const auto [info, info_options] =
-      group.command("info", "kind, shape and columns", data_info_command);
+      group.command("info", "print kind, shape and columns of files", data_info_command);
   add_reading(info, info_options, "nan");
   add_files(info, info_options);
-  const auto [peek, peek_options] = group.command("peek", "the first rows", data_peek_command);
+  const auto [peek, peek_options] =
+      group.command("peek", "print the first rows of files", data_peek_command);
   add_reading(peek, peek_options, "nan");
-  peek.option("--rows", &peek_options.rows, "how many", "N").shows_default();
+  peek.option("--rows", &peek_options.rows, "number of rows", "N").shows_default();
   add_files(peek, peek_options);
   add_convert(group);
   add_data_batch(group);

@@ -15,8 +15,8 @@ struct BatchOptions : ModelOptions {
   bool gradients = false, json = false;
 };
 
-/// Where a run has come to by this step: examples are counted on, or back, from its checkpoint. A
-/// fork may have had other batches before.
+/// Returns the first example of a step, counted forward or back from the checkpoint. A fork may
+/// have used other batches before.
 std::uint64_t first_example(const TrainerState& state, const TrainSpec& train, std::uint64_t step) {
   const std::uint64_t each = train.examples_per_step();
   if (train.overfit) return 0;
@@ -34,14 +34,14 @@ void print_numbers(const Examples& examples, std::uint64_t step, bool json) {
   }
 }
 
-/// In evaluation, with the weights of the checkpoint.
+/// Returns the loss in evaluation mode, with the weights of the checkpoint.
 double loss_of(Task& task, const Examples& examples) {
   Tape tape({.recording = false});
   return double(task.loss(tape, examples).value().data()[0]);
 }
 
-/// The gradients of the step's loss with the weights of the checkpoint, and that loss, as training
-/// has them: with dropout and new draws.
+/// Adds the loss and its gradients as training computes them, with dropout and new draws, but with
+/// the weights of the checkpoint.
 void add_gradients(NamedArrays& arrays, const Config& config, Task& task, std::uint64_t step,
                    std::uint64_t first) {
   Trainer trainer(config, task, step + 1);
@@ -55,9 +55,10 @@ void add_gradients(NamedArrays& arrays, const Config& config, Task& task, std::u
 
 void data_batch_command(const BatchOptions& options) {
   demand(!options.gradients || !options.output.empty(),
-         "data batch --gradients: give --output FILE.npz, which they go to");
+         "data batch --gradients requires --output FILE.npz");
   demand(options.output.empty() || ends_in(options.output, ".npz"),
-         "data batch --output {}: holds several arrays; the name must end in .npz", options.output);
+         "data batch --output {}: holds several arrays, so its name must end in .npz",
+         options.output);
   const auto [checkpoint, config, task] = load_task(options);
   const TrainerState& state = checkpoint.state();
   const auto train = read_spec<TrainSpec>(config, "train");
@@ -81,14 +82,14 @@ void data_batch_command(const BatchOptions& options) {
 
 void add_data_batch(const Command& group) {
   const auto [command, options] = group.command(
-      "batch", "the examples of a training step, what the model makes of them, its gradients",
+      "batch", "print the examples and loss of a training step; write outputs and gradients",
       data_batch_command);
   add_run(command, options.run);
-  command.option("--step", &options.step,
-                 "which step, from 0; without it the one that follows the checkpoint", "N");
-  command.option("--output,-o", &options.output,
-                 "the examples, the loss and the outputs as arrays, .npz", "FILE");
-  command.flag("--gradients", &options.gradients, "the gradients of all parameters too, by name");
+  command.option("--step", &options.step, "step from 0 (default: the one after the checkpoint)",
+                 "N");
+  command.option("--output,-o", &options.output, "write examples, loss and outputs as arrays, .npz",
+                 "FILE");
+  command.flag("--gradients", &options.gradients, "also write the gradients of all parameters");
   command.flag("--json", &options.json, "print JSON lines");
   add_model_changes(command, options);
 }

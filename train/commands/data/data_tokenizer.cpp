@@ -10,7 +10,7 @@
 namespace bochner {
 namespace {
 
-constexpr std::size_t fewest_pieces = 257;  // those of the bytes, and the unknown one
+constexpr std::size_t fewest_pieces = 257;  // 256 bytes and the unknown piece
 
 struct TokenizerOptions {
   std::vector<std::string> files;
@@ -39,16 +39,17 @@ void data_tokenizer_command(const TokenizerOptions& options) {
 }  // namespace
 
 void add_data_tokenizer(const Command& group) {
-  const auto [command, options] = group.command(
-      "tokenizer", "learn the pieces of words of texts, for data.tokenizer = \"sentencepiece\"",
-      data_tokenizer_command);
+  const auto [command, options] =
+      group.command("tokenizer", "train a subword tokenizer for data.tokenizer = \"sentencepiece\"",
+                    data_tokenizer_command);
   command.option("files", &options.files, "texts: files or globs", "FILE").required();
-  command.option("--output,-o", &options.output, "the model", "FILE").required();
+  command.option("--output,-o", &options.output, "model to write", "FILE").required();
   TokenizerTraining& training = options.training;
   command.option("--model", &training.model, "unigram or bpe", "KIND").shows_default();
-  command.number("--vocabulary", &training.vocabulary, "most pieces, 256 bytes among them");
+  command.number("--vocabulary", &training.vocabulary,
+                 "largest number of pieces, including 256 bytes");
   command.number("--bytes", &training.bytes,
-                 "most bytes of the text that are looked at, in lines spread evenly");
+                 "largest number of bytes to train on, in lines spread evenly");
 }
 
 }  // namespace bochner

@@ -19,7 +19,7 @@
 namespace bochner {
 namespace {
 
-/// "16,64,256"
+/// Parses "16,64,256".
 std::vector<std::size_t> parse_counts(const std::string& text) {
   constexpr std::size_t largest_m = 1 << 16;
   std::vector<std::size_t> counts;
@@ -30,8 +30,8 @@ std::vector<std::size_t> parse_counts(const std::string& text) {
   return counts;
 }
 
-/// The config file, that of the run, or the defaults, with the changes of the options; checked.
-/// Exact attention stands there for the kernel that feature maps estimate.
+/// Returns the config file, the run's config or the defaults, changed by the options; checked.
+/// Replaces exact attention by linear, whose feature maps estimate the same kernel.
 Config kernel_config(const KernelOptions& options) {
   Config config(registered_parameters(), "the defaults");
   if (!options.config.empty()) {
@@ -55,10 +55,10 @@ Config kernel_config(const KernelOptions& options) {
 
 constexpr std::size_t sample_rows = 1000;
 
-/// Queries and keys of each layer of a run, for the first validation examples.
+/// Returns queries and keys of each layer of a run, for the first validation examples.
 std::vector<KernelSample> samples_of_run(const KernelOptions& options) {
   const std::string& reference = options.data;
-  std::vector<std::string> sets;  // what concerns the model is for the study, not for the run
+  std::vector<std::string> sets;  // changes of the model apply to the study, not to the run
   for (const std::string& set : options.sets)
     if (set.starts_with("data.")) sets.push_back(set);
   const auto learner = load_learner(load_run(reference, sets), {.run = reference});
@@ -73,8 +73,8 @@ std::vector<KernelSample> samples_of_run(const KernelOptions& options) {
   return samples;
 }
 
-/// The layers of a run as they have been trained, and its filters and state spaces. Whether that is
-/// all there is: nothing attends.
+/// Prints the trained layers, filters and state spaces of a run. Returns whether it has no
+/// attention to study further.
 bool print_trained(const KernelOptions& options, Page& page) {
   const LoadedRun run = load_run(options.data);
   const auto learner = load_learner(run, {.run = options.data});
@@ -93,7 +93,7 @@ bool print_trained(const KernelOptions& options, Page& page) {
   return !parts.empty() && std::ranges::none_of(samples, attends);
 }
 
-/// Bias, variance and error of a feature map, its spectrum and kernel.
+/// Prints bias, variance and error of a feature map, its spectrum and kernel.
 void kernel_command(const KernelOptions& options) {
   const auto [spec, d, m] = kernel_setting(options);
   require_no_size(options);
@@ -135,7 +135,7 @@ void print_counts(const char* name, const ClusterCounts& counts, std::size_t all
       name, counts.upper, all, counts.lower, counts.both);
 }
 
-/// The cluster experiment of hybrid random features beside its published figures.
+/// Prints the cluster experiment of hybrid random features next to the published figures.
 int kernel_clusters_command(const KernelOptions& options) {
   ClusterOptions experiment;
   if (!options.draws.empty()) experiment.draws = options.draws;
@@ -179,23 +179,23 @@ void add_kernel_options(const Command& command, KernelOptions& options,
   add_sets(command, options.sets);
   command.option("--density", &options.density, "spectral density, instead of the config's");
   command.option("--draws", &options.draws, "base draws, instead of the config's");
-  command.number("--d", &options.d,
-                 "size of a head; 0 for the config's, of fit for 1 or the file's");
+  command.number("--d", &options.d, "head dimension; 0 for the config's (fit: 1, or the file's)");
   command.option("--m", &options.m, "numbers of frequencies", "LIST").shows_default();
   command.number("--seeds", &options.seeds, "independent sets of draws");
-  command.option("--report", &options.report, "also write a page with pictures", "FILE");
+  command.option("--report", &options.report, "also write a page with charts", "FILE");
   command.flag("--json", &options.json, "print JSON lines");
 }
 
 void add_samples(const Command& command, KernelOptions& options) {
-  command.option("--queries", &options.queries, ".npy matrix, one query in a row", "FILE");
-  command.option("--keys", &options.keys, ".npy matrix, one key in a row", "FILE");
-  command.number("--scale", &options.scale, "else they are drawn with this standard deviation");
+  command.option("--queries", &options.queries, ".npy matrix, one query per row", "FILE");
+  command.option("--keys", &options.keys, ".npy matrix, one key per row", "FILE");
+  command.number("--scale", &options.scale,
+                 "without files, standard deviation of drawn queries and keys");
 }
 
 void add_fitting(const Command& command, FittingOptions& options) {
   command.number("--steps", &options.steps, "steps of the optimizer");
-  command.number("--lr", &options.learning_rate, "its largest learning rate");
+  command.number("--lr", &options.learning_rate, "largest learning rate");
 }
 
 KernelSetting kernel_setting(const KernelOptions& options, std::uint64_t least_seeds) {
@@ -209,28 +209,28 @@ KernelSetting kernel_setting(const KernelOptions& options, std::uint64_t least_s
          "--scale {}: must be greater than 0 and less than 100", options.scale);
   demand(
       (options.data.empty() && options.queries.empty()) || options.scale == KernelOptions().scale,
-      "--scale {:g}: is that of drawn queries and keys; leave out {}", options.scale,
+      "--scale {:g} applies to drawn queries and keys; remove {}", options.scale,
       options.data.empty() ? "--queries and --keys" : "--data");
-  demand(options.report != "-", "--report -: standard output is for text; name a file");
+  demand(options.report != "-", "--report -: standard output is used for text; name a file");
   return {block.mixer.features, d, parse_counts(options.m)};
 }
 
 std::vector<KernelSample> samples_of(const KernelOptions& options, std::size_t d) {
   if (!options.data.empty()) return samples_of_run(options);
   demand(options.queries.empty() == options.keys.empty(),
-         "--queries and --keys: give both or none");
+         "--queries and --keys: give both or neither");
   if (!options.queries.empty()) return {sample_of_files(options.queries, options.keys)};
   return {normal_sample(sample_rows, d, 1, options.scale)};
 }
 
 void require_no_size(const KernelOptions& options) {
   demand(options.d == 0 || (options.data.empty() && options.queries.empty()),
-         "--d {}: those of {} have a size of their own", options.d,
+         "--d {} has no effect with {}, whose vectors have their own size; remove it", options.d,
          options.data.empty() ? "--queries and --keys" : "--data");
 }
 
 std::size_t only_m(const KernelSetting& setting) {
-  demand(setting.m.size() == 1, "--m {}: one number, several are for bochner kernel alone",
+  demand(setting.m.size() == 1, "--m {}: must be one number; only bochner kernel takes several",
          fmt::format("{}", fmt::join(setting.m, ",")));
   return setting.m.front();
 }
@@ -248,7 +248,7 @@ void add_kernel(const Command& program) {
       program.command("kernel", "study a kernel without training a model", kernel_command);
   add_kernel_options(command, options);
   command.option("--features", &options.features, "feature map, instead of the config's");
-  command.number("--error", &options.error, "the relative error that is wanted");
+  command.number("--error", &options.error, "wanted relative error");
   add_samples(command, options);
   command.option("--data", &options.data, "queries and keys of each layer of this run", "RUN");
   add_kernel_fit(command);

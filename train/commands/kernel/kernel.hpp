@@ -1,5 +1,5 @@
 #pragma once
-/// What the kernel commands share: their options, and what follows from them.
+/// Options of the kernel commands and the settings derived from them.
 
 #include <bochner/layers/features/feature_map.hpp>
 #include <bochner/train/charts/page.hpp>
@@ -10,7 +10,7 @@ namespace bochner {
 
 /// Options of the commands that study kernels without training a model.
 struct KernelOptions {
-  std::string config, features, density, draws;  ///< "" for the defaults
+  std::string config, features, density, draws;  ///< "" for defaults
   std::vector<std::string> sets;
   std::uint64_t d = 0, seeds = 16;
   std::string m = "16,64,256,1024";
@@ -20,21 +20,21 @@ struct KernelOptions {
 };
 void add_kernel_options(
     const Command& command, KernelOptions& options,
-    const std::string& without_config = "that of the run of --data, or the defaults");
-/// Where queries and keys come from.
+    const std::string& without_config = "the config of --data, or the defaults");
+/// Adds the options for the source of queries and keys.
 void add_samples(const Command& command, KernelOptions& options);
 
-/// Of those that fit something by gradient descent.
+/// Options of commands that fit by gradient descent.
 struct FittingOptions : KernelOptions {
   std::uint64_t steps = 0;
   double learning_rate = 0;
 };
 void add_fitting(const Command& command, FittingOptions& options);
 
-/// Queries and keys as the options say: of a run, of files, or drawn with d coordinates.
+/// Returns queries and keys of a run, of files, or drawn with d coordinates.
 std::vector<KernelSample> samples_of(const KernelOptions& options, std::size_t d);
 
-/// A proposal of importance sampling for each head of the samples, printed.
+/// Fits and prints a proposal of importance sampling for each head of the samples.
 void fit_proposals(const KernelOptions& options);
 
 struct KernelSetting {
@@ -42,14 +42,14 @@ struct KernelSetting {
   std::size_t d;
   std::vector<std::size_t> m;  ///< at least one
 };
-/// What the config file, that of the run, or the defaults say with the changes of the options;
-/// checked. Intervals over seeds need two of them.
+/// Returns checked settings: the config file, the run's config or the defaults, changed by the
+/// options. Intervals over seeds need at least two.
 KernelSetting kernel_setting(const KernelOptions& options, std::uint64_t least_seeds = 2);
-/// Refuses --d beside queries and keys of files or a run.
+/// Throws std::invalid_argument if --d is given with queries and keys of files or a run.
 void require_no_size(const KernelOptions& options);
-/// --m of a command that takes one.
+/// Returns --m of a command that takes a single number.
 std::size_t only_m(const KernelSetting& setting);
-/// Nowhere where there is no file.
+/// Writes a page; does nothing if `file` is "".
 void write_page(const std::string& file, const Page& page);
 
 }  // namespace bochner

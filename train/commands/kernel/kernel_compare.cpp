@@ -23,7 +23,7 @@ struct KernelCompareOptions : FittingOptions {
   CommandLine* line = nullptr;
 };
 
-/// Two halves of a sample that have no row in common; every seed has others.
+/// Disjoint halves of a sample, different for every seed; (rows, d) each.
 struct Halves {
   SampleBlock train, held_out;
 };
@@ -34,7 +34,7 @@ Halves halves_of(const KernelOptions& options, std::size_t d, std::uint64_t seed
   const SampleBlock& block = sample.blocks.front();
   const std::size_t n = std::min(block.q.shape()[0], block.k.shape()[0]);
   demand(n >= 2 * rows && sample.dim() == d,
-         "--queries and --keys: {} rows of {} numbers; {} rows of {} are needed, see --d", n,
+         "--queries and --keys: {} rows of {} numbers, but {} rows of {} are needed; see --d", n,
          sample.dim(), 2 * rows, d);
   const std::size_t first = (seed - 1) * 2 * rows % (n - 2 * rows + 1);
   const auto part = [&](std::size_t begin) -> SampleBlock {
@@ -51,7 +51,7 @@ struct Outcome {
   std::optional<double> expected_fixed = {}, expected_learned = {};  ///< means over the seeds
 };
 
-/// "positive+importance": a map and its weights.
+/// Feature map and its weights, written "positive+importance".
 struct MapName {
   std::string kind, weights;
 };
@@ -61,14 +61,13 @@ MapName map_and_weights(const std::string& name) {
   return {name.substr(0, plus), name.substr(plus + 1)};
 }
 
-/// The map as it is before it has seen data, without weights that follow from data.
+/// Returns the spec without weights that are computed from data.
 FeatureSpec unfitted(FeatureSpec spec) {
   if (spec.weights != "learned") spec.weights = "none";
   return spec;
 }
 
-/// Errors are so skewed that those of one set of draws say little; sets cost next to nothing where
-/// nothing is fitted.
+/// Sets averaged per error: errors are too skewed to use one set, and unfitted sets are cheap.
 constexpr std::uint64_t sets_of_draws = 16;
 double mean_error(const SampleBlock& held_out, std::uint64_t seed,
                   const std::function<std::unique_ptr<FeatureMap>(std::uint64_t seed)>& map) {
@@ -78,10 +77,10 @@ double mean_error(const SampleBlock& held_out, std::uint64_t seed,
   return sum / double(sets_of_draws);
 }
 
-/// Of one seed: parameters, errors, and expected errors behind a 1 where there are any.
+/// Numbers per seed: parameters, 2 errors, and 2 expected errors, each after a flag 1 if known.
 constexpr std::size_t numbers_of_seed = 7;
 
-/// What is learned is found on `train`: what the map calibrates, then what it fits.
+/// Returns the numbers of a seed: calibrates and fits on one half, measures on the other.
 std::vector<double> errors_of(const KernelCompareOptions& options, const FeatureSpec& spec,
                               std::size_t d, std::size_t m, std::uint64_t seed) {
   const MapFitOptions how{.steps = options.steps,
@@ -101,7 +100,7 @@ std::vector<double> errors_of(const KernelCompareOptions& options, const Feature
   return numbers;
 }
 
-/// Seeds are shared among processes.
+/// Measures one map over all seeds, which the processes share.
 Outcome outcome_of(const KernelCompareOptions& options, const FeatureSpec& standard, std::size_t d,
                    std::size_t m, const std::string& name, Processes& processes) {
   Outcome outcome{.features = name};
@@ -176,7 +175,7 @@ BarChart chart_of(const std::vector<Outcome>& outcomes) {
   return chart;
 }
 
-/// Those that are asked for, or all that there are in d dimensions; checked.
+/// Returns the maps of --maps, or all that exist in d dimensions; checked.
 std::vector<std::string> maps_of(const KernelCompareOptions& options, const FeatureSpec& spec,
                                  std::size_t d) {
   const std::vector<std::string> known = feature_maps().names();
@@ -206,7 +205,7 @@ void print_head(const KernelCompareOptions& options, std::size_t d, std::size_t 
       "expected, both");
 }
 
-/// Held-out kernel error of feature maps before and after they are fitted.
+/// Prints held-out kernel errors of feature maps before and after fitting.
 void kernel_compare_command(const KernelCompareOptions& options) {
   SharedWork work(*options.line);
   const auto [setting, maps] = work.first_alone([&] {
@@ -235,7 +234,7 @@ void kernel_compare_command(const KernelCompareOptions& options) {
 
 void add_kernel_compare(const Command& kernel) {
   const auto [command, options] =
-      kernel.command("compare", "learned against fixed feature maps", kernel_compare_command);
+      kernel.command("compare", "compare learned and fixed feature maps", kernel_compare_command);
   command.shares_work();
   options.line = &command.line();
   add_kernel_options(command, options, "the defaults");

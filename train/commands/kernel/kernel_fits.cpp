@@ -47,7 +47,7 @@ SplitPoints points_of(const KernelFitOptions& options, const KernelPoints& of_fi
           sample_kernel(options.target, points, d, options.reach, 2)};
 }
 
-/// What was fitted, by name: parameters of one head.
+/// Returns the fitted parameters of one head by name.
 Json parameters_json(SpectralDensity& density) {
   Json json;
   for (const NamedParameter& named : parameters_of(density)) {
@@ -72,7 +72,7 @@ void print_fit(const KernelFitOptions& options, const DensitySpec& spec, std::ui
              fit.of_density, fit.closed_form ? fmt::format("{:.2e}", *fit.closed_form) : "-");
 }
 
-/// k(delta) against |delta|, sorted.
+/// Returns k(delta) against |delta|, sorted.
 Series series_of(const std::string& name, const Tensor& delta, const std::vector<double>& values) {
   std::vector<std::pair<double, double>> sorted;
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -100,8 +100,8 @@ std::vector<std::string> fit_charts(SpectralDensity& density, const KernelPoints
   return {draw(kernel), draw(losses)};
 }
 
-/// Refuses what says nothing to the one of the two that is fitted.
-void require_belonging(const KernelFitOptions& options) {
+/// Throws std::invalid_argument for options that do not apply to what is fitted.
+void check_options(const KernelFitOptions& options) {
   const KernelFitOptions usual;
   using Given = std::pair<const char*, bool>;
   const Given of_proposal[] = {{"--data", !options.data.empty()},
@@ -115,14 +115,14 @@ void require_belonging(const KernelFitOptions& options) {
                              {"--steps", options.steps != usual.steps},
                              {"--lr", options.learning_rate != usual.learning_rate}};
   for (const auto& [option, given] : of_proposal)
-    demand(!given || options.proposal, "{}: goes with --proposal, which is missing", option);
+    demand(!given || options.proposal, "{} requires --proposal", option);
   for (const auto& [option, given] : of_kernel)
-    demand(!given || !options.proposal, "{}: is for a fit to a kernel, not for --proposal", option);
+    demand(!given || !options.proposal, "{} has no effect with --proposal; remove it", option);
 }
 
-/// A density fitted to a kernel.
+/// Fits a density to a kernel and prints the errors of each seed.
 void kernel_fit_command(const KernelFitOptions& options) {
-  require_belonging(options);
+  check_options(options);
   if (options.proposal) return fit_proposals(options);
   KernelOptions setting = options;
   const KernelPoints of_file =
@@ -132,7 +132,7 @@ void kernel_fit_command(const KernelFitOptions& options) {
   const auto& [spec, d, counts] = chosen;
   const std::size_t m = only_m(chosen);
   demand(options.reach > 0 && options.reach <= 1e6,
-         "--reach {}: must be greater than 0, and 1e6 at most", options.reach);
+         "--reach {}: must be greater than 0 and at most 1e6", options.reach);
   const std::size_t columns = is_file(options.target) ? of_file.delta.shape()[1] : d;
   demand(d == columns, "--d {}: {} has {} of delta", d, options.target,
          format_number_of(columns, "column"));
@@ -149,8 +149,8 @@ void kernel_fit_command(const KernelFitOptions& options) {
     const DensityFit fit =
         fit_density(*density, *many, parts.train, parts.held_out,
                     {.steps = options.steps, .learning_rate = options.learning_rate, .seed = seed});
-    demand(std::isfinite(fit.of_density),
-           "--lr {}: the fit has lost its numbers; choose a smaller one", options.learning_rate);
+    demand(std::isfinite(fit.of_density), "--lr {}: the fit diverged; choose a smaller one",
+           options.learning_rate);
     print_fit(options, spec.density, seed, fit, *density);
     page.section(fmt::format("Seed {}: relative error {}", seed, short_number(fit.of_density)));
     page.charts(fit_charts(*many, parts.held_out, fit, options.target));
@@ -172,7 +172,7 @@ void add_kernel_fit(const Command& kernel) {
   command.number("--reach", &options.reach, "largest |delta|");
   command.flag("--proposal", &options.proposal,
                "fit the proposal of importance sampling to queries and keys instead");
-  command.option("--features", &options.features, "feature map that it is for (--proposal)");
+  command.option("--features", &options.features, "feature map for --proposal");
   command.option("--data", &options.data, "queries and keys of each layer of this run", "RUN");
   add_samples(command, options);
   add_fitting(command, options);

@@ -16,8 +16,8 @@ namespace {
 struct ProposalFit {
   std::string sample;
   std::size_t head = 0;
-  double scale = 0;            ///< of q in units of p, geometric mean over the coordinates
-  double effective_draws = 0;  ///< of m
+  double scale = 0;            ///< of q relative to p, geometric mean over coordinates
+  double effective_draws = 0;  ///< at most m
   std::optional<double> error_of_p = {}, error_of_q = {};
 };
 
@@ -30,7 +30,7 @@ ProposalFit fit_proposal(FeatureSpec spec, const KernelSample& sample, std::size
   const auto map = calibrated_map(spec, block, m, 1);
   auto& weights = dynamic_cast<ImportanceWeights&>(*map);
   const auto axes = map->frequencies()->proposal()->density().gaussian(0);
-  demand(axes.has_value(), "--proposal: only a gaussian one is fitted, not \"{}\"",
+  demand(axes.has_value(), "--proposal: only a gaussian proposal can be fitted, not \"{}\"",
          spec.density.proposal);
   return {sample.name,
           head,
@@ -40,7 +40,7 @@ ProposalFit fit_proposal(FeatureSpec spec, const KernelSample& sample, std::size
           expected_kernel_error(*map, block)};
 }
 
-/// Median relative error of positive features over pairs of the sample, by each method.
+/// Returns each method's median relative error of positive features over pairs of the sample.
 std::vector<std::pair<std::string, double>> methods_of(const KernelSample& sample, double scale,
                                                        std::size_t m) {
   std::map<std::string, std::vector<double>> errors;
@@ -59,7 +59,7 @@ std::vector<std::pair<std::string, double>> methods_of(const KernelSample& sampl
     };
     for (const auto& [name, report] : compare_methods(plain, term)) {
       if (!errors.contains(name)) order.push_back(name);
-      // Around the kernel itself: a skewed estimate may miss it in all sets, and agree with itself.
+      // Error around the true kernel: a skewed estimate may be off by the same amount in all sets.
       const double off = report.mean - 1;
       errors[name].push_back(std::sqrt(report.variance / double(plain.points) + off * off));
     }
@@ -93,7 +93,7 @@ void fit_proposals(const KernelOptions& options) {
   const FeatureSpec standard = with_standard_frequencies(spec);
   if (!options.json)
     fmt::print(
-        "proposal gaussian for {}, of least error of attention weights on the sample; m {}\n"
+        "gaussian proposal for {}, minimizing the error of attention weights on the sample; m {}\n"
         "{:>6} {:>8} {:>16} {:>12} {:>12}   {}\n",
         spec.kind, m, "head", "scale", "effective draws", "error of p", "error of q", "sample");
   Table table{{"sample", "head", "scale", "effective draws", "error of p", "error of q"}, {}};

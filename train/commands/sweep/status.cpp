@@ -12,7 +12,7 @@
 namespace bochner {
 namespace {
 
-struct LookOptions {
+struct StatusOptions {
   std::string runs, goal;
   bool json = false, config = false;
 };
@@ -38,14 +38,14 @@ std::string words_of(const SweepHeader& header, const SweepTrial& trial) {
   return trial.failed.empty() ? words : words + "   " + printable(trial.failed);
 }
 
-/// Of several goals.
+/// Returns the Pareto front; empty for a single goal.
 std::set<std::size_t> front_of(const SweepJournal& journal) {
   if (journal.header().goals.size() == 1) return {};
   const std::vector<std::size_t> best = journal.best();
   return {best.begin(), best.end()};
 }
 
-void status_command(const LookOptions& options) {
+void status_command(const StatusOptions& options) {
   PosixStorage storage;
   const SweepJournal journal = SweepJournal::read(storage, options.runs);
   const auto count = [&](const char* state) {
@@ -79,7 +79,7 @@ std::size_t goal_of(const SweepJournal& journal, const std::string& text) {
   return text.empty() ? 0 : std::size_t(found - goals.begin());
 }
 
-/// By one of several goals; over seeds by their mean.
+/// Returns the best trials by one goal, by the mean over seeds.
 SeedGroup best_by(const SweepJournal& journal, std::size_t goal) {
   std::vector<SeedGroup> groups = journal.done_groups();
   std::erase_if(groups, [&](const SeedGroup& one) { return std::isnan(one.means[goal]); });
@@ -89,7 +89,7 @@ SeedGroup best_by(const SweepJournal& journal, std::size_t goal) {
   });
 }
 
-void best_command(const LookOptions& options) {
+void best_command(const StatusOptions& options) {
   PosixStorage storage;
   const SweepJournal journal = SweepJournal::read(storage, options.runs);
   const std::size_t goal = goal_of(journal, options.goal);
@@ -108,32 +108,32 @@ void best_command(const LookOptions& options) {
   }
 }
 
-void plot_command_of_sweep(const LookOptions& options) {
+void plot_command_of_sweep(const StatusOptions& options) {
   PosixStorage storage;
   const SweepJournal journal = SweepJournal::read(storage, options.runs);
   write_sweep_page(storage, journal);
   fmt::print("{}\n", sweep_page(journal.directory()).string());
 }
 
-void add_directory(const Command& command, LookOptions& options) {
+void add_directory(const Command& command, StatusOptions& options) {
   command.option("runs", &options.runs, "directory of the sweep", "DIR").required();
 }
 
 }  // namespace
 
-void add_sweep_looks(const Command& sweep) {
+void add_sweep_status(const Command& sweep) {
   const auto [status, shown] =
-      sweep.command("status", "the trials of a sweep so far", status_command);
+      sweep.command("status", "print the trials of a sweep", status_command);
   add_directory(status, shown);
   status.flag("--json", &shown.json, "print JSON lines");
-  const auto [best, chosen] = sweep.command("best", "the best trial of a sweep", best_command);
+  const auto [best, chosen] =
+      sweep.command("best", "print the best trial of a sweep", best_command);
   add_directory(best, chosen);
   best.flag("--config", &chosen.config, "print the config of its run");
-  best.option("--goal", &chosen.goal, "by which of several goals (default: the first)",
-              "METRIC.min");
+  best.option("--goal", &chosen.goal, "goal to use, of several (default: the first)", "METRIC.min");
   best.flag("--json", &chosen.json, "print JSON");
-  const auto [plot, drawn] =
-      sweep.command("plot", "pictures of a sweep: DIR/sweep.html", plot_command_of_sweep);
+  const auto [plot, drawn] = sweep.command(
+      "plot", "write a report of a sweep with charts: DIR/sweep.html", plot_command_of_sweep);
   add_directory(plot, drawn);
 }
 

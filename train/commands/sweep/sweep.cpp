@@ -14,7 +14,7 @@ namespace bochner {
 namespace {
 
 constexpr std::size_t most_jobs = 1024, most_trials = 10000;
-constexpr std::size_t largest_seed = 1000000000000000;  // a number of JSON
+constexpr std::size_t largest_seed = 1000000000000000;  // exact in JSON
 
 struct SweepOptions {
   std::string config, runs, search = "grid", budget;
@@ -30,7 +30,7 @@ Path directory_of(const SweepOptions& options) {
                               : Path(options.runs);
 }
 
-/// In seconds.
+/// Returns the seconds of --budget; infinity if it is not given.
 double budget_of(const std::string& text) {
   if (text.empty()) return std::numeric_limits<double>::infinity();
   Period budget;
@@ -42,7 +42,7 @@ double budget_of(const std::string& text) {
   return budget.count;
 }
 
-void require_sense(const SweepOptions& options) {
+void check_options(const SweepOptions& options) {
   const SearchKind search = parse_search(options.search);
   demand(!options.config.empty(), "config is required. See: bochner sweep --help");
   demand(!options.vary.empty(), "--vary is required. See: bochner sweep --help");
@@ -51,19 +51,19 @@ void require_sense(const SweepOptions& options) {
          most_trials);
   demand(options.seed <= largest_seed, "--seed {}: must be at most {}", options.seed, largest_seed);
   demand(search == SearchKind::grid || options.trials > 0 || !options.budget.empty(),
-         "--search {}: say how long: --trials N, --budget TIME or both", options.search);
+         "--search {} requires a limit: --trials N, --budget TIME or both", options.search);
   demand(search != SearchKind::grid || options.seed == SweepOptions().seed,
-         "--seed {}: is that of a --search, not of a grid; seeds of runs: --vary train.seed=1,2,3",
+         "--seed {} applies to --search, not to a grid; for seeds of runs: --vary train.seed=1,2,3",
          options.seed);
   demand(options.halving > 0 || options.shortest == 0,
-         "--shortest {}: is the least first rung of --halving, which is missing", options.shortest);
+         "--shortest {} requires --halving, whose first rung it limits", options.shortest);
   demand(options.halving == 0 || options.halving >= 2,
-         "--halving {:g}: one in so many goes on: at least 2", options.halving);
-  demand(options.halving == 0 || options.goals.size() <= 1,
-         "--halving goes by one --goal, not by {}", options.goals.size());
+         "--halving {:g}: must be at least 2: one in N trials continues", options.halving);
+  demand(options.halving == 0 || options.goals.size() <= 1, "--halving takes one --goal, not {}",
+         options.goals.size());
 }
 
-/// A key that is not there is an error of the call, and no result of a trial.
+/// Throws on unknown keys and values, which are errors of the call, not results of a trial.
 void require_key(const Config& base, const Variation& variation) {
   std::vector<std::string> values = variation.values;
   if (variation.range)
@@ -74,14 +74,16 @@ void require_key(const Config& base, const Variation& variation) {
   }
 }
 
-/// Whole numbers where the key takes no others.
+/// Parses --vary. Ranges of integer keys take whole numbers only.
 std::vector<Variation> variations_of(const SweepOptions& options, const Config& base) {
   std::vector<Variation> variations;
   for (const std::string& text : options.vary) {
     Variation variation = parse_variation(text);
     const bool seeds = variation.key == "train.seed" && options.search != "grid";
-    demand(!seeds, "--vary train.seed: --search {} compares single runs; a grid takes seeds",
-           options.search);
+    demand(
+        !seeds,
+        "--vary train.seed: not supported by --search {}, which compares single runs; use a grid",
+        options.search);
     const ParameterRow* row = base.table().find(variation.key);
     if (variation.range && row) variation.range->whole = row->kind() != ConfigKind::number;
     require_key(base, variation);
@@ -90,7 +92,7 @@ std::vector<Variation> variations_of(const SweepOptions& options, const Config& 
   return variations;
 }
 
-/// Steps at which trials wait.
+/// Returns the steps at which trials wait for the decision to continue.
 std::vector<std::uint64_t> rungs_for(const SweepOptions& options, const Config& base) {
   if (options.halving == 0) return {};
   const TrainSpec spec = read_spec<TrainSpec>(base, "train");
@@ -111,9 +113,8 @@ std::vector<std::uint64_t> rungs_for(const SweepOptions& options, const Config& 
          options.shortest, options.halving, std::floor(double(steps) / options.halving));
   const auto rungs = rungs_of(steps, options.halving, options.shortest, every);
   demand(rungs.size() > 1,
-         "--halving: there is no rung below train.steps = {}; set train.validate.every, now {}, "
-         "lower",
-         steps, every);
+         "--halving: no rung below train.steps = {}; lower train.validate.every, now {}", steps,
+         every);
   return rungs;
 }
 
@@ -132,7 +133,7 @@ SweepHeader header_of(const SweepOptions& options, const Config& base) {
   return header;
 }
 
-/// The configs of a grid are all checked before its first run starts.
+/// Sets the points of a grid; checks all their configs before the first run starts.
 void set_points(SweepPlan& plan, const std::vector<Variation>& variations, const Path& directory,
                 std::size_t at_most) {
   PosixStorage storage;
@@ -145,7 +146,7 @@ void set_points(SweepPlan& plan, const std::vector<Variation>& variations, const
   }
 }
 
-/// What this process runs at a time, unless it is asked for: a run on each of its processors.
+/// Returns the jobs and threads of this process, by default one job per processor.
 JobShare share_of(const SweepOptions& options, const Processes& processes) {
   const std::size_t processors = shared_processors(processes), asked = options.line->threads();
   const std::size_t jobs = options.jobs > 0 ? options.jobs : processors;
@@ -153,7 +154,7 @@ JobShare share_of(const SweepOptions& options, const Processes& processes) {
 }
 
 int run_sweep(const SweepOptions& options, Processes& processes, SignalGuard& signals) {
-  require_sense(options);
+  check_options(options);
   const double budget = budget_of(options.budget);
   Config base = load_config(options.config, registered_parameters());
   for (const std::string& set : options.sets) apply_set(base, set);
@@ -173,8 +174,8 @@ int run_sweep(const SweepOptions& options, Processes& processes, SignalGuard& si
   return SweepRunner(storage, plan, journal, signals).run(processes);
 }
 
-/// Trains each run in a process of its own; runs that exist already are gone on with. The first of
-/// the processes that were started together decides what is trained, and all train.
+/// Trains each run in a separate process and continues existing runs. The first process of mpirun
+/// assigns runs; all train.
 int sweep_command(const SweepOptions& options, SignalGuard& signals) {
   SharedWork work(*options.line);
   std::vector<int> code = {exit_done};
@@ -189,41 +190,40 @@ int sweep_command(const SweepOptions& options, SignalGuard& signals) {
 
 }  // namespace
 
-// In sweep/looks.cpp.
-void add_sweep_looks(const Command& sweep);
+// In sweep/status.cpp.
+void add_sweep_status(const Command& sweep);
 
 void add_sweep(const Command& program) {
   const auto [command, options] = program.command(
-      "sweep", "runs for values of some keys: all combinations, or searched for the best",
-      sweep_command);
+      "sweep", "train runs over values of keys: a grid, or a search for the best", sweep_command);
   command.shares_work();
   options.line = &command.line();
   command.option("config", &options.config, "config file (TOML)", "FILE");
   command.option("--vary", &options.vary,
-                 "values of a key, for instance train.seed=1,2,3, or a range, "
-                 "optim.lr=1e-4..1e-2:log, and where they count: ' if KEY=VALUE'",
+                 "values of a key, for instance train.seed=1,2,3, or a range such as "
+                 "optim.lr=1e-4..1e-2:log; append ' if KEY=VALUE' for a condition",
                  "KEY=VALUES");
   command.option("--search", &options.search, "grid, random, sobol or bayes", "KIND")
       .shows_default();
-  command.number("--trials", &options.trials, "runs that are begun at most, 0 for no limit");
+  command.number("--trials", &options.trials, "largest number of runs, 0 for no limit");
   command.option("--budget", &options.budget, "wall time of the whole sweep, such as 30min",
                  "TIME");
   command.option("--goal", &options.goals,
-                 "number of the metrics to make small or large (default: valid.min); given again, "
-                 "the best of several goals",
+                 "metric to minimize or maximize (default: valid.min); repeat for the Pareto front "
+                 "of several goals",
                  "METRIC.min");
   command.option("--halving", &options.halving,
-                 "stop early: of the runs that came to a step, one in N goes on", "N");
+                 "stop early: one in N of the runs that reach a rung continues", "N");
   command.number("--shortest", &options.shortest,
-                 "least steps of the first stop, 0 for train.steps / N^3");
-  command.number("--seed", &options.seed, "of the search");
+                 "least steps of the first rung, 0 for train.steps / N^3");
+  command.number("--seed", &options.seed, "seed of the search");
   add_sets(command, options.sets);
   command.option("--runs", &options.runs,
                  "directory of the runs (default: runs/NAME-sweep of the config)", "DIR");
   command.number("--jobs", &options.jobs,
-                 "runs at the same time, under mpirun in each process, 0 for one each processor");
+                 "concurrent runs, per process of mpirun; 0 for one per processor");
   command.flag("--json", &options.json, "print JSON lines");
-  add_sweep_looks(command);
+  add_sweep_status(command);
 }
 
 }  // namespace bochner
