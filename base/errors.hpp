@@ -1,5 +1,5 @@
 #pragma once
-/// What can be wrong with the data of a run. The messages are one line: what, where, what to do.
+/// Errors of data and files. A message is one line: place, fact, remedy.
 
 #include <stdexcept>
 #include <string>
@@ -7,7 +7,6 @@
 
 namespace bochner {
 
-/// Texts and numbers, one after the other.
 template <class... Parts>
 std::string in_words(const Parts&... parts) {
   std::string words;
@@ -22,13 +21,13 @@ std::string in_words(const Parts&... parts) {
   return words;
 }
 
-/// The data are there but cannot be used; the command ends with exit code 65.
+/// Data that cannot be used; the command exits with code 65.
 struct DataError : std::runtime_error {
   template <class... Parts>
   explicit DataError(const Parts&... parts) : runtime_error(in_words(parts...)) {}
 };
 
-/// A file cannot be opened or read; the command ends with exit code 74.
+/// A file that cannot be opened or read; the command exits with code 74.
 struct IoError : std::runtime_error {
   template <class... Parts>
   explicit IoError(const Parts&... parts) : runtime_error(in_words(parts...)) {}

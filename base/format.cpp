@@ -11,7 +11,7 @@ namespace {
 
 bool continues(char byte) { return (byte & 0xc0) == 0x80; }
 
-/// Length of the character at the front of `text`, 0 if no XML text may hold it.
+/// Returns the length of the first character of `text`, 0 if XML does not allow it.
 std::size_t valid_length(std::string_view text) {
   const auto first = static_cast<unsigned char>(text.front());
   const bool control = (first < 0x20 && first != '\n' && first != '\t') || first == 0x7f;

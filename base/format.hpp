@@ -1,5 +1,5 @@
 #pragma once
-/// Texts and numbers for people, in SVG and HTML and on a terminal; words for a shell.
+/// Formats texts and numbers for SVG, HTML, terminals and shells.
 
 #include <bochner/base/text.hpp>
 #include <string>
@@ -7,22 +7,19 @@
 
 namespace bochner {
 
-/// The text with &, <, >, " and ' written as entities; control characters and bytes that are no
-/// UTF-8 become U+FFFD, so that the result is well-formed inside XML.
+/// Escapes &, <, >, " and ' as XML entities; control characters and invalid UTF-8 become U+FFFD.
 std::string escaped(std::string_view text);
-/// Characters of a UTF-8 text.
 std::size_t character_count(std::string_view text);
-/// The first of them, at most so many.
+/// Returns the first `count` characters of a UTF-8 text, or all if it has fewer.
 std::string first_characters(std::string_view text, std::size_t count);
-/// A number for people: four significant digits, "12.3k" and "4.5M" above 10,000, "1.2e-05" below
-/// 0.001, a true minus sign.
+/// Formats four significant digits: "12.3k" above 10,000, "1.2e-05" below 0.001, a minus sign.
 std::string short_number(double number);
-/// A coordinate of SVG: one decimal at most.
+/// Formats an SVG coordinate with at most one decimal.
 std::string coordinate(double number);
 
-/// "0:21", "1:02:03"
+/// Formats seconds as "0:21" or "1:02:03".
 std::string format_duration(double seconds);
-/// The text as one word of a shell command: in quotes where it needs them.
+/// Quotes a text for a shell if it needs quotes.
 std::string shell_word(const std::string& text);
 
 }  // namespace bochner

@@ -8,7 +8,7 @@
 
 namespace bochner {
 
-/// "a, b, c": texts or whole numbers, or what `word` makes of the elements of a range.
+/// Joins texts or whole numbers, each converted by `word`: "a, b, c".
 template <class Range, class Word = std::identity>
 std::string joined(const Range& range, std::string_view between = ", ", const Word& word = {}) {
   std::string all;

@@ -9,7 +9,7 @@
 namespace bochner {
 namespace {
 
-/// The shortest text that reads back as the number: 1.0000001 is not 1.
+/// Returns the shortest text that parses to the same double.
 std::string text_of(double number) {
   char text[32];
   const bool is_whole = std::abs(number) < 1e15 && number == std::trunc(number);
@@ -18,8 +18,8 @@ std::string text_of(double number) {
   return std::string(text, end.ptr);
 }
 
-/// What is wrong with a value, "" if nothing.
-struct Complaint {
+/// Describes how a value violates its bounds; "" if it does not.
+struct Violation {
   const Bounds& bounds;
 
   std::string operator()(const std::int64_t* number) const { return of_number(double(*number)); }
@@ -32,7 +32,7 @@ struct Complaint {
     if (std::ranges::find(choices, *text) != choices.end()) return "";
     return '"' + *text + "\"; there are: " + joined(choices);
   }
-  /// Flags, and what the train layer knows of.
+  /// Flags and types that only the train layer knows have no bounds to check.
   template <class Other>
   std::string operator()(const Other*) const {
     return "";
@@ -47,7 +47,7 @@ struct Complaint {
   template <class Item>
   std::string of_all(const std::vector<Item>& items) const {
     for (const Item& item : items)
-      if (std::string complaint = (*this)(&item); !complaint.empty()) return complaint;
+      if (std::string violation = (*this)(&item); !violation.empty()) return violation;
     return "";
   }
 };
@@ -72,8 +72,8 @@ std::string text_of(const Range& range) {
 }
 
 void BoundsCheck::on_key(const Key& key) {
-  const std::string complaint = std::visit(Complaint{key.bounds}, key.member);
-  require(complaint.empty(), what_, key.name, " = ", complaint);
+  const std::string violation = std::visit(Violation{key.bounds}, key.member);
+  require(violation.empty(), what_, key.name, " = ", violation);
 }
 
 }  // namespace bochner

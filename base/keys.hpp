@@ -1,6 +1,6 @@
 #pragma once
-/// Keys: what configs may say about a Spec. Beside the Spec stands the one function that describes
-/// it; rows, help, defaults, checks and copying follow from that:
+/// Config keys. One function next to each Spec describes its members; defaults, help, checks and
+/// copying follow from it:
 ///
 ///   inline void describe(Keys& keys, DecaySpec& spec) {
 ///     keys("shortest", spec.shortest, above(0), "smallest tau at the start, in tokens");
@@ -17,11 +17,11 @@
 
 namespace bochner {
 
-struct Period;  // these are for those who describe them to know
+struct Period;  // defined by the train layer
 enum class PeriodUnits;
 struct ParameterGroup;
 
-/// Limits of a number, of every number of a list, or of the count of a period.
+/// Limits of a number, of each number in a list, or of the count in a period.
 struct Range {
   double lowest = -std::numeric_limits<double>::infinity();
   double highest = std::numeric_limits<double>::infinity();
@@ -31,14 +31,12 @@ struct Range {
 
 using NameList = std::function<std::vector<std::string>()>;
 
-/// What the value of a key may be.
 struct Bounds {
   Range range = {};
-  /// Of a text. Asked each time, so that a kind registered at run time is known.
+  /// Choices of a text. A function, so that kinds registered at run time are included.
   NameList choices = {};
-  /// Of a period.
   PeriodUnits units = {};
-  /// Whether programs may add choices of their own.
+  /// Whether programs may register more choices.
   bool open = false;
 
   Bounds in(PeriodUnits wanted) const { return {range, choices, wanted, open}; }
@@ -47,7 +45,7 @@ struct Bounds {
 inline Bounds between(double lowest, double highest) { return {{lowest, highest}}; }
 inline Bounds at_least(double lowest) { return {{.lowest = lowest}}; }
 inline Bounds above(double lowest) { return {{.lowest = lowest, .above_lowest = true}}; }
-/// lowest <= x < highest
+/// Accepts lowest <= x < highest.
 inline Bounds below(double lowest, double highest) {
   return {{.lowest = lowest, .highest = highest, .below_highest = true}};
 }
@@ -57,13 +55,12 @@ inline Bounds one_of(std::vector<std::string> names) {
 }
 
 bool contains(const Range& range, double number);
-/// "at least 1", "between 0 and 1"; "" without limits.
+/// Formats a range as "at least 1" or "between 0 and 1"; "" without limits.
 std::string text_of(const Range& range);
 
 struct KeyTraits {
-  /// Whether `resume` may change it.
   bool resume = false;
-  /// Whether the texts are paths, kept absolute so that a run resumes from any folder.
+  /// Whether the texts are paths, made absolute so that a run resumes from any directory.
   bool path = false;
 };
 inline constexpr KeyTraits resumable{.resume = true}, resumable_path{.resume = true, .path = true};
@@ -73,20 +70,19 @@ struct Key {
       std::variant<std::int64_t*, double*, std::string*, bool*, std::vector<std::string>*,
                    std::vector<double>*, Period*, std::vector<ParameterGroup>*>;
   std::string name;
-  Member member;  ///< of the Spec: its default where that is new, and the place for a value
+  Member member;  ///< of the Spec; holds the default in a new Spec
   Bounds bounds;
   std::string words;
   KeyTraits traits;
-  std::string kind;  ///< which alone has it, of those that are added to a registry; "" for all
+  std::string kind;  ///< registered kind that the key belongs to; "" for all kinds
 };
 
-/// Walks what describe() says of a Spec; the names it sees are dotted: "model.mixer.heads".
+/// Visits the members that describe() lists. Names are dotted: "model.mixer.heads".
 class Keys {
  public:
   virtual ~Keys() = default;
 
-  /// A member is a std::size_t, std::int64_t, double, bool, std::string, or a std::vector of double
-  /// or std::string.
+  /// Member: std::size_t, std::int64_t, double, bool, std::string, std::vector<double or string>.
   template <class Member>
   void operator()(const std::string& name, Member& member, const Bounds& bounds,
                   const std::string& words, KeyTraits traits = {}) {
@@ -105,7 +101,7 @@ class Keys {
     constexpr bool is_count = std::is_unsigned_v<Member> && !std::is_same_v<Member, bool>;
     (*this)(name, member, is_count ? at_least(0) : Bounds{}, words, traits);
   }
-  /// The keys of a Spec inside, below a name of their own.
+  /// Describes a nested Spec under the prefix `name`.
   template <class Spec>
   void section(const std::string& name, Spec& spec) {
     const std::size_t length = path_.size();
@@ -113,7 +109,7 @@ class Keys {
     describe(*this, spec);
     path_.resize(length);
   }
-  /// What `describe_own` says is of one kind only, or "" of those that have what stands around it.
+  /// Assigns the keys of `describe_own` to one kind; "" keeps the enclosing kind.
   template <class DescribeOwn>
   void of_kind(const std::string& kind, const DescribeOwn& describe_own) {
     const std::string outer = kind_;
@@ -129,8 +125,8 @@ class Keys {
   std::string path_, kind_;
 };
 
-/// Numbers and texts against their bounds; throws std::invalid_argument "[what] key = value: must
-/// be .." at the first that is outside.
+/// Checks numbers and texts against their bounds; throws std::invalid_argument "[what] key = value:
+/// must be .." at the first violation.
 class BoundsCheck : public Keys {
  public:
   explicit BoundsCheck(const char* what) : what_(what) {}
@@ -140,8 +136,7 @@ class BoundsCheck : public Keys {
   const char* what_;
 };
 
-/// The Spec itself, if its values are within what describe() says of them: what configs may say
-/// holds for users of the library too. Throws as BoundsCheck does.
+/// Returns `spec` if its values are within the bounds of describe(). Throws as BoundsCheck does.
 template <class Spec>
 const Spec& checked(const char* what, const Spec& spec) {
   BoundsCheck check(what);

@@ -15,14 +15,14 @@
 namespace bochner::tensor_pool {
 namespace {
 
-/// Four classes per power of two, and no class below a cache line.
+/// Rounds up to a size class: four per power of two, none below a cache line.
 std::size_t size_class(std::size_t bytes) {
   if (bytes <= 64) return 64;
   const std::size_t step = std::max<std::size_t>(64, std::bit_floor(bytes - 1) / 4);
   return round_up(bytes, step);
 }
 constexpr std::size_t class_count = 256;
-/// From 4, 5, 6 and 7 times a power of two to the numbers of the classes, and back.
+/// Maps sizes (4, 5, 6 or 7 times a power of two) to class numbers, and back.
 std::size_t class_number(std::size_t size) {
   const auto power = std::size_t(std::bit_width(size) - 3);
   return 4 * power + (size >> power) % 4;
@@ -30,33 +30,34 @@ std::size_t class_number(std::size_t size) {
 std::size_t class_size(std::size_t number) { return (4 + number % 4) << (number / 4); }
 std::size_t class_for(std::size_t bytes) { return class_number(size_class(bytes)); }
 
-/// From this size on, a free block is given back before one of another size is requested: at a
-/// million tokens, memory that lies idle matters more than requests.
+/// From this size on, a free block is returned before another size is requested: at a million
+/// tokens, idle memory matters more than requests.
 constexpr std::size_t huge = std::size_t(1) << 27;
 
-/// Sequences of other lengths in every batch want blocks of every size. From this size on a free
-/// block serves for less, down to half of its own, and is given back when all that is held is much
-/// more than was in use of late.
+/// Batches of different lengths request blocks of every size. From this size on, a free block
+/// serves requests down to half its size, and is returned when much more is held than recently
+/// used.
 constexpr std::size_t large = std::size_t(1) << 20;
 constexpr std::size_t classes_to_half = 4;
 
-/// Late are the requests since the last whole number of so many, and that many before them: many
-/// training steps, so that a steady one finds its blocks, but a long validation is forgotten.
+/// Requests per window. "Recent" is the current window and the one before: long enough that steady
+/// training finds its blocks, short enough to forget a long validation.
 constexpr std::size_t window = std::size_t(1) << 16;
 
 struct State {
   std::mutex mutex;
   std::array<std::vector<void*>, class_count> free_blocks;  ///< by class
-  std::unordered_map<void*, std::size_t> serving_less;      ///< classes of blocks in use for less
+  std::unordered_map<void*, std::size_t>
+      oversized;  ///< classes of larger blocks that serve a smaller request
   PoolStatistics statistics;
-  std::size_t acquired = 0, late_peak = 0, earlier_peak = 0;  ///< bytes in use, by window
+  std::size_t acquired = 0, recent_peak = 0, previous_peak = 0;  ///< bytes in use, by window
 
   bool holds_too_much() const {
-    return statistics.bytes_held > 2 * std::max(late_peak, earlier_peak);
+    return statistics.bytes_held > 2 * std::max(recent_peak, previous_peak);
   }
 };
 
-/// Never destroyed: tensors of static storage duration may outlive every destructor here.
+/// Never destroyed: tensors of static storage duration may outlive it.
 State& state() {
   static State* instance = new State;
   return *instance;
@@ -73,8 +74,8 @@ void* request(std::size_t size) {
   return block;
 }
 
-/// Gives back free blocks of a class until so many are left.
-void give_back(State& pool, std::size_t number, std::size_t left) {
+/// Returns free blocks of a class to the system until `left` remain.
+void free_down_to(State& pool, std::size_t number, std::size_t left) {
   std::vector<void*>& blocks = pool.free_blocks[number];
   while (blocks.size() > left) {
     allow(blocks.back(), class_size(number));
@@ -86,48 +87,47 @@ void give_back(State& pool, std::size_t number, std::size_t left) {
 
 void free_blocks_from(State& pool, std::size_t smallest) {
   for (std::size_t number = class_for(smallest); number < class_count; ++number)
-    give_back(pool, number, 0);
+    free_down_to(pool, number, 0);
 }
 
-/// Counts a block that is handed out.
-void note_use(State& pool, std::size_t size) {
+void record_use(State& pool, std::size_t size) {
   const std::size_t in_use = pool.statistics.bytes_in_use += size;
   pool.statistics.peak_bytes_in_use = std::max(pool.statistics.peak_bytes_in_use, in_use);
-  pool.late_peak = std::max(pool.late_peak, in_use);
+  pool.recent_peak = std::max(pool.recent_peak, in_use);
   if (++pool.acquired % window > 0) return;
-  pool.earlier_peak = std::exchange(pool.late_peak, in_use);
+  pool.previous_peak = std::exchange(pool.recent_peak, in_use);
   if (pool.holds_too_much()) free_blocks_from(pool, large);
 }
 
-/// The smallest free block that serves for a class, if there is one.
+/// Takes the smallest free block that serves a class, or null.
 void* take_free(State& pool, std::size_t wanted) {
   const std::size_t last = class_size(wanted) < large ? wanted : wanted + classes_to_half - 1;
   for (std::size_t number = wanted; number <= last; ++number) {
     std::vector<void*>& blocks = pool.free_blocks[number];
     if (blocks.empty()) continue;
     void* block = blocks.back();
-    if (number > wanted) pool.serving_less.emplace(block, number);
+    if (number > wanted) pool.oversized.emplace(block, number);
     blocks.pop_back();
-    note_use(pool, class_size(number));
+    record_use(pool, class_size(number));
     return block;
   }
   return nullptr;
 }
 
-/// Gives back one free block in whose place a new one of this class will serve: the blocks of a
-/// step become those of its longest sequences, and no more.
-void make_way(State& pool, std::size_t wanted) {
+/// Returns one free block that a new block of this class will replace, so that the pool holds the
+/// blocks of a step's longest sequences and no more.
+void make_room(State& pool, std::size_t wanted) {
   if (class_size(wanted) < 2 * large) return;
   for (std::size_t number = wanted - 1; number > wanted - classes_to_half; --number) {
     const std::size_t free = pool.free_blocks[number].size();
-    if (free > 0) return give_back(pool, number, free - 1);
+    if (free > 0) return free_down_to(pool, number, free - 1);
   }
 }
 
 void* take_new(State& pool, std::size_t number) {
   const std::size_t size = class_size(number);
   if (size >= huge) free_blocks_from(pool, huge);
-  make_way(pool, number);
+  make_room(pool, number);
   if (pool.holds_too_much()) free_blocks_from(pool, large);
   auto& blocks = pool.free_blocks[number];
   blocks.reserve(blocks.capacity() + 1);
@@ -135,16 +135,16 @@ void* take_new(State& pool, std::size_t number) {
   forbid(block, size);
   ++pool.statistics.blocks_requested;
   pool.statistics.bytes_held += size;
-  note_use(pool, size);
+  record_use(pool, size);
   return block;
 }
 
-/// Of a block that is handed out; forgets what was noted of it.
+/// Returns the class of a block in use and forgets its note in `oversized`.
 std::size_t class_of(State& pool, void* block, std::size_t bytes) {
-  const auto less = pool.serving_less.find(block);
-  if (less == pool.serving_less.end()) return class_for(bytes);
+  const auto less = pool.oversized.find(block);
+  if (less == pool.oversized.end()) return class_for(bytes);
   const std::size_t number = less->second;
-  pool.serving_less.erase(less);
+  pool.oversized.erase(less);
   return number;
 }
 
@@ -181,7 +181,7 @@ void reset_peak() {
   State& pool = state();
   std::lock_guard lock(pool.mutex);
   pool.statistics.peak_bytes_in_use = pool.statistics.bytes_in_use;
-  pool.late_peak = pool.earlier_peak = pool.statistics.bytes_in_use;
+  pool.recent_peak = pool.previous_peak = pool.statistics.bytes_in_use;
 }
 
 void trim() {

@@ -1,7 +1,7 @@
 #pragma once
-/// Memory that belongs to nobody: between pieces of a larger one, and free in a pool. The address
-/// sanitizer reports its uses, and what is handed out is full of NaN there, so that numbers which
-/// are read before they were written show up in results. Without it nothing is marked or written.
+/// Red zones between pieces of a block and in free blocks. With the address sanitizer, accesses are
+/// reported, and new blocks are filled with NaN so that uninitialised reads show in results.
+/// Without it, nothing is marked or written.
 
 #include <sanitizer/asan_interface.h>
 
@@ -16,7 +16,7 @@ constexpr bool watches_memory = true;
 constexpr bool watches_memory = false;
 #endif
 
-/// Elements between two pieces: as many as keep their alignment.
+/// Elements between two pieces, which preserves their alignment.
 constexpr std::size_t redzone = watches_memory ? 16 : 0;
 
 inline void forbid(const void* memory, std::size_t bytes) {

@@ -1,6 +1,5 @@
 #pragma once
-/// Shape, Indices and require(): sizes of arrays of any element, and what is wrong with them in
-/// words. Light: it includes no array.
+/// Shape, Indices and require(). Includes no array library.
 
 #include <concepts>
 #include <cstddef>
@@ -16,31 +15,31 @@ namespace bochner {
 
 using Shape = xt::svector<std::size_t, 4>;
 
-/// Integers that select rows: tokens, class labels.
+/// Integers that select rows: tokens or class labels.
 struct Indices {
   Shape shape;
   std::vector<std::int32_t> values;
 };
 
-/// Product of the sizes; 1 for a scalar.
+/// Returns the product of the sizes; 1 for a scalar.
 std::size_t element_count(const Shape& shape);
-/// Size of an axis; negative axes count from the back. Throws when there is no such axis.
+/// Returns the size of an axis; negative axes count from the back. Throws if there is no such axis.
 std::size_t axis_size(const Shape& shape, int axis);
-/// 0 <= result < rank for an axis that may be negative. Throws when there is no such axis.
+/// Maps an axis that may be negative to [0, rank). Throws if there is no such axis.
 std::size_t normalize_axis(const char* op, int axis, std::size_t rank);
-/// Without the last `count` axes.
+/// Returns the shape without its last `count` axes.
 Shape without_last(const Shape& shape, std::size_t count = 1);
-/// Rows along the last axis, none where they are empty.
+/// Returns the number of rows along the last axis; 0 if rows are empty.
 std::size_t row_count(const Shape& shape);
-/// With another size of the last axis.
+/// Returns the shape with another size of the last axis.
 Shape with_last(Shape shape, std::size_t size);
-/// NumPy's broadcasting rule; throws with both shapes when they do not fit.
+/// Applies NumPy's broadcasting rule; throws with both shapes if they do not fit.
 Shape broadcast_shape(const char* op, const Shape& a, const Shape& b);
-/// "(16, 256, 128)"
+/// Formats a shape as "(16, 256, 128)".
 std::string to_string(const Shape& shape);
 
 namespace detail {
-/// A part of a message, by reference: what is refused is put into words elsewhere.
+/// A part of a message, held by reference and formatted only on failure.
 using Part = std::variant<std::string_view, const Shape*, double, std::int64_t, std::uint64_t>;
 inline Part part_of(std::string_view text) { return text; }
 inline Part part_of(const Shape& shape) { return &shape; }
@@ -56,14 +55,14 @@ void require(bool condition, const char* op, const Parts&... parts) {
   if (!condition) detail::refuse(op, {detail::part_of(parts)...});
 }
 
-/// Tokens of sequence b, which are T where there are no lengths (B).
+/// Returns the number of tokens of sequence b; T if there are no lengths (B).
 inline std::size_t length_of(const std::vector<std::size_t>& lengths, std::size_t b,
                              std::size_t T) {
   return lengths.empty() ? T : lengths[b];
 }
 
-/// Throws unless there are no lengths, or one of at most T for each sequence of values (B, T, ..),
-/// which errors call by their name.
+/// Throws unless `lengths` is empty or has one entry <= T per sequence of values (B, T, ..). `name`
+/// names `values` in the error.
 inline void require_lengths(const char* op, const std::vector<std::size_t>& lengths,
                             const Shape& values, const char* name = "v") {
   require(lengths.empty() || lengths.size() == values[0], op,

@@ -83,7 +83,7 @@ std::string printable(std::string_view text, char kept) {
   std::string shown;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
-    // Terminals obey U+0080 to U+009F too, which are two bytes.
+    // Terminals also interpret U+0080 to U+009F, two bytes each.
     const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0xff);
     const bool two_bytes = byte == 0xc2 && next < 0xa0;
     const unsigned char code = two_bytes ? next : byte;

@@ -1,5 +1,4 @@
 #pragma once
-/// Small pieces of text: what readers have in common, and numbers for people.
 
 #include <cstddef>
 #include <optional>
@@ -9,34 +8,32 @@
 
 namespace bochner {
 
-/// Without spaces and tabs at both ends.
+/// Removes spaces and tabs at both ends.
 std::string_view trimmed(std::string_view text);
-/// With small letters for the capital ones of ASCII.
 std::string lower_case(std::string_view text);
-/// The whole text as a finite number, whatever the locale; a plus sign may stand in front.
+/// Parses the whole text as a finite number in any locale; accepts a leading plus sign.
 std::optional<double> parse_number(std::string_view text);
-/// The whole text as a number of decimal digits.
+/// Parses the whole text as decimal digits.
 std::optional<std::size_t> parse_count(std::string_view text);
-/// The shortest text that parse_number reads as the same number; "nan" and "inf" too.
+/// Returns the shortest text that parse_number reads as the same number; "nan" and "inf" too.
 std::string format_number(double number);
-/// The parts between commas, empty ones too; of an empty list there are none.
+/// Splits at commas and keeps empty parts; an empty list has no parts.
 std::vector<std::string> split_list(std::string_view list);
-/// Takes the next line off a text: without its end, which is LF or CR LF.
+/// Removes the next line from the text and returns it without its LF or CR LF.
 std::string_view take_line(std::string_view& text);
-/// Fit for a terminal, whatever it came from: control characters as "\x1b", but for one that may be
-/// kept, such as a line end.
+/// Escapes control characters as "\x1b" for a terminal, except `kept`, such as a line end.
 std::string printable(std::string_view text, char kept = 0);
-/// In quotes for a message of one line: shortened, and printable.
+/// Quotes and shortens a text for a one-line message, escaped by printable().
 std::string excerpt(std::string_view text);
 
-/// "a, b, c, d, e and 4 more"
+/// Formats names as "a, b, c, d, e and 4 more".
 std::string some_of(const std::vector<std::string>& names);
 
-/// "9.1 MB"
+/// Formats bytes as "9.1 MB".
 std::string format_bytes(double bytes);
-/// "8.20M"; "148k"; "12"
+/// Formats counts as "8.20M", "148k" or "12".
 std::string format_count(double count);
-/// "1 file"; "12 files"
+/// Formats counts of things as "1 file" or "12 files".
 std::string format_number_of(std::size_t count, const char* thing);
 
 }  // namespace bochner

@@ -4,9 +4,9 @@
 
 namespace bochner {
 
-/// Whether a text is UTF-8 (RFC 3629): no overlong forms, no surrogates.
+/// Whether a text is valid UTF-8 (RFC 3629): no overlong forms, no surrogates.
 bool is_utf8(std::string_view text);
-/// Bytes of the character at the front of a text; 0 where it is no UTF-8.
+/// Returns the bytes of the first character of a text; 0 if it is not valid UTF-8.
 std::size_t utf8_size(std::string_view text);
 
 }  // namespace bochner

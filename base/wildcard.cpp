@@ -8,7 +8,7 @@ bool continues_character(char byte) { return (static_cast<unsigned char>(byte) &
 }  // namespace
 
 bool matches(std::string_view pattern, std::string_view text) {
-  // After a mismatch only the latest star needs to take one more byte.
+  // After a mismatch, only the latest star needs to take one more byte.
   std::size_t p = 0, t = 0, star = pattern.npos, resume = 0;
   while (t < text.size()) {
     const char wanted = p < pattern.size() ? pattern[p] : '\0';

@@ -4,7 +4,7 @@
 
 namespace bochner {
 
-/// Whether the pattern covers the whole text: `*` is any characters, `?` one character of UTF-8.
+/// Whether the pattern matches the whole text: `*` any characters, `?` one character of UTF-8.
 bool matches(std::string_view pattern, std::string_view text);
 
 }  // namespace bochner

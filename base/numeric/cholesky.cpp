@@ -16,9 +16,9 @@ namespace bochner {
 namespace {
 
 constexpr std::size_t tile = 128;
-constexpr std::size_t columns_per_task = 64;  // of right-hand sides
+constexpr std::size_t columns_per_task = 64;  // of the right-hand sides
 
-/// -1.4e-11, where to_string says -0.000000.
+/// Formats small numbers in scientific notation, where std::to_string gives -0.000000.
 std::string short_form(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.3g", value);
@@ -27,16 +27,16 @@ std::string short_form(double value) {
 
 std::size_t tiles_of(std::size_t n) { return ceil_div(n, tile); }
 
-/// Rows, or columns, of tile number i.
+/// Returns the number of rows (or columns) of tile i.
 int extent(std::size_t n, std::size_t i) { return int(std::min(tile, n - i * tile)); }
 
-/// Element (i tile, j tile) of a matrix with n columns.
+/// Returns element (i tile, j tile) of a matrix with n columns.
 template <class Number>
 Number* at(Number* a, std::size_t n, std::size_t i, std::size_t j) {
   return a + i * tile * n + j * tile;
 }
 
-/// L of the tile on the diagonal. In LAPACK's order of columns the lower triangle is the upper one.
+/// Factors the diagonal tile k. LAPACK is column-major, so its upper triangle is our lower one.
 void factor_tile(std::size_t n, double* a, std::size_t k) {
   const int size = extent(n, k), stride = int(n);
   int info = 0;
@@ -47,7 +47,7 @@ void factor_tile(std::size_t n, double* a, std::size_t k) {
   throw NotPositiveDefinite(k * tile + row, n, corner[row * n + row]);
 }
 
-/// W = L^-1, a column of tiles after the other. Above the diagonal it is not written.
+/// Writes column j of tiles of W = L^-1; tiles above the diagonal are not written.
 void invert_columns(std::size_t n, const double* l, std::size_t j, double* w) {
   const int stride = int(n), columns = extent(n, j);
   for (std::size_t i = j; i < tiles_of(n); ++i) {

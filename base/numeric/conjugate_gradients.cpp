@@ -8,28 +8,29 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-/// Of each column.
+/// Returns the inner product of each column of a and b, (n, columns) -> (columns).
 Numbers column_products(const Numbers& a, const Numbers& b, std::size_t columns) {
   Numbers sums(columns);
   for (std::size_t i = 0; i < a.size(); ++i) sums[i % columns] += a[i] * b[i];
   return sums;
 }
 
-/// to += factor of the column * by
+/// Adds factors[column] * by to `to`. (n, columns)
 void add_columns(Numbers& to, const Numbers& factors, const Numbers& by) {
   for (std::size_t i = 0; i < to.size(); ++i) to[i] += factors[i % factors.size()] * by[i];
 }
 
-/// Entry by entry; 0 for columns that are at their end.
-Numbers ratios(const Numbers& a, const Numbers& b, const std::vector<bool>& ended) {
+/// Returns a / b by column; 0 for converged columns.
+Numbers ratios(const Numbers& a, const Numbers& b, const std::vector<bool>& converged) {
   Numbers result(a.size());
-  for (std::size_t j = 0; j < a.size(); ++j) result[j] = ended[j] || b[j] <= 0 ? 0 : a[j] / b[j];
+  for (std::size_t j = 0; j < a.size(); ++j)
+    result[j] = converged[j] || b[j] <= 0 ? 0 : a[j] / b[j];
   return result;
 }
 
-void require_definite(const Numbers& curvature, const std::vector<bool>& ended) {
+void require_definite(const Numbers& curvature, const std::vector<bool>& converged) {
   for (std::size_t j = 0; j < curvature.size(); ++j)
-    if (!ended[j] && !(curvature[j] > 0))
+    if (!converged[j] && !(curvature[j] > 0))
       throw std::domain_error("conjugate gradients: the matrix is not positive definite");
 }
 
@@ -37,7 +38,7 @@ void require_converged(const Numbers& squares, const Numbers& start, const Linea
   for (std::size_t j = 0; j < squares.size(); ++j)
     if (!(squares[j] <= system.tolerance * start[j]))
       throw std::domain_error("conjugate gradients: not converged in " +
-                              std::to_string(system.most_steps) + " steps");
+                              std::to_string(system.max_steps) + " steps");
 }
 
 }  // namespace
@@ -49,30 +50,30 @@ LinearSolution conjugate_gradients(const LinearSystem& system, std::vector<doubl
     return system.precondition ? system.precondition(residual) : residual;
   };
   LinearSolution solution{std::move(x0), std::vector<Numbers>(N), std::vector<Numbers>(N)};
-  Numbers near = preconditioned(), direction = near;
-  Numbers before = column_products(residual, near, N);
+  Numbers z = preconditioned(), direction = z;
+  Numbers before = column_products(residual, z, N);
   const Numbers start = before;
-  std::vector<bool> ended(N);
-  for (std::size_t step = 0; step < system.most_steps; ++step) {
+  std::vector<bool> converged(N);
+  for (std::size_t step = 0; step < system.max_steps; ++step) {
     for (std::size_t j = 0; j < N; ++j)
-      ended[j] = ended[j] || before[j] <= system.tolerance * start[j];
-    if (std::ranges::count(ended, true) == std::ptrdiff_t(N)) break;
+      converged[j] = converged[j] || before[j] <= system.tolerance * start[j];
+    if (std::ranges::count(converged, true) == std::ptrdiff_t(N)) break;
     const Numbers moved = system.apply(direction);
     const Numbers curvature = column_products(direction, moved, N);
-    if (system.strict) require_definite(curvature, ended);
-    Numbers length = ratios(before, curvature, ended);
-    add_columns(solution.x, length, direction);
-    for (double& each : length) each = -each;
-    add_columns(residual, length, moved);
-    near = preconditioned();
-    const Numbers after = column_products(residual, near, N);
-    const Numbers turn = ratios(after, before, ended);
+    if (system.strict) require_definite(curvature, converged);
+    Numbers alpha = ratios(before, curvature, converged);
+    add_columns(solution.x, alpha, direction);
+    for (double& each : alpha) each = -each;
+    add_columns(residual, alpha, moved);
+    z = preconditioned();
+    const Numbers after = column_products(residual, z, N);
+    const Numbers beta = ratios(after, before, converged);
     for (std::size_t i = 0; i < direction.size(); ++i)
-      direction[i] = near[i] + turn[i % N] * direction[i];
+      direction[i] = z[i] + beta[i % N] * direction[i];
     for (std::size_t j = 0; j < N; ++j)
-      if (!ended[j] && length[j] != 0) {
-        solution.lengths[j].push_back(-length[j]);
-        solution.turns[j].push_back(turn[j]);
+      if (!converged[j] && alpha[j] != 0) {
+        solution.alphas[j].push_back(-alpha[j]);
+        solution.betas[j].push_back(beta[j]);
       }
     before = after;
   }

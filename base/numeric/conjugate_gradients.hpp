@@ -1,5 +1,4 @@
 #pragma once
-/// Conjugate gradients for many right-hand sides at once, in double and in a fixed order.
 
 #include <cstddef>
 #include <functional>
@@ -7,30 +6,30 @@
 
 namespace bochner {
 
-/// A block of vectors, (n, columns) row-major, to another one.
+/// Maps a block of vectors (n, columns), row-major, to another.
 using BlockOperator = std::function<std::vector<double>(const std::vector<double>& block)>;
 
 struct LinearSystem {
-  BlockOperator apply;              ///< A, symmetric and positive definite
-  BlockOperator precondition = {};  ///< about A^-1, likewise; none for 1
+  BlockOperator apply;  ///< multiplies by A, symmetric positive definite
+  BlockOperator precondition =
+      {};  ///< multiplies by about A^-1, symmetric positive definite; none: identity
   std::size_t columns = 1;
-  /// A column ends where its residual's square, weighed by the preconditioner, is below this part
-  /// of the first.
+  /// A column has converged when r^T M r is below this fraction of its initial value (r the
+  /// residual, M the preconditioner).
   double tolerance = 1e-20;
-  std::size_t most_steps = 1000;
-  bool strict = false;  ///< to throw where A is not positive definite or columns do not converge
+  std::size_t max_steps = 1000;
+  bool strict = false;  ///< throw if A is not positive definite or a column does not converge
 };
 
 struct LinearSolution {
   std::vector<double> x;
-  /// Of each step, for each column that went on: its length and the turn of the next direction, the
+  /// Step sizes alpha and direction coefficients beta of each column, one per step; they are the
   /// coefficients of a Lanczos process.
-  std::vector<std::vector<double>> lengths, turns;
+  std::vector<std::vector<double>> alphas, betas;
 };
 
-/// x with A x = b from x0, of which the residual b - A x0 is given; every column has its own steps.
-/// Exact in n steps but for rounding. Throws std::domain_error, see LinearSystem. Hestenes,
-/// Stiefel, 1952.
+/// Solves A x = b from x0, given the residual b - A x0; each column has its own step sizes. Exact
+/// after n steps up to rounding. Throws std::domain_error if `strict`. Hestenes, Stiefel, 1952.
 LinearSolution conjugate_gradients(const LinearSystem& system, std::vector<double> x0,
                                    std::vector<double> residual);
 

@@ -3,7 +3,7 @@
 
 namespace bochner {
 
-/// The least even length from n on that has no prime factors but 2, 3 and 5.
+/// Returns the smallest even length >= n whose prime factors are 2, 3 and 5.
 inline std::size_t fast_fft_size(std::size_t n) {
   for (std::size_t size = n + n % 2;; size += 2) {
     std::size_t rest = size;

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t largest_dimension = 3667;
 
-/// Leading 32 bits of the first m points, the origin included, without which they are no net.
+/// Returns the leading 32 bits of the first m Sobol points. Includes the origin, which a net needs.
 std::vector<std::uint32_t> sobol_words(std::size_t m, std::size_t d) {
   boost::random::sobol engine(d);
   std::vector<std::uint32_t> words(m * d);
@@ -16,7 +16,7 @@ std::vector<std::uint32_t> sobol_words(std::size_t m, std::size_t d) {
   return words;
 }
 
-/// Flips each bit by a random function of the bits before it. Six levels of that binary tree take
+/// Flips each bit by a random function of the higher bits. Six levels of that binary tree take
 /// their 63 flips from one 64-bit number.
 std::uint32_t scramble(std::uint32_t x, const RandomFunction& random, std::uint64_t tree) {
   constexpr unsigned levels = 6;
@@ -44,8 +44,8 @@ std::vector<std::size_t> first_primes(std::size_t count) {
   return primes;
 }
 
-/// One dimension of one randomisation: points[i * stride], i < m. Digits end where a cell is
-/// smaller than 2^-32; the place within the last cell is random.
+/// Writes one dimension of one randomisation to points[i * stride], i < m. Digits stop when a cell
+/// is smaller than 2^-32; the position within the last cell is random.
 void fill_dimension(std::size_t base, std::size_t m, Draws& draws, double* points,
                     std::size_t stride) {
   double cell = 1;
@@ -69,7 +69,7 @@ std::vector<double> sobol_points(SobolRandomisation randomisation, std::size_t H
   const std::vector<std::uint32_t> words = sobol_words(m, d);
   std::vector<double> points(H * m * d);
   for (std::size_t i = 0; i < points.size(); ++i) {
-    const std::uint64_t axis = i / (m * d) * d + i % d;  // of this head and dimension
+    const std::uint64_t axis = i / (m * d) * d + i % d;  // head and dimension
     const std::uint32_t word = words[i % (m * d)];
     const std::uint32_t moved = randomisation == SobolRandomisation::shift
                                     ? word + random.bits(axis)[0]

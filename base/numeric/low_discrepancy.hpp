@@ -1,6 +1,5 @@
 #pragma once
-/// Randomised point sets that fill the unit cube more evenly than independent points. Each point by
-/// itself is uniform.
+/// Randomised low-discrepancy point sets. Each single point is uniform on the cube.
 
 #include <bochner/base/numeric/philox.hpp>
 #include <vector>
@@ -12,12 +11,12 @@ enum class SobolRandomisation {
   owen    ///< nested uniform scrambling of the binary digits; Owen, 1995
 };
 
-/// The first m Sobol points in [0, 1)^d, for H independent randomisations: (H, m, d), never 0 or 1.
-/// Direction numbers of Joe and Kuo, 2008; throws above 3667 dimensions or 2^32 points.
+/// Returns the first m Sobol points in [0, 1)^d for H independent randomisations, (H, m, d), never
+/// 0 or 1. Direction numbers of Joe and Kuo, 2008; throws above 3667 dimensions or 2^32 points.
 std::vector<double> sobol_points(SobolRandomisation randomisation, std::size_t H, std::size_t m,
                                  std::size_t d, const RandomFunction& random);
-/// The same of Halton's sequence, its digits permuted at random, each digit of each dimension by
-/// itself. Owen, "A randomized Halton algorithm in R", 2017.
+/// Returns points of the randomised Halton sequence, (H, m, d): each digit of each dimension is
+/// permuted. Owen, "A randomized Halton algorithm in R", 2017.
 std::vector<double> halton_points(std::size_t H, std::size_t m, std::size_t d,
                                   const RandomFunction& random);
 

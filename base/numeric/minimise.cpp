@@ -30,7 +30,7 @@ class Search {
     nlopt_set_maxeval(nlopt_.get(), evaluations);
     std::vector<double> x = least_.x;
     double value = 0;
-    // Whatever ends it, such as steps that are lost in rounding, least_ has the result.
+    // However it ends, for instance when rounding swallows a step, least_ has the result.
     const nlopt_result ended = nlopt_optimize(nlopt_.get(), x.data(), &value);
     if (failure_) std::rethrow_exception(failure_);
     if (ended == NLOPT_OUT_OF_MEMORY) throw std::bad_alloc();
@@ -60,7 +60,7 @@ class Search {
     return value;
   }
 
-  /// Whether the value falls no faster than `steepness` in any direction that stays in the box.
+  /// Returns whether no gradient component that stays in the box exceeds `steepness`.
   bool is_flat(const std::vector<double>& x, const std::vector<double>& gradient) const {
     for (std::size_t i = 0; i < x.size(); ++i) {
       const bool leaves = gradient[i] > 0 ? x[i] <= low_[i] : x[i] >= high_[i];

@@ -14,7 +14,7 @@ extern "C" {
 char* openblas_get_corename(void) __attribute__((weak));
 void openblas_set_num_threads(int) __attribute__((weak));
 char* openblas_get_config(void) __attribute__((weak));
-// Exported by builds that choose their kernels at run time.
+// Defined in builds with run-time kernel selection (DYNAMIC_ARCH).
 void gotoblas_dynamic_init(void) __attribute__((weak));
 void gotoblas_dynamic_quit(void) __attribute__((weak));
 }
@@ -30,8 +30,8 @@ bool is_slow_core(const char* core) {
   return false;
 }
 
-/// OpenBLAS 0.3.21 picks kernels by CPU model and takes processors it does not know, or a wish in
-/// OPENBLAS_CORETYPE, for machines of 2004. An unknown name makes it look at CPU features instead.
+/// OpenBLAS 0.3.21 selects kernels by CPU model and falls back to 2004 kernels for unknown models
+/// or an unknown OPENBLAS_CORETYPE. An unknown name makes it check CPU features instead.
 void repair_openblas() {
   if (!openblas_get_corename || !gotoblas_dynamic_init || !gotoblas_dynamic_quit) return;
   if (!__builtin_cpu_supports("avx2") || !is_slow_core(openblas_get_corename())) return;
@@ -49,7 +49,7 @@ void repair_openblas() {
 
 std::string openblas_core() { return openblas_get_corename ? openblas_get_corename() : "unknown"; }
 
-/// The first two words of "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ...".
+/// Returns the first two words of "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ...".
 std::string openblas_name() {
   std::istringstream config(openblas_get_config ? openblas_get_config() : "BLAS");
   std::string name, version;
@@ -67,8 +67,8 @@ GemmBackend started_openblas() {
                       " on a processor with AVX2, about five times too slow, and could not be "
                       "repaired; unset OPENBLAS_CORETYPE or set it to Haswell";
   } else if (before != backend.kernel) {
-    backend.warning = "OpenBLAS took this processor for " + before +
-                      "; repaired, it runs its kernels for " + backend.kernel;
+    backend.warning = "OpenBLAS mistook this processor for " + before +
+                      "; selected the kernels for " + backend.kernel;
   }
   return backend;
 }
@@ -87,7 +87,7 @@ const GemmBackend& start_openblas() {
 
 void require_openblas(std::size_t threads) {
   start_openblas();
-  constexpr std::size_t buffer = std::size_t(128) << 20;  // of a thread, kept from then on
+  constexpr std::size_t buffer = std::size_t(128) << 20;  // bytes per thread, never freed
   static std::atomic<std::size_t> served{0};
   if (threads <= served.load()) return;
   void* room = mmap(nullptr, threads * buffer, PROT_READ | PROT_WRITE,

@@ -11,8 +11,8 @@ namespace {
 
 std::size_t default_threads() { return std::size_t(tbb::info::default_concurrency()); }
 
-/// What loops run in: never destroyed, because worker threads may outlive static objects. An arena
-/// of our own gives every worker a slot below the limit, whatever else the process does with TBB.
+/// Thread state of all loops. Never destroyed, because worker threads may outlive static objects. A
+/// custom arena gives every worker a slot below the limit, whatever else the process does with TBB.
 struct Workers {
   std::size_t count = default_threads();
   std::unique_ptr<tbb::global_control> limit;
@@ -26,7 +26,7 @@ Workers& workers() {
 
 thread_local std::size_t slot = 0;
 
-/// The worker's slot for the length of one task; outside of our loops every thread has slot 0.
+/// Holds a worker's slot during one task; threads outside our loops have slot 0.
 class SlotScope {
  public:
   SlotScope() : before_(slot) { slot = std::size_t(tbb::this_task_arena::current_thread_index()); }
@@ -42,7 +42,7 @@ void set_thread_count(std::size_t count) {
   if (count == 0) count = default_threads();
   Workers& mine = workers();
   mine.count = count;
-  // TBB starts more threads than there are processors only when told; fewer are the arena's affair.
+  // TBB needs a raised limit only to exceed the number of processors; the arena enforces fewer.
   mine.limit.reset();
   if (count > default_threads()) {
     mine.limit =

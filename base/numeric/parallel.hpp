@@ -1,7 +1,6 @@
 #pragma once
-/// The one way to use threads. Chunks depend on the size and the grain only, never on the number of
-/// threads, and reductions join their chunks in order: results are equal to the bit for any thread
-/// count.
+/// Parallel loops. Chunks depend on size and grain only, never on the number of threads, and
+/// reductions join chunks in order, so results are bit-equal for any thread count.
 
 #include <algorithm>
 #include <bochner/base/ceil_div.hpp>
@@ -13,23 +12,23 @@
 
 namespace bochner {
 
-/// What elementwise_grain() is a multiple of.
+/// elementwise_grain() returns a multiple of this.
 inline constexpr std::size_t elementwise_unit = 64;
 
-/// How many of the `size` elements of a cheap loop a task takes: an eighth, but no fewer than are
-/// worth one, and no more than stay in cache.
+/// Returns the elements per task of a cheap loop over `size` elements: an eighth, within the limits
+/// of what is worth a task and what stays in cache.
 inline std::size_t elementwise_grain(std::size_t size) {
   constexpr std::size_t unit = elementwise_unit, fewest = 128 * unit, most = 512 * unit;
   return std::clamp(round_up(size / 8, unit), fewest, most);
 }
 
-/// Threads that loops may use from now on, at least 1 (`--threads`). 0 means all processors.
+/// Sets the number of threads of all loops (`--threads`), at least 1; 0 means all processors.
 void set_thread_count(std::size_t count);
 std::size_t thread_count();
-/// Number of the calling worker, 0 <= index < thread_count(): selects its scratch memory.
+/// Returns the calling worker's index in [0, thread_count()); selects its scratch memory.
 std::size_t worker_index();
 
-// Not `detail`: that would reopen the one of the inline namespace where it is already declared.
+// Not named `detail`, which would reopen the one of the inline namespace.
 namespace parallel_detail {
 void run_tasks(std::size_t count, const std::function<void(std::size_t)>& task);
 }
@@ -45,7 +44,7 @@ void parallel_for(std::size_t size, std::size_t grain, const Body& body) {
       chunks, [&](std::size_t chunk) { body(chunk * grain, std::min(size, (chunk + 1) * grain)); });
 }
 
-/// Calls body(index) for every index below size, `grain` of them per task.
+/// Calls body(index) for every index below size, `grain` per task.
 template <class Body>
 void parallel_each(std::size_t size, std::size_t grain, const Body& body) {
   parallel_for(size, grain, [&](std::size_t begin, std::size_t end) {
@@ -69,7 +68,7 @@ void parallel_pieces(std::size_t rows, std::size_t row_size, const Body& body) {
   });
 }
 
-/// How many of `rows` rows of `columns` elements a task takes.
+/// Returns the rows per task for `rows` rows of `columns` elements.
 inline std::size_t row_grain(std::size_t rows, std::size_t columns) {
   const std::size_t grain = elementwise_grain(rows * columns);
   return std::max<std::size_t>(1, grain / std::max<std::size_t>(1, columns));
@@ -81,14 +80,14 @@ void parallel_rows(std::size_t rows, std::size_t row_size, const Body& body) {
   parallel_each(rows, row_grain(rows, row_size), body);
 }
 
-/// Calls body(index) for every index below count; each is one task.
+/// Calls body(index) for every index below count, each as one task.
 template <class Body>
 void parallel_tasks(std::size_t count, const Body& body) {
   if (count == 1) body(std::size_t(0));
   if (count > 1) parallel_detail::run_tasks(count, body);
 }
 
-/// Sum over chunks of [0, size) of body(begin, end), joined in the order of the chunks.
+/// Returns the sum of body(begin, end) over chunks of [0, size), joined in the order of the chunks.
 template <class Sum, class Body>
 Sum parallel_sum(std::size_t size, std::size_t grain, const Body& body) {
   const std::size_t chunks = ceil_div(size, grain);
@@ -101,8 +100,8 @@ Sum parallel_sum(std::size_t size, std::size_t grain, const Body& body) {
   return total;
 }
 
-/// `count` sums over chunks of [0, size) at once: body(begin, end, sums) adds those of one chunk,
-/// and chunks are joined in order.
+/// Returns `count` sums over chunks of [0, size): body(begin, end, sums) adds one chunk's, and
+/// chunks are joined in order.
 template <class Body>
 std::vector<double> parallel_sums(std::size_t count, std::size_t size, std::size_t grain,
                                   const Body& body) {
@@ -116,8 +115,8 @@ std::vector<double> parallel_sums(std::size_t count, std::size_t size, std::size
   return sums;
 }
 
-/// Scratch memory for the tasks of one loop: one block per worker, taken before the loop starts,
-/// so that the blocks that a step requests do not depend on how its tasks are scheduled.
+/// Scratch memory for the tasks of one loop, one block per worker. Allocated before the loop
+/// starts, so that allocations do not depend on the scheduling of tasks.
 template <class T>
 class Scratch {
  public:
@@ -131,7 +130,7 @@ class Scratch {
   ~Scratch() { PoolAllocator<T>().deallocate(data_, count_); }
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
-  /// The calling worker's block; its contents are whatever the worker's last task left.
+  /// Returns the calling worker's block, with whatever its last task left in it.
   T* local() const { return data_ + worker_index() * stride_; }
 
  private:

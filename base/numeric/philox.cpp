@@ -9,7 +9,7 @@
 namespace bochner {
 namespace {
 
-/// 52 bits centred in their cells: never 0 and never 1.
+/// Maps 52 bits to the centre of their cell: never 0 or 1.
 double open_unit(std::uint32_t high, std::uint32_t low) {
   const std::uint64_t bits = (std::uint64_t(high) << 20) | (low >> 12);
   return (double(bits) + 0.5) * 0x1p-52;
@@ -19,8 +19,7 @@ std::uint64_t key_of(const RandomFunction& random) {
   return random.seed ^ (std::uint64_t(random.purpose) * 0x9E3779B97F4A7C15u);
 }
 
-/// The ten rounds on counters side by side, in a form that compilers vectorise: word w of counter i
-/// is word[w][i].
+/// The ten rounds on several counters in a vectorisable form: word w of counter i is word[w][i].
 constexpr std::size_t lanes = 64;
 
 void philox_rounds(std::uint64_t key, std::uint32_t (&word)[4][lanes]) {

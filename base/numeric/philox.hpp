@@ -10,8 +10,7 @@
 
 namespace bochner {
 
-/// What a random number is for. Part of the key: the values are fixed for ever, new ones go to the
-/// end.
+/// The use of a random number, part of the key. Values never change; new ones are appended.
 enum class Purpose : std::uint32_t {
   initialization = 1,
   dropout = 2,
@@ -23,39 +22,35 @@ enum class Purpose : std::uint32_t {
   posterior = 8
 };
 
-/// A random function of the element number. Equal fields give equal numbers, on any machine and
-/// thread.
+/// A random function of the element number, equal on any machine and thread.
 struct RandomFunction {
   std::uint64_t seed = 0;
   Purpose purpose = Purpose::test;
-  std::uint64_t stream = 0;  ///< which use within the purpose: a hash of a name, or a step
+  std::uint64_t stream = 0;  ///< use within the purpose: a hash of a name, or a step
 
   std::array<std::uint32_t, 4> bits(std::uint64_t element) const;
-  /// bits() of `count` elements from `first` on, one after the other: 4 count words, many at once.
+  /// Writes bits() of `count` consecutive elements from `first`, 4 * count words.
   void fill_bits(std::uint64_t first, std::size_t count, std::uint32_t* out) const;
-  /// Uniform on (0, 1), never 0 or 1: the middles of 2^52 cells.
+  /// Returns a number uniform on (0, 1), never 0 or 1: the middle of one of 2^52 cells.
   double uniform(std::uint64_t element) const;
-  /// Standard normal by Box and Muller; the C library's log and cos decide its last bits.
+  /// Returns a standard normal number (Box and Muller); its last bits depend on the C library.
   double normal(std::uint64_t element) const;
-  /// Uniform on {0, ..., bound - 1} without modulo bias (64-bit multiply; bias below 2^-32).
+  /// Returns an integer uniform on {0, ..., bound - 1} by a 64-bit multiply; bias below 2^-32.
   std::uint64_t integer(std::uint64_t element, std::uint64_t bound) const;
 };
 
-/// The numbers of a random function, one element after the other.
+/// Consecutive elements of a random function.
 class Draws {
  public:
   explicit Draws(const RandomFunction& random) : random_(random) {}
-  /// Uniform on {0, ..., bound - 1}.
+  /// Returns an integer uniform on {0, ..., bound - 1}.
   std::uint64_t below(std::uint64_t bound) { return random_.integer(next_++, bound); }
-  /// True with this probability.
   bool chance(double probability) { return uniform() < probability; }
-  /// On (0, 1), never 0 or 1.
+  /// Returns a number uniform on (0, 1), never 0 or 1.
   double uniform() { return random_.uniform(next_++); }
-  /// Uniform on (low, high).
   double between(double low, double high) { return low + (high - low) * uniform(); }
-  /// Standard normal.
   double normal() { return random_.normal(next_++); }
-  /// 0, ..., n - 1 in random order (Fisher and Yates).
+  /// Returns 0, ..., n - 1 in random order (Fisher and Yates).
   std::vector<std::size_t> shuffled(std::size_t n);
 
  private:
@@ -63,7 +58,7 @@ class Draws {
   std::uint64_t next_ = 0;
 };
 
-/// FNV-1a hash of a name, to select a stream.
+/// Returns the FNV-1a hash of a name, to select a stream.
 std::uint64_t stream_of(const char* name);
 
 }  // namespace bochner

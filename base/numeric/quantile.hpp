@@ -6,7 +6,7 @@
 
 namespace bochner {
 
-/// The number below which a part of them lies, 0 <= part <= 1; a NaN is above all. 0 of none.
+/// Returns the quantile at `part` in [0, 1]; NaN sorts last, no numbers give 0.
 inline double quantile_of(std::vector<double> numbers, double part) {
   if (numbers.empty()) return 0;
   const auto at = numbers.begin() + std::ptrdiff_t(part * double(numbers.size() - 1) + 0.5);
@@ -15,7 +15,6 @@ inline double quantile_of(std::vector<double> numbers, double part) {
   return *at;
 }
 
-/// The number in the middle, the upper one of two.
 inline double median(std::vector<double> numbers) { return quantile_of(std::move(numbers), 0.5); }
 
 }  // namespace bochner

@@ -13,7 +13,7 @@ namespace bochner {
 namespace {
 
 namespace policies = boost::math::policies;
-/// Boost would go through long double: six times as long, to save relative errors of 1e-14.
+/// Boost's default, long double, takes six times as long to save relative errors of 1e-14.
 using NotLonger = policies::promote_double<false>;
 constexpr policies::policy<NotLonger> in_double;
 constexpr policies::policy<NotLonger, policies::overflow_error<policies::ignore_error>,
@@ -24,7 +24,7 @@ constexpr double smallest = 1e-300;
 
 double upper_tail(double score) { return std::erfc(score / std::numbers::sqrt2) / 2; }
 
-/// P(shape, x) <= this goes through the first term of its series, x^shape / Gamma(shape + 1).
+/// Below this P(shape, x), the first term of the series is used, x^shape / Gamma(shape + 1).
 constexpr double series_limit = 1e-12;
 
 double log_of_small_quantile(double shape, double probability) {
@@ -63,7 +63,7 @@ double normal(double u) {
   return -std::numbers::sqrt2 * boost::math::erfc_inv(2 * std::max(u, smallest), in_double);
 }
 
-/// P(|t| > q) is the incomplete beta function of degrees / (degrees + q^2).
+/// Uses P(|t| > q) = the incomplete beta function of degrees / (degrees + q^2).
 double student(double degrees, double u) {
   if (degrees > 1e7) return normal(u);
   double above = 0;
@@ -82,14 +82,13 @@ double log_gamma(double shape, double score) {
   const double above = std::max(upper_tail(score), smallest);
   const double below = std::max(upper_tail(-score), smallest);
   const double small = log_of_small_quantile(shape, below);
-  // Exact here: the second term of the series is smaller than the first by x.
+  // Exact here: the second term of the series is smaller than the first by a factor x.
   if (small < std::log(series_limit)) return small;
   return std::log(below < 0.5 ? boost::math::gamma_p_inv(shape, below, in_double)
                               : boost::math::gamma_q_inv(shape, above, in_double));
 }
 
-/// -(dP/da) / (dP/d ln x) at fixed x, dP/da by central differences of fourth order, of the smaller
-/// tail.
+/// Returns -(dP/da) / (dP/d ln x) at fixed x, dP/da by fourth-order differences of the small tail.
 double log_gamma_slope(double shape, double score, double log_quantile) {
   if (log_quantile < std::log(series_limit))
     return (boost::math::digamma(shape + 1, in_double) - log_quantile) / shape;

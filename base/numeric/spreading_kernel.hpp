@@ -3,20 +3,21 @@
 
 namespace bochner {
 
-/// What spreads a wave over the `width` nearest nodes of a finer grid of frequencies:
-/// sinh(beta sqrt(1 - z^2)) / sinh(beta), whose Fourier transform is closed. Potts and Tasche 2021.
+/// The sinh kernel of a non-uniform FFT: spreads a wave over the `width` nearest nodes of an
+/// oversampled grid of frequencies. sinh(beta sqrt(1 - z^2)) / sinh(beta) has a closed Fourier
+/// transform. Potts and Tasche, 2021.
 class SpreadingKernel {
  public:
-  /// For sums of waves at `nodes` nodes; the finer grid is `oversampling` times as large, or more.
+  /// For sums at `nodes` nodes; the grid is at least `oversampling` times as large.
   SpreadingKernel(std::size_t nodes, std::size_t width, double oversampling);
   std::size_t width() const { return width_; }
-  /// Length of the finer grid.
+  /// Returns the length of the oversampled grid.
   std::size_t fine() const { return fine_; }
-  /// At z = 2 distance / width, in [-1, 1].
+  /// Returns the kernel at z = 2 distance / width, in [-1, 1].
   double value(double z) const;
-  /// What undoes the spreading at the node that is k from the middle one.
+  /// Returns the deconvolution factor of the node at distance k from the middle one.
   double factor(double k) const;
-  /// The largest error of a wave of amplitude 1 at any of the nodes: what its aliases add up to.
+  /// Returns the largest error of a wave of amplitude 1 at any node: the sum of its aliases.
   double error_bound() const;
 
  private:

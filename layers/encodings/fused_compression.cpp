@@ -117,7 +117,7 @@ Numbers refit(const Problem& problem, const Tensor& w, const Tensor& kept) {
   const LinearSystem system{.apply = apply,
                             .columns = N,
                             .tolerance = problem.tolerance(),
-                            .most_steps = 2 * problem.rank};
+                            .max_steps = 2 * problem.rank};
   return conjugate_gradients(system, std::move(value), std::move(residual)).x;
 }
 

@@ -9,10 +9,10 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-constexpr std::size_t block_rows = 2048;  // whose features are in memory at a time
+constexpr std::size_t block_rows = 2048;  // rows whose features are in memory at a time
 constexpr std::size_t rows_per_fill = 64;
 
-/// Features over the noise of rows begin, .., end - 1.
+/// Computes features / noise of rows begin, .., end - 1.
 void fill_block(const FeatureRows& features, std::size_t begin, std::size_t end, double noise,
                 std::vector<double>& block) {
   const std::size_t F = features.features();
@@ -23,7 +23,7 @@ void fill_block(const FeatureRows& features, std::size_t begin, std::size_t end,
   });
 }
 
-/// action(begin, end, features over the noise) for all blocks in order.
+/// Calls action(begin, end, features / noise) for all blocks in order.
 template <class Action>
 void for_blocks(const FeatureRows& features, double noise, const Action& action) {
   const std::size_t n = features.size();
@@ -35,12 +35,11 @@ void for_blocks(const FeatureRows& features, double noise, const Action& action)
   }
 }
 
-/// Sum of products in order.
 double dot(const double* a, const double* b, std::size_t n) {
   return std::inner_product(a, a + n, b, 0.0);
 }
 
-/// |y - features w|^2: unlike the difference of squares never below 0.
+/// Returns |y - features w|^2; unlike a difference of squares, never below 0.
 double squared_errors(const FeatureRows& features, const std::vector<double>& y,
                       const ConjugatePosterior& posterior) {
   const std::size_t F = posterior.weights.size();
@@ -60,8 +59,8 @@ double squared_errors(const FeatureRows& features, const std::vector<double>& y,
   return sum;
 }
 
-/// d ln p / d (features over the noise) of a block: (y - mean) weights^T shape / rate - features
-/// (L L^T)^-1, over the noise. `inverse` (F, F) is whole.
+/// Computes d ln p / d (features / noise) of a block: (y - mean) weights^T shape / rate - features
+/// (L L^T)^-1, over the noise. `inverse` (F, F) is the full matrix.
 void weigh_block(const ConjugatePosterior& posterior, const std::vector<double>& inverse,
                  const double* y, std::size_t rows, std::vector<double>& block,
                  std::vector<double>& weights) {

@@ -13,7 +13,7 @@ std::vector<std::vector<double>> likelihood_slopes(const Covariance& covariance,
   invert_from_factor(n, state.factor.data());
   const auto weights = [&](std::size_t i, double* numbers) {
     const double* inverse = state.factor.data() + i * n;
-    for (std::size_t j = 0; j <= i; ++j)  // twice, but on the diagonal: for both triangles
+    for (std::size_t j = 0; j <= i; ++j)  // doubled off the diagonal, for both triangles
       numbers[j] = (state.alpha[i] * state.alpha[j] - inverse[j]) / (i == j ? 2 : 1);
   };
   return covariance.pull_back(weights);
@@ -23,7 +23,7 @@ void add_slopes(const std::vector<Var>& parameters, const std::vector<std::vecto
                 double factor) {
   for (std::size_t p = 0; p < parameters.size(); ++p) {
     require(slopes[p].size() == parameters[p].size(), "gaussian_log_likelihood",
-            "a covariance gives ", slopes[p].size(), " slopes of a parameter ",
+            "pull_back() returned ", slopes[p].size(), " slopes for a parameter ",
             parameters[p].shape());
     Tensor gradient = uninitialized(parameters[p].shape());
     std::ranges::transform(slopes[p], gradient.data(),

@@ -14,20 +14,19 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 constexpr std::size_t matrix_tile = 128;
-constexpr double least_pivot = 1e-10;  // of a preconditioner, beside the first
+constexpr double min_pivot = 1e-10;  // of a preconditioner, relative to the first
 
 LowRankPlusNoise preconditioner_of(const RowwiseCovariance& covariance, std::size_t rank) {
   const std::size_t n = covariance.size();
   std::vector<double> diagonal(n);
   for (std::size_t i = 0; i < n; ++i) diagonal[i] = covariance.variance(i);
   return {n,
-          pivoted_cholesky(n, std::move(diagonal), rank, least_pivot,
+          pivoted_cholesky(n, std::move(diagonal), rank, min_pivot,
                            [&](std::size_t i, double* row) { covariance.full_row(i, row); }),
           covariance.noise()};
 }
 
-/// Draws of N(0, P), (n, probes): standard normal numbers coloured, or, where there are as many
-/// probes as those have, each of them alone.
+/// Returns probes (n, probes), samples of N(0, P), or unit vectors if there are enough probes.
 std::vector<double> probes_of(const LowRankPlusNoise& preconditioner, std::size_t n,
                               std::size_t& probes) {
   const std::size_t rank = preconditioner.rank(), all = n + rank;
@@ -41,8 +40,8 @@ std::vector<double> probes_of(const LowRankPlusNoise& preconditioner, std::size_
   return preconditioner.colour({numbers.begin(), border}, {border, numbers.end()}, probes);
 }
 
-/// Rounded entries move eigenvalues by about sqrt(n) roundings of the variance: to be below those
-/// of the noise.
+/// Throws if rounding dominates: rounded entries move eigenvalues by about sqrt(n) roundings of the
+/// variance, which must be below the noise.
 void require_noise(const RowwiseCovariance& covariance) {
   const std::size_t n = covariance.size();
   double variance = 0;
@@ -53,14 +52,14 @@ void require_noise(const RowwiseCovariance& covariance) {
     throw std::domain_error("conjugate gradients: rounding hides the noise");
 }
 
-/// e_1^T ln(T) e_1 of the tridiagonal matrix that the coefficients of conjugate gradients make.
-double log_of_lanczos(const std::vector<double>& lengths, const std::vector<double>& turns) {
-  const std::size_t m = lengths.size();
+/// Returns e_1^T ln(T) e_1, T the Lanczos matrix of the conjugate gradient coefficients.
+double log_of_lanczos(const std::vector<double>& alphas, const std::vector<double>& betas) {
+  const std::size_t m = alphas.size();
   std::vector<double> matrix(m * m);
   for (std::size_t i = 0; i < m; ++i) {
-    matrix[i * m + i] = 1 / lengths[i] + (i > 0 ? turns[i - 1] / lengths[i - 1] : 0);
+    matrix[i * m + i] = 1 / alphas[i] + (i > 0 ? betas[i - 1] / alphas[i - 1] : 0);
     if (i + 1 < m)
-      matrix[i * m + i + 1] = matrix[(i + 1) * m + i] = std::sqrt(turns[i]) / lengths[i];
+      matrix[i * m + i + 1] = matrix[(i + 1) * m + i] = std::sqrt(betas[i]) / alphas[i];
   }
   const SymmetricEigen eigen = symmetric_eigen(matrix, m);
   double sum = 0;
@@ -91,7 +90,7 @@ IterativeState iterated(const IterativeCovariance& matrix, const std::vector<dou
     double square = 0;  // z^T P^-1 z
     for (std::size_t i = 0; i < n; ++i) square += z[i * probes + p] * state.weighed[i * probes + p];
     log_determinant +=
-        square * log_of_lanczos(solution.lengths[p], solution.turns[p]) / double(probes);
+        square * log_of_lanczos(solution.alphas[p], solution.betas[p]) / double(probes);
   }
   state.solved = std::move(solution.x);
   state.log_likelihood = -(std::inner_product(y.begin(), y.end(), state.alpha.begin(), 0.0) +
@@ -100,8 +99,8 @@ IterativeState iterated(const IterativeCovariance& matrix, const std::vector<dou
   return state;
 }
 
-/// Half of alpha alpha^T less the mean of (K^-1 z) (P^-1 z)^T, made symmetric; below the diagonal
-/// twice that, for both triangles.
+/// Computes row i of (alpha alpha^T - mean of (K^-1 z) (P^-1 z)^T) / 2, symmetrised; doubled below
+/// the diagonal, for both triangles.
 void iterative_weights(const IterativeState& state, std::size_t i, double* numbers) {
   const double *solved = state.solved.data(), *weighed = state.weighed.data();
   const std::size_t P = state.probes;
@@ -136,7 +135,7 @@ std::size_t IterativeCovariance::tile_size(std::size_t block) const {
   return std::min(matrix_tile, n_ - block * matrix_tile);
 }
 
-/// Rows of `block`, columns of `other`, one before it or the same. -> (rows, columns)
+/// Copies rows of `block` and columns of `other`, an earlier block or the same. -> (rows, columns)
 void IterativeCovariance::copy_tile(std::size_t block, std::size_t other, double* tile) const {
   const std::size_t left = other * matrix_tile, columns = tile_size(other);
   for (std::size_t r = 0; r < tile_size(block); ++r, tile += columns) {
@@ -157,7 +156,7 @@ std::vector<double> IterativeCovariance::times(const std::vector<double>& x,
     std::vector<double> tile(matrix_tile * matrix_tile);
     const std::size_t first = block * matrix_tile, rows = tile_size(block);
     for (std::size_t other = 0; other < blocks; ++other) {
-      const bool above = other > block;  // as it is stored: the transposed one
+      const bool above = other > block;  // stored transposed
       copy_tile(std::max(block, other), std::min(block, other), tile.data());
       multiply(rows, columns, tile_size(other), tile.data(), above,
                x.data() + other * matrix_tile * columns, 1, y.data() + first * columns);
@@ -176,7 +175,7 @@ LinearSolution IterativeCovariance::solve(const std::vector<double>& b, std::siz
           [&](const std::vector<double>& r) { return preconditioner_.solve(r, columns); },
       .columns = columns,
       .tolerance = spec_.tolerance,
-      .most_steps = spec_.most_steps,
+      .max_steps = spec_.max_steps,
       .strict = true};
   return conjugate_gradients(system, std::vector<double>(b.size()), b);
 }

@@ -1,6 +1,5 @@
 #pragma once
-/// The likelihood of a Gaussian process by conjugate gradients: memory and time below those of a
-/// Cholesky factor.
+/// Gaussian process likelihood by conjugate gradients: less memory and time than Cholesky.
 
 #include <bochner/autodiff/ops/likelihood/gaussian_likelihood.hpp>
 #include <bochner/base/keys.hpp>
@@ -9,22 +8,22 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// A covariance whose rows can be had one by one, with noise on the diagonal.
+/// A covariance with row access and noise on the diagonal.
 class RowwiseCovariance : public Covariance {
  public:
-  /// All columns of row i, without noise.
+  /// Computes all columns of row i, without noise.
   virtual void full_row(std::size_t i, double* numbers) const = 0;
-  /// Element (i, i) without noise.
+  /// Returns element (i, i) without noise.
   virtual double variance(std::size_t i) const = 0;
-  /// A variance, above 0.
+  /// Returns the noise variance, above 0.
   virtual double noise() const = 0;
 };
 
 struct IterativeSpec {
-  std::size_t probes = 10;   ///< of the log determinant and of traces; n + rank and more are exact
+  std::size_t probes = 10;   ///< for the log determinant and traces; exact from n + rank on
   std::size_t rank = 100;    ///< of the preconditioner
   double tolerance = 1e-12;  ///< see LinearSystem
-  std::size_t most_steps = 1000;
+  std::size_t max_steps = 1000;
 };
 inline void describe(Keys& keys, IterativeSpec& spec) {
   keys("probes", spec.probes, between(1, 1 << 16),
@@ -35,16 +34,14 @@ inline void describe(Keys& keys, IterativeSpec& spec) {
        "gp: part of the squared residual at which conjugate gradients end");
 }
 
-/// A covariance as a matrix of `real`, its diagonal in double, and its preconditioner. Memory 2 n^2
-/// bytes in float. Throws std::domain_error where the rounding of the entries is not small beside
-/// the noise, and solve() where conjugate gradients break down or do not converge.
+/// A covariance stored as `real` with its diagonal in double, and its preconditioner. Memory 2 n^2
+/// bytes in float. Throws std::domain_error if rounding of the entries is not small against the
+/// noise; solve() throws if conjugate gradients break down or do not converge.
 class IterativeCovariance {
  public:
   IterativeCovariance(const RowwiseCovariance& covariance, const IterativeSpec& spec);
   std::size_t size() const { return n_; }
-  /// K x. (n, columns)
   std::vector<double> times(const std::vector<double>& x, std::size_t columns) const;
-  /// K^-1 b.
   LinearSolution solve(const std::vector<double>& b, std::size_t columns) const;
   const LowRankPlusNoise& preconditioner() const { return preconditioner_; }
 
@@ -58,11 +55,10 @@ class IterativeCovariance {
   LowRankPlusNoise preconditioner_;
 };
 
-/// ln N(y; 0, K) as gaussian_log_likelihood(), by preconditioned conjugate gradients; ln det K by
-/// Lanczos quadrature and the gradient of it by traces, both over the same fixed draws of N(0, P),
-/// P the preconditioner: unbiased but for the tolerance. Throws std::domain_error, see
-/// IterativeCovariance. Gardner et al., "GPyTorch", 2018; Ubaru, Chen, Saad, 2017. parameters, (n,
-/// n), (n) -> ()
+/// Returns ln N(y; 0, K) by preconditioned conjugate gradients: ln det K by Lanczos quadrature, its
+/// gradient by traces, both over the same fixed samples of N(0, P), P the preconditioner; unbiased
+/// up to the tolerance. Throws std::domain_error, see IterativeCovariance. Gardner et al.,
+/// "GPyTorch", 2018; Ubaru, Chen, Saad, 2017. parameters, (n, n), (n) -> ()
 Var iterative_log_likelihood(const std::vector<Var>& parameters,
                              std::shared_ptr<const RowwiseCovariance> covariance,
                              const std::vector<double>& y, const IterativeSpec& spec);

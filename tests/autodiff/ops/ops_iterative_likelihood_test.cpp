@@ -55,8 +55,7 @@ Op likelihood(std::size_t n, const IterativeSpec& spec) {
   };
 }
 
-/// With as many probes as there are directions traces are exact, and after as many steps the log
-/// determinant is.
+/// With as many probes and steps as dimensions, traces and the log determinant are exact.
 std::vector<OpRow> rows() {
   const IterativeSpec exact{.probes = 1000, .rank = 3, .tolerance = 1e-28};
   return {
@@ -66,7 +65,7 @@ std::vector<OpRow> rows() {
 TEST(IterativeLogLikelihood, IsTheExactOneWithAllProbes) {
   const std::vector<Tensor> at{filled({}, real(0.5)), filled({}, real(0.25))};
   for (const std::size_t n : {6, 150}) {
-    const IterativeSpec spec{.probes = 1000, .rank = 3, .tolerance = 1e-26, .most_steps = 200};
+    const IterativeSpec spec{.probes = 1000, .rank = 3, .tolerance = 1e-26, .max_steps = 200};
     const auto exact = [n](Tape&, const std::vector<Var>& x) {
       return gaussian_log_likelihood(x, std::make_shared<Bells>(n, x[0], x[1]), values(n));
     };
@@ -78,7 +77,7 @@ TEST(IterativeLogLikelihood, IsTheExactOneWithAllProbes) {
   }
 }
 
-/// Few probes: the log determinant and the gradients are about right.
+/// With few probes, the log determinant and the gradients are approximate.
 TEST(IterativeLogLikelihood, IsNearWithFewProbes) {
   const std::vector<Tensor> at{filled({}, real(0.5)), filled({}, real(0.25))};
   const std::size_t n = 300;

@@ -50,13 +50,13 @@ double largest_error(const Numbers& a, const Numbers& b) {
 TEST(ConjugateGradients, AreExactInAsManySteps) {
   const std::size_t n = 12, columns = 3;
   const Numbers a = covariance(n, n, 1), b = normals(n * columns, 2);
-  const LinearSystem system{.apply = times(a, n, columns), .columns = columns, .most_steps = n};
+  const LinearSystem system{.apply = times(a, n, columns), .columns = columns, .max_steps = n};
   const LinearSolution found = conjugate_gradients(system, Numbers(n * columns), b);
   EXPECT_LT(largest_error(times(a, n, columns)(found.x), b), 1e-9);
-  for (const Numbers& lengths : found.lengths) EXPECT_LE(lengths.size(), n);
+  for (const Numbers& alphas : found.alphas) EXPECT_LE(alphas.size(), n);
 }
 
-/// What they multiply are their directions: d_i^T A d_j = 0.
+/// Directions are conjugate: d_i^T A d_j = 0.
 TEST(ConjugateGradients, TurnToDirectionsThatAreConjugate) {
   const std::size_t n = 12;
   const BlockOperator multiply = times(covariance(n, n, 1), n, 1);
@@ -68,7 +68,7 @@ TEST(ConjugateGradients, TurnToDirectionsThatAreConjugate) {
                                   return products.back();
                                 },
                             .columns = 1,
-                            .most_steps = n - 1};
+                            .max_steps = n - 1};
   conjugate_gradients(system, Numbers(n), normals(n, 2));
   ASSERT_GE(directions.size(), 4u);
   const auto product = [&](std::size_t i, std::size_t j) {
@@ -84,9 +84,9 @@ TEST(ConjugateGradients, RefuseWhatTheyCannotSolveWhereStrict) {
   const Numbers a{1, 0, 0, -1}, b{1, 2}, c = covariance(12, 12, 1);
   LinearSystem system{.apply = times(a, 2, 1), .strict = true};
   EXPECT_THROW(conjugate_gradients(system, Numbers(2), b), std::domain_error);
-  system = {.apply = times(c, 12, 1), .most_steps = 3, .strict = true};
+  system = {.apply = times(c, 12, 1), .max_steps = 3, .strict = true};
   EXPECT_THROW(conjugate_gradients(system, Numbers(12), normals(12, 2)), std::domain_error);
-  system.most_steps = 12;
+  system.max_steps = 12;
   system.tolerance = 1e-12;
   EXPECT_NO_THROW(conjugate_gradients(system, Numbers(12), normals(12, 2)));
 }
@@ -96,7 +96,7 @@ TEST(ConjugateGradients, NeedAStepForEachEigenvalue) {
   const std::size_t n = 30;
   const Numbers a = covariance(n, 2, 0.5), b = normals(n, 2);
   const LinearSystem system{.apply = times(a, n, 1)};
-  EXPECT_EQ(conjugate_gradients(system, Numbers(n), b).lengths[0].size(), 3u);
+  EXPECT_EQ(conjugate_gradients(system, Numbers(n), b).alphas[0].size(), 3u);
 }
 
 TEST(ConjugateGradients, GoOnFromWhereTheyAreStarted) {
@@ -125,7 +125,7 @@ TEST(ConjugateGradients, NeedFewerStepsWithAPreconditioner) {
   LinearSystem system{.apply = times(a, n, columns), .columns = columns};
   system.precondition = [&](const Numbers& r) { return near.solve(r, columns); };
   const LinearSolution found = conjugate_gradients(system, Numbers(n * columns), b);
-  EXPECT_LE(found.lengths[0].size(), 2u);
+  EXPECT_LE(found.alphas[0].size(), 2u);
   EXPECT_LT(largest_error(times(a, n, columns)(found.x), b), 1e-8);
 }
 
