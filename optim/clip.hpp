@@ -1,5 +1,5 @@
 #pragma once
-/// Limits on gradients. Parameters without a gradient do not count.
+/// Gradient clipping. Parameters without a gradient are skipped.
 
 #include <bochner/autodiff/tape.hpp>
 #include <limits>
@@ -7,29 +7,28 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// Euclidean norm of all gradients together; NaN or infinite if one element is.
+/// Returns the Euclidean norm of all gradients together; NaN or infinite if an element is.
 double gradient_norm(const std::vector<NamedParameter>& parameters);
 
-/// What an update does to gradients before it uses them; nothing, unless told.
+/// Limits that an update applies to gradients before it uses them; none by default.
 struct GradientLimit {
-  real factor = 1;                                       ///< of every element
-  real largest = std::numeric_limits<real>::infinity();  ///< its absolute value, then
-  /// NaN stays NaN.
+  real factor = 1;                                       ///< multiplies every element
+  real largest = std::numeric_limits<real>::infinity();  ///< then bounds absolute values
   void apply(real* gradient, std::size_t n) const;
 };
 
-/// Of all parameters, at once.
+/// Applies one limit to all parameters.
 void limit_all(const GradientLimit& limit, const std::vector<NamedParameter>& parameters);
 
-/// What brings gradients of this norm to the limit; nothing where they are within it, or not
-/// finite. Limits are positive.
+/// Returns the limit that scales gradients of this norm to `limit`; none if they are within it or
+/// not finite. Limits are positive.
 GradientLimit norm_limit(double norm, double limit);
 
-/// Scales all gradients by limit / norm where the norm exceeds the limit. Returns the norm before;
-/// when that is not finite, the gradients are as they were.
+/// Scales all gradients by limit / norm if the norm exceeds the limit. Returns the original norm;
+/// if it is not finite, gradients are unchanged.
 double clip_by_norm(const std::vector<NamedParameter>& parameters, double limit);
 
-/// Moves every element of the gradients into [-limit, limit]; NaN stays NaN.
+/// Clamps every gradient element to [-limit, limit]; NaN stays NaN.
 void clip_by_value(const std::vector<NamedParameter>& parameters, double limit);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -15,7 +15,7 @@ WeightAverage::~WeightAverage() {
 
 void WeightAverage::update(double decay, std::uint64_t n) {
   require(decay >= 0 && decay < 1, "ema", "decay ", decay, ": must be in [0, 1)");
-  require(!swapped_, "ema", "update() between two swap(): the weights are the average now");
+  require(!swapped_, "ema", "update() while the average is swapped in; call swap() first");
   require_same_shapes();
   const real share = real(1 - std::min(decay, (1 + double(n)) / (10 + double(n))));
   loop_([&](std::size_t index, std::size_t begin, std::size_t end) {
@@ -28,7 +28,7 @@ void WeightAverage::update(double decay, std::uint64_t n) {
 void WeightAverage::require_same_shapes() const {
   for (std::size_t i = 0; i < parameters_.size(); ++i)
     require(parameters_[i].parameter->shape() == averages_[i].shape(), "ema", parameters_[i].name,
-            " has changed its shape from ", averages_[i].shape(), " to ",
+            " changed its shape from ", averages_[i].shape(), " to ",
             parameters_[i].parameter->shape(), "; make a new average");
 }
 
@@ -44,7 +44,7 @@ void WeightAverage::swap() {
 }
 
 std::vector<NamedTensor> WeightAverage::state() {
-  require(!swapped_, "ema", "state() between two swap(): the average is in the weights now");
+  require(!swapped_, "ema", "state() while the average is swapped in; call swap() first");
   std::vector<NamedTensor> tensors;
   for (std::size_t i = 0; i < parameters_.size(); ++i)
     tensors.push_back({prefix + parameters_[i].name, &averages_[i]});

@@ -1,5 +1,4 @@
 #pragma once
-/// Exponential moving average of the weights.
 
 #include <bochner/autodiff/tape.hpp>
 #include <bochner/optim/flat_loop.hpp>
@@ -12,22 +11,22 @@ class WeightAverage {
  public:
   static constexpr const char* prefix = "ema/";
 
-  /// Starts at the present weights. The parameters must outlive the average.
+  /// Starts at the current weights. The parameters must outlive the average.
   explicit WeightAverage(std::vector<NamedParameter> parameters);
-  /// Where it is in the weights, it stays there, and they may be trained again.
+  /// If swapped in, leaves the average in the weights and makes them trainable again.
   ~WeightAverage();
   WeightAverage(WeightAverage&&) = default;
 
-  /// average = d * average + (1 - d) * weights with d = min(decay, (1 + n) / (10 + n)) after n
-  /// updates, so that the initial weights are forgotten within the first tens of updates.
+  /// Updates average = d * average + (1 - d) * weights with d = min(decay, (1 + n) / (10 + n))
+  /// after n updates, so that the initial weights are forgotten within tens of updates.
   void update(double decay, std::uint64_t n);
-  /// Exchanges the average and the live weights; once more undoes it. While they are exchanged the
-  /// average can be neither updated nor saved, and no optimizer steps.
+  /// Exchanges the average and the live weights; a second call restores them. While exchanged, the
+  /// average can be neither updated nor saved, and optimizers refuse to step.
   void swap();
   bool swapped() const { return swapped_; }
 
-  /// Everything but the number of updates that a checkpoint needs: each average under `prefix` and
-  /// the name of its parameter.
+  /// Returns the state for a checkpoint without the number of updates: each average under `prefix`
+  /// and the name of its parameter.
   std::vector<NamedTensor> state();
 
  private:
@@ -39,7 +38,7 @@ class WeightAverage {
   bool swapped_ = false;
 };
 
-/// The average, if there is one, in the place of the live weights as long as this lives.
+/// Swaps the average, if given, in for the lifetime of this object.
 class AverageInUse {
  public:
   explicit AverageInUse(std::optional<WeightAverage>& average) : average_(average) {

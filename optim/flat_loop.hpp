@@ -8,7 +8,7 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// Throws where one is listed twice: it would be changed twice, perhaps at the same time.
+/// Throws if a parameter is listed twice: it would be updated twice, perhaps concurrently.
 void refuse_shared(const std::vector<NamedParameter>& parameters);
 
 class FlatLoop {
@@ -20,14 +20,14 @@ class FlatLoop {
       offsets_.push_back(offsets_.back() + named.parameter->value().size());
   }
 
-  /// Calls body(tensor, begin, end) for pieces [begin, end) that cover the elements of all tensors,
-  /// in any order, possibly in parallel. The chunks depend on the sizes only.
+  /// Calls body(tensor, begin, end) for pieces that cover the elements of all tensors, in any
+  /// order, possibly in parallel. The chunks depend on the sizes only.
   template <class Body>
   void operator()(const Body& body) const {
     within(0, size(), body);
   }
 
-  /// The same for the elements first, ..., last - 1 of all tensors one behind the other.
+  /// Calls body for the elements first, ..., last - 1 of the concatenated tensors.
   template <class Body>
   void within(std::size_t first, std::size_t last, const Body& body) const {
     const std::size_t count = last - first;
@@ -44,7 +44,6 @@ class FlatLoop {
   }
 
   std::size_t size() const { return offsets_.back(); }
-  /// The elements of the tensors before this one.
   std::size_t offset_of(std::size_t tensor) const { return offsets_[tensor]; }
   std::size_t size_of(std::size_t tensor) const { return offsets_[tensor + 1] - offsets_[tensor]; }
 

@@ -14,27 +14,26 @@ std::string prefix_of(const std::string& factor) {
   return factor.substr(0, factor.size() - factor_name.size());
 }
 
-/// Whether it is among the numbers, or the factor, of a posterior.
+/// Returns whether the parameter belongs to a posterior, as its numbers or its factor.
 bool has_posterior(const std::string& name, const std::vector<NamedParameter>& all) {
   return std::ranges::any_of(all, [&](const NamedParameter& other) {
     return other.name.ends_with(factor_name) && name.starts_with(prefix_of(other.name));
   });
 }
 
-/// A Gaussian moves as a whole: `parts` must have the factor of `all[one]`.
+/// Throws unless all `parts` have the learning-rate factor of `all[one]`.
 void require_one_factor(const std::vector<NamedParameter>& all,
                         const std::vector<double>& lr_factors, std::size_t one,
                         const std::vector<Parameter*>& parts) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (std::ranges::count(parts, all[i].parameter) == 0) continue;
-    require(
-        lr_factors[i] == lr_factors[one], "optim.groups", all[i].name,
-        " has lr_factor = ", lr_factors[i], " and ", all[one].name, " has ", lr_factors[one],
-        "; they are one Gaussian, which kind = \"natural\" moves as a whole: give them the same");
+    require(lr_factors[i] == lr_factors[one], "optim.groups", all[i].name,
+            " has lr_factor = ", lr_factors[i], " and ", all[one].name, " has ", lr_factors[one],
+            "; kind = \"natural\" updates them as one Gaussian: give them equal factors");
   }
 }
 
-/// The numbers of some parameters, or of their gradients, one behind the other.
+/// Concatenates the values of some parameters, or their gradients.
 std::vector<double> numbers_of(const std::vector<Parameter*>& parameters, bool gradients) {
   std::vector<double> all;
   for (Parameter* parameter : parameters) {
@@ -47,7 +46,7 @@ std::vector<double> numbers_of(const std::vector<Parameter*>& parameters, bool g
   return all;
 }
 
-/// L of what the factor holds: its diagonal as a logarithm, nothing above.
+/// Returns L from its stored factor, which holds the logarithm of the diagonal and zeros above.
 std::vector<double> lower_of(std::vector<double> factor, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) {
     factor[i * n + i] = std::exp(factor[i * n + i]);
@@ -56,10 +55,10 @@ std::vector<double> lower_of(std::vector<double> factor, std::size_t n) {
   return factor;
 }
 
-/// C^-1, lower triangle, and ln det of B = C^T C: the factor of B backwards. Throws
-/// NotPositiveDefinite.
+/// Returns C^-1, lower triangle, and ln det B of B = C^T C, by a Cholesky factor of B in reverse
+/// order. Throws NotPositiveDefinite.
 std::vector<double> inverse_factor(std::size_t n, std::vector<double> b, double* log_determinant) {
-  std::reverse(b.begin(), b.end());  // rows and columns: J B J = K K^T with C = J K^T J
+  std::reverse(b.begin(), b.end());  // reversed rows and columns: J B J = K K^T with C = J K^T J
   cholesky(n, b.data());
   *log_determinant = log_determinant_of_factor(n, b.data());
   std::vector<double> inverse(n * n), flipped(n * n);
@@ -106,7 +105,7 @@ void GaussianSteps::add_posterior(const std::vector<NamedParameter>& all, std::s
   require_one_factor(all, lr_factors, factor, one.means);
   const std::size_t n = numbers_of(one.means, false).size();
   require(one.factor->value().size() == (one.is_full ? n * n : n), "optim", all[factor].name, " ",
-          one.factor->shape(), " is no posterior of the ", n, " numbers below ", prefix);
+          one.factor->shape(), " does not fit the ", n, " numbers below ", prefix);
   all_.push_back(std::move(one));
 }
 
@@ -114,7 +113,7 @@ GaussianSteps::Slopes GaussianSteps::slopes_of(const Gaussian& one) const {
   Slopes slopes{numbers_of(one.means, true), numbers_of({one.factor}, true)};
   for (double& slope : slopes.mean) slope *= one.times;
   for (double& slope : slopes.spread) slope *= one.times;
-  if (!one.is_full) return slopes;  // by ln L_ii: that is M_ii
+  if (!one.is_full) return slopes;  // by ln L_ii, which is M_ii
   const std::size_t n = slopes.mean.size();
   const std::vector<double> lower = lower_of(numbers_of({one.factor}, false), n);
   std::vector<double> by_lower = std::move(slopes.spread);
@@ -122,8 +121,8 @@ GaussianSteps::Slopes GaussianSteps::slopes_of(const Gaussian& one) const {
     by_lower[i * n + i] /= lower[i * n + i];
     std::fill_n(by_lower.begin() + std::ptrdiff_t(i * n + i + 1), n - i - 1, 0.);
   }
-  // The gradient by the lower triangle of L is that of 2 dloss/dS L; what is missing above it adds
-  // nothing to the lower triangle of M, which is symmetric.
+  // The gradient by the lower triangle of L is that of 2 dloss/dS L; the missing upper triangle
+  // adds nothing to the lower triangle of the symmetric M.
   slopes.spread.assign(n * n, 0);
   multiply(n, n, n, lower.data(), true, by_lower.data(), 0, slopes.spread.data());
   for (std::size_t i = 0; i < n; ++i)
@@ -135,7 +134,7 @@ bool GaussianSteps::move_diagonal(Gaussian& one, const Slopes& slopes, double si
   one.mean = numbers_of(one.means, false), one.root = numbers_of({one.factor}, false);
   double divergence = 0;
   for (std::size_t i = 0; i < one.mean.size(); ++i) {
-    const double ratio = 1 + size * slopes.spread[i];  // of the precisions
+    const double ratio = 1 + size * slopes.spread[i];  // ratio of the precisions
     if (!(ratio > 0)) return false;
     const double variance = std::exp(2 * one.root[i]);
     const double moved = size * slopes.mean[i] / (ratio / variance + spec_.damping);

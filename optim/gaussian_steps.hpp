@@ -6,7 +6,6 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// Of the optimizer "natural".
 struct NaturalSpec {
   double lr_factor = 10, damping = 0, trust = 0.1;
 };
@@ -23,34 +22,35 @@ inline void describe(Keys& keys, NaturalSpec& spec) {
        "steps are halved until they keep to it");
 }
 
-/// Natural gradient steps of Gaussians q = N(m, S) in closed form: in the coordinates (S^-1 m,
-/// S^-1) the natural gradient of a loss is its gradient by the moments of q, so that a step of size
-/// r is S'^-1 = S^-1 + 2 r dloss/dS, m' = m - r S' dloss/dm. It is the same in all coordinates of
-/// the numbers and of q; of a quadratic loss and the divergence from a Gaussian prior, one of size
-/// 1 leads to the posterior. Amari, 1998; Khan and Lin, "Conjugate-computation variational
-/// inference", 2017; Khan and Rue, "The Bayesian learning rule", 2023.
+/// Natural gradient steps of Gaussians q = N(m, S) in closed form. In the coordinates (S^-1 m,
+/// S^-1), the natural gradient of a loss is its gradient by the moments of q, so a step of size r
+/// is S'^-1 = S^-1 + 2 r dloss/dS, m' = m - r S' dloss/dm, in any coordinates of the numbers and of
+/// q. For a quadratic loss plus the divergence from a Gaussian prior, one step of size 1 reaches
+/// the posterior. Amari, 1998; Khan and Lin, "Conjugate-computation variational inference", 2017;
+/// Khan and Rue, "The Bayesian learning rule", 2023.
 class GaussianSteps {
  public:
-  /// All posteriors, NAME.posterior.factor with the numbers below NAME (ParameterPosterior), and of
-  /// densities without one the pairs NAME.mean and NAME.log_scale of one shape. The loss is taken
-  /// `of_posteriors` times for the former: for each term it is made that of all data. `lr_factors`
-  /// are those of the parameters. Throws where there is no Gaussian, or where one has several.
+  /// Collects all posteriors, NAME.posterior.factor with the numbers below NAME
+  /// (ParameterPosterior), and, for densities without one, the pairs NAME.mean and NAME.log_scale
+  /// of one shape. Posteriors' losses are multiplied by `of_posteriors`, from a mean per term to a
+  /// sum over all data. `lr_factors` are those of the parameters. Throws if there is no Gaussian,
+  /// or if a parameter belongs to several.
   GaussianSteps(const std::vector<NamedParameter>& parameters,
                 const std::vector<double>& lr_factors, const NaturalSpec& spec,
                 double of_posteriors);
-  /// Finds where steps of this size lead from here, by the gradients as they are now.
+  /// Computes the target of a step of this size from the current gradients.
   void begin(double size);
-  /// Goes there, wherever the parameters are meanwhile.
+  /// Moves to the target, whatever the parameters are now.
   void end();
 
  private:
   struct Gaussian {
     std::vector<Parameter*> means;
-    Parameter* factor;  // (n, n): L of S = L L^T, or its diagonal; the diagonal as its logarithm
+    Parameter* factor;  // (n, n): L of S = L L^T, its diagonal as logarithms; or that diagonal only
     double lr_factor, times;
     bool is_full;
     bool moves = false;
-    std::vector<double> mean = {}, root = {};  // where it goes
+    std::vector<double> mean = {}, root = {};  // target of the step
   };
   /// Gradients of the means, and M = 2 L^T dloss/dS L: (n, n), or its diagonal.
   struct Slopes {
@@ -59,7 +59,7 @@ class GaussianSteps {
   void add_posterior(const std::vector<NamedParameter>& all, std::size_t factor,
                      const std::vector<double>& lr_factors, double times);
   Slopes slopes_of(const Gaussian& one) const;
-  /// Where a step leads; false where that is no Gaussian, or too far.
+  /// Computes the target; returns false if it is not a Gaussian or too far.
   bool move_diagonal(Gaussian& one, const Slopes& slopes, double size) const;
   bool move_full(Gaussian& one, const Slopes& slopes, double size) const;
 

@@ -6,7 +6,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Logarithms, frequencies and time constants: decay would pull them to 1, which is no simpler.
+/// Returns whether a parameter is a logarithm, frequency or time constant, exempt from decay.
 bool is_spectral(const std::string& name) {
   const std::string path = "." + name;
   return matches("*.features.*", path) || matches("*.density.*", path) ||
@@ -92,11 +92,10 @@ Optimizer::Optimizer(const OptimizerSpec& spec, std::vector<NamedParameter> para
 void Optimizer::begin_updates() {
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     const Parameter& parameter = *parameters_[i].parameter;
-    require(!parameter.is_averaged(), "optim",
-            "step() between two swap() of an average: ", parameters_[i].name,
-            " is the average now");
+    require(!parameter.is_averaged(), "optim", "step() while ", parameters_[i].name,
+            " holds its average; call swap() first");
     require(parameter.value().size() == loop_.size_of(i), "optim", parameters_[i].name,
-            " has changed its shape to ", parameter.shape(), "; make a new optimizer");
+            " changed its shape to ", parameter.shape(), "; make a new optimizer");
   }
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     if (!parameters_[i].parameter->has_gradient()) continue;
@@ -117,7 +116,7 @@ void Optimizer::step(double learning_rate, const GradientLimit& limit) {
 
 void Optimizer::step_each(double learning_rate, const GradientLimit& limit) {
   if (!natural_) return update_all(learning_rate, limit);
-  limit_all(limit, parameters_);  // natural gradients are made of limited ones
+  limit_all(limit, parameters_);  // before natural gradients are computed
   natural_->begin();
   update_all(learning_rate, {});
   natural_->end();
@@ -160,7 +159,7 @@ std::pair<std::size_t, std::size_t> Optimizer::part_of(std::size_t parameter, st
 
 void Optimizer::keep(std::size_t first, std::size_t last) {
   require(is_whole() && first <= last && last <= loop_.size(), "optim", "elements ", first, " to ",
-          last, " cannot be kept of ", loop_.size());
+          last, " are not a range of the ", loop_.size());
   first_ = first, last_ = last;
   for (Moment& moment : moments_)
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
@@ -215,10 +214,9 @@ class Sgd : public Optimizer {
   }
 };
 
-/// m = mean of g, v = mean of g^2, both corrected for their start at 0 by the number t of updates;
-/// w -= lr * m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + epsilon).
-/// Kingma, Ba (2015), whose decay goes through the moments ("adam"); w -= lr * decay * w beside
-/// them: Loshchilov, Hutter (2019) ("adamw").
+/// m = mean of g, v = mean of g^2, both bias-corrected for t updates; w -= lr * m / (1 - beta1^t) /
+/// (sqrt(v / (1 - beta2^t)) + epsilon). "adam" adds decay to the gradient, Kingma, Ba (2015);
+/// "adamw" subtracts lr * decay * w, Loshchilov, Hutter (2019).
 class Adam : public Optimizer {
  public:
   Adam(const OptimizerSpec& spec, const std::vector<NamedParameter>& parameters)
@@ -233,7 +231,7 @@ class Adam : public Optimizer {
     const real share1 = real(1 - beta1), kept2 = real(beta2), share2 = real(1 - beta2);
     const real epsilon = std::max(real(spec_.epsilon), std::numeric_limits<real>::min());
     const real penalty = real(decoupled ? 0 : weight_decay);
-    // Subtracted with the rest: 1 - lr * decay as a factor would be rounded away in float.
+    // Subtracted with the rest: float would round away a factor 1 - lr * decay.
     const real shrink = real(decoupled ? learning_rate * weight_decay : 0);
     real* __restrict weight = piece.weight;
     const real* __restrict gradient = piece.gradient;
@@ -251,8 +249,8 @@ class Adam : public Optimizer {
 };
 
 /// w -= lr (g + decay w) - sqrt(2 lr temperature) z with normal z, functions of seed, name and
-/// number of the update: for small rates w is distributed as exp(-loss / temperature). Welling and
-/// Teh, "Bayesian learning via stochastic gradient Langevin dynamics", 2011.
+/// update: for small rates w is distributed as exp(-loss / temperature). Welling and Teh, "Bayesian
+/// learning via stochastic gradient Langevin dynamics", 2011.
 class Langevin : public Optimizer {
  public:
   Langevin(const OptimizerSpec& spec, const std::vector<NamedParameter>& parameters)
@@ -268,7 +266,7 @@ class Langevin : public Optimizer {
     constexpr auto countable = double(std::uint64_t(1) << std::numeric_limits<real>::digits);
     const double update = updates(piece);
     require(update < countable, "langevin", "after ", countable,
-            " updates their count has no more digits, and the same noise would come again");
+            " updates the counter would overflow and repeat the noise");
     const double deviation = std::sqrt(2 * learning_rate * spec_.temperature);
     const RandomFunction random{spec_.seed, Purpose::posterior,
                                 streams_[piece.parameter] + std::uint64_t(update)};

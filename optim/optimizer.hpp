@@ -1,5 +1,5 @@
 #pragma once
-/// What all optimizers share: parameters, settings, moments, counts; and the factory by name.
+/// The optimizer interface (parameters, settings, moments, counts) and the factory by name.
 
 #include <bochner/autodiff/tape.hpp>
 #include <bochner/optim/clip.hpp>
@@ -16,25 +16,23 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// An optimizer, and what is done around its step: the schedule of its learning rate, limits of the
-/// gradients, the average of the weights.
+/// An optimizer and its schedule, gradient limits and weight average.
 struct OptimizerSpec {
   std::string kind = "adamw";
   double momentum = 0.9;
   bool nesterov = false;
   double beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8;
-  double weight_decay = 0.1;  ///< see resolve_groups() for whom
-  /// Times lr for spectral densities: their parameters are logarithms and shifts in units of the
-  /// start, which move little within a run at the rate of weights.
+  double weight_decay = 0.1;  ///< excludes norms, biases and others, see resolve_groups()
+  /// Multiplies lr for spectral densities: their parameters are logarithms and shifts in units of
+  /// the start, which move little within a run at the rate of weights.
   double density_lr_factor = 1;
   bool density_natural = false;  ///< see NaturalGradient
   std::vector<ParameterGroup> groups = {};
   double lr = 1e-3, clip = 1, clip_value = 0, ema = 0;
   Schedule schedule = {};
-  /// Of langevin and natural: 1 over the terms of the loss of all data, which runs set what is 0
-  /// to.
+  /// For langevin and natural; runs replace 0 by 1 / number of terms in the loss of all data.
   double temperature = 0;
-  std::uint64_t seed = 1;  ///< of what langevin draws
+  std::uint64_t seed = 1;  ///< of langevin's noise
   NaturalSpec natural = {};
 };
 inline void describe(Keys& keys, OptimizerSpec& spec) {
@@ -81,22 +79,20 @@ inline void describe(Keys& keys, OptimizerSpec& spec) {
   keys.section("natural", spec.natural);
 }
 
-/// Whether a parameter is what is learned of the spectra of feature maps, time kernels and filters,
-/// or the sharpness of normalised queries. Encodings of time and space, and Gaussian processes, are
-/// not among them.
+/// Returns whether a parameter belongs to spectra of feature maps, time kernels or filters, or is
+/// the sharpness of normalised queries; not encodings of time and space or Gaussian processes.
 bool is_density(const std::string& name);
 
-/// Learning-rate factor and weight decay of one parameter.
 struct ParameterSettings {
   double lr_factor = 1;
   double weight_decay = 0;
 };
 
-/// Settings of each parameter: `weight_decay` for matrices, none for norms and biases (rank < 2)
-/// and for spectral parameters (below `features`, `density`, `time_kernel`, `time`, `filter`,
-/// `spectrum`, `lower_bounds` or `shift`, and those called `frequencies` or `log_sharpness`);
-/// `density_lr_factor` where is_density(), 1 for all else; then the groups in order: the last one
-/// that matches wins. Throws when a group matches nothing.
+/// Resolves the settings of each parameter: `weight_decay` for matrices, none for norms and biases
+/// (rank < 2) and for spectral parameters (below `features`, `density`, `time_kernel`, `time`,
+/// `filter`, `spectrum`, `lower_bounds` or `shift`, or named `frequencies` or `log_sharpness`);
+/// `density_lr_factor` where is_density(), else 1; then the groups in order, the last match wins.
+/// Throws if a group matches nothing.
 std::vector<ParameterSettings> resolve_groups(const std::vector<NamedParameter>& parameters,
                                               double weight_decay, double density_lr_factor,
                                               const std::vector<ParameterGroup>& groups);
@@ -107,45 +103,41 @@ class Optimizer {
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
-  /// One update from the parameters' gradients. A parameter without a gradient is left alone, and
-  /// so are its moments and its count of updates. Gradients are limited on the way, in the same
-  /// pass over them.
+  /// Updates the parameters from their gradients, limited in the same pass. A parameter without a
+  /// gradient, its moments and its update count stay unchanged.
   void step(double learning_rate, const GradientLimit& limit = {});
-  /// Forgets the gradients, so that the next backward pass starts from nothing.
   void zero_gradients();
 
-  /// Everything that a checkpoint needs: "adamw.first_moment/NAME" of each parameter,
-  /// and "adamw.updates" (parameters).
+  /// Returns the state for a checkpoint: "adamw.first_moment/NAME" per parameter, and
+  /// "adamw.updates" (parameters).
   std::vector<NamedTensor> state();
 
-  /// Elements of all parameters, one behind the other.
   std::size_t elements() const { return loop_.size(); }
-  /// From here on, step() updates the elements first, ..., last - 1 only, and their moments are the
-  /// only ones that are kept: of each tensor of state() that part, (n). Moments must be whole.
+  /// Restricts step() to the elements first, ..., last - 1 of the concatenated parameters and keeps
+  /// only their moments: state() then holds that part of each tensor, (n). Moments must be whole.
   void keep(std::size_t first, std::size_t last);
-  /// All elements again; moments that were not kept are zeros.
+  /// Removes the restriction; moments that were not kept become zero.
   void make_whole();
   bool is_whole() const { return last_ - first_ == loop_.size(); }
-  /// The elements of a parameter that are kept: from .. to behind.
+  /// Returns the range of a parameter's elements that are kept.
   std::pair<std::size_t, std::size_t> kept(std::size_t parameter) const {
     return part_of(parameter, first_, last_);
   }
-  /// Those among first, ..., last - 1.
+  /// Returns the range of a parameter's elements among first, ..., last - 1.
   std::pair<std::size_t, std::size_t> part_of(std::size_t parameter, std::size_t first,
                                               std::size_t last) const;
 
  protected:
-  /// `moments` are the names of the tensors of zeros kept for each parameter. The parameters must
-  /// outlive the optimizer.
+  /// `moments` names the moment tensors per parameter. Parameters must outlive the optimizer.
   Optimizer(const OptimizerSpec& spec, std::vector<NamedParameter> parameters,
             std::vector<std::string> moments);
 
-  /// A run of consecutive elements of one parameter.
+  /// A range of consecutive elements of one parameter.
   struct Piece {
     std::size_t parameter, begin, size;
     real* weight;
     const real* gradient;
-    const real* root;  ///< of the squares to divide by: the gradient, or NaturalGradient::root()
+    const real* root;  ///< divisor: the gradient, or NaturalGradient::root()
   };
   virtual void update(const Piece& piece, double learning_rate, double weight_decay) = 0;
 
@@ -153,7 +145,7 @@ class Optimizer {
     return moments_[which].tensors[piece.parameter].data() + piece.begin -
            kept(piece.parameter).first;
   }
-  /// How often the piece's parameter has been updated, this time included.
+  /// Returns how often the piece's parameter has been updated, including this time.
   double updates(const Piece& piece) const { return double(updates_.data()[piece.parameter]); }
 
   const OptimizerSpec spec_;
@@ -171,14 +163,14 @@ class Optimizer {
   std::vector<NamedParameter> parameters_;
   std::vector<ParameterSettings> settings_;
   std::vector<Moment> moments_;
-  Tensor updates_;  // a tensor so that it is saved like the moments; exact up to 2^24
+  Tensor updates_;  // a tensor, to be saved like the moments; exact up to 2^24
   FlatLoop loop_;
-  std::size_t first_ = 0, last_;  ///< of the elements that are kept, and behind them
+  std::size_t first_ = 0, last_;  ///< range of the elements that are kept
   std::optional<NaturalGradient> natural_;
   std::optional<GaussianSteps> gaussians_;
 };
 
-/// Throws when the kind is unknown, a number is out of range or a group matches nothing.
+/// Throws if the kind is unknown, a number is out of range or a group matches nothing.
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerSpec& spec,
                                           const std::vector<NamedParameter>& parameters);
 

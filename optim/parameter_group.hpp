@@ -4,8 +4,8 @@
 
 namespace bochner {
 
-/// Settings for all parameters whose name matches: `*` is any characters, dots included, `?` is
-/// one. What a group leaves out stays as it was.
+/// Settings for all parameters whose name matches: `*` is any characters, including dots, `?` is
+/// one. Empty members keep earlier settings.
 struct ParameterGroup {
   std::string match;
   std::optional<double> lr_factor = std::nullopt;

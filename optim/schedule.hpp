@@ -1,5 +1,5 @@
 #pragma once
-/// The learning rate as a function of the step: nothing to save, nothing to restore.
+/// The learning rate as a function of the step: nothing to save or restore.
 
 #include <bochner/autodiff/real.hpp>
 #include <bochner/base/keys.hpp>
@@ -7,9 +7,9 @@
 namespace bochner::inline BOCHNER_PRECISION {
 
 enum class ScheduleKind { constant, cosine, linear, inverse_sqrt, wsd };
-/// In the order of the enumeration.
+/// Returns the names in the order of the enumeration.
 std::vector<std::string> schedule_kinds();
-/// "cosine" -> ScheduleKind::cosine. Throws with the choices.
+/// Parses "cosine" as ScheduleKind::cosine. Throws with the choices.
 ScheduleKind schedule_kind(const std::string& name);
 
 /// Every kind begins with a linear warm-up of `warmup` steps, peak * (step + 1) / warmup.
@@ -17,13 +17,12 @@ ScheduleKind schedule_kind(const std::string& name);
 ///   cosine        half a cosine from the peak to the floor
 ///   linear        a line from the peak to the floor
 ///   inverse_sqrt  peak * sqrt(max(warmup, 1) / (step + 1)), not below the floor
-///   wsd           warm-up, stable at the peak, then a line to the floor over the last `decay`
-///   steps
+///   wsd           the peak, then a line to the floor over the last `decay` steps
 struct Schedule {
   ScheduleKind kind = ScheduleKind::constant;
   std::uint64_t warmup = 0;
   double floor = 0;         ///< a learning rate, not a fraction
-  std::uint64_t decay = 0;  ///< cut where it would reach into the warm-up
+  std::uint64_t decay = 0;  ///< shortened if it overlaps the warm-up
 };
 inline void describe(Keys& keys, Schedule& schedule) {
   std::string kind = schedule_kinds()[std::size_t(schedule.kind)];
@@ -36,8 +35,8 @@ inline void describe(Keys& keys, Schedule& schedule) {
        "steps of decay at the end (wsd); with 0 it stays at the peak");
 }
 
-/// Learning rate of `step`, counted from 0; the floor is reached at total_steps and kept. A warm-up
-/// as long as the run never leaves it. Throws when a kind that ends at total_steps is given 0.
+/// Returns the learning rate of `step`, counted from 0; the floor is reached at total_steps and
+/// kept. A warm-up may last the whole run. Throws if a kind that ends at total_steps is given 0.
 double learning_rate(const Schedule& schedule, double peak, std::uint64_t step,
                      std::uint64_t total_steps);
 

@@ -54,20 +54,19 @@ TEST(WeightAverage, SwapsWithTheWeightsAndBack) {
   EXPECT_EQ(*average.state()[1].tensor, (Tensor{start[4], start[5], start[6]}));
 }
 
-/// The step would be of the live weights' gradients, and the average lost.
+/// The step would use the live weights' gradients and destroy the average.
 TEST(WeightAverage, IsNotSteppedInPlaceOfTheWeights) {
   TestParameters parameters({{"a", {2}}});
   const auto optimizer = make_optimizer({}, parameters.named());
   add_gradient(parameters[0], filled({2}, 1));
   std::optional<WeightAverage> average(parameters.named());
-  const std::string problem =
-      "[optim] step() between two swap() of an average: a is the average now";
+  const std::string problem = "[optim] step() while a holds its average; call swap() first";
   average->swap();
   EXPECT_EQ(op_check::error_of([&] { optimizer->step(0.1); }), problem);
   average->swap();
   EXPECT_NO_THROW(optimizer->step(0.1));
   average->swap();
-  average.reset();  // what it leaves in the weights may be trained
+  average.reset();  // the average stays in the weights, which become trainable
   EXPECT_NO_THROW(optimizer->step(0.1));
 }
 
@@ -115,7 +114,7 @@ TEST(WeightAverage, RefusesWeightsOfAnotherShape) {
   TestParameters parameters({{"a", {2}}});
   WeightAverage average(parameters.named());
   parameters.named()[0].parameter->assign(zeros({3}));
-  const std::string problem = "[ema] a has changed its shape from (2) to (3); make a new average";
+  const std::string problem = "[ema] a changed its shape from (2) to (3); make a new average";
   EXPECT_EQ(op_check::error_of([&] { average.update(0.5, 0); }), problem);
   EXPECT_EQ(op_check::error_of([&] { average.swap(); }), problem);
 }

@@ -33,7 +33,7 @@ struct LinearModel {
   Matrix curvature, b, centre = Matrix(n);
   double prior = 1.5;
 
-  /// H + I / s^2
+  /// Returns H + I / s^2.
   Matrix precision() const {
     Matrix all = curvature;
     for (std::size_t i = 0; i < n; ++i) all[i * n + i] += 1 / (prior * prior);
@@ -54,7 +54,7 @@ LinearModel model() {
   return all;
 }
 
-/// A posterior of two parameters, and weights that are none of it.
+/// Returns a posterior of two parameters, and unrelated weights.
 TestParameters parameters_of(bool full) {
   const std::string density = "0.mixer.features.density.";
   return TestParameters({{density + "mean", {1, 1, 3}},
@@ -81,7 +81,7 @@ void set_mean(TestParameters& q, const Matrix& mean) {
   for (std::size_t i = 0; i < n; ++i) q[i / 3].value().data()[i % 3] = real(mean[i]);
 }
 
-/// L, lower triangle; of a diagonal one too.
+/// Returns L, lower triangle, also for a diagonal factor.
 Matrix root_of(TestParameters& q) {
   const Tensor& factor = q[2].value();
   Matrix root(n * n);
@@ -115,7 +115,7 @@ void start(TestParameters& q) {
   set_root(q, {0.9, 0, 0, 0, 0.2, 0.5, 0, 0, -0.3, 0.1, 0.7, 0, 0.05, 0.4, -0.2, 1.2});
 }
 
-/// Gradients of E_q of the model's loss and of the divergence of q from the prior, in closed form.
+/// Sets the gradients of E_q of the loss plus the divergence of q from the prior, in closed form.
 void set_gradients(TestParameters& q, const LinearModel& of) {
   const Matrix m = mean_of(q), root = root_of(q), precision = of.precision();
   Matrix slope = product(precision, m), by_root = product(precision, root);
@@ -163,7 +163,7 @@ TEST(GaussianSteps, OfSizeOneSolveTheLinearModel) {
   }
 }
 
-/// As a run has it: the loss is that of one term of many.
+/// As in a run: the loss is that of one term of many.
 TEST(GaussianSteps, TakeTheLossOfAllData) {
   const LinearModel of = model();
   TestParameters q = parameters_of(true);
@@ -177,7 +177,7 @@ TEST(GaussianSteps, TakeTheLossOfAllData) {
   expect_equal(product(of.precision(), mean_of(q)), of.b);
 }
 
-/// Coordinates A theta + a, A = R D of a reflection and other units.
+/// Coordinates A theta + a, A = R D with a reflection and a scaling.
 struct Coordinates {
   Matrix map = Matrix(n * n), inverse = Matrix(n * n), shift = {0.5, -1, 2, 0.1};
   Coordinates() {
@@ -191,11 +191,12 @@ struct Coordinates {
   }
 };
 
-/// The same Gaussians in other coordinates, by steps that solve nothing; adamw goes elsewhere.
+/// Closed-form steps give the same Gaussians in other coordinates; adamw does not.
 TEST(GaussianSteps, AreTheSameInAllCoordinates) {
   const Coordinates to;
   LinearModel of = model(), other = of;
-  of.prior = other.prior = 1e9;  // one of every number by itself is another prior there
+  of.prior = other.prior =
+      1e9;  // an independent prior per number would change with the coordinates
   other.curvature = product(transposed_of(to.inverse), product(of.curvature, to.inverse));
   other.b = product(transposed_of(to.inverse), of.b);
   const Matrix shifted = product(other.curvature, to.shift);
@@ -250,7 +251,8 @@ TEST(GaussianSteps, OfADiagonalAreThoseOfTheSameFullOne) {
   }
 }
 
-/// KL(q' | q) of diagonal Gaussians.
+/// Returns KL(q'
+/// q) of diagonal Gaussians.
 double divergence(const Matrix& m0, const Matrix& s0, const Matrix& m1, const Matrix& s1) {
   double sum = 0;
   for (std::size_t i = 0; i < n; ++i) {
@@ -277,7 +279,7 @@ TEST(GaussianSteps, KeepToTheTrustRegion) {
   }
 }
 
-/// A loss that wants a negative precision: the step is cut, and a Gaussian remains.
+/// The loss drives the precision negative: the step is limited, and a Gaussian remains.
 TEST(GaussianSteps, StayGaussian) {
   LinearModel of = model();
   for (double& entry : of.curvature) entry *= -5;
@@ -327,7 +329,7 @@ TEST(GaussianSteps, LeaveTheRestToAdamw) {
   EXPECT_NE(q[0].value(), plain[0].value());
 }
 
-/// With gradients of single draws, as in training.
+/// With gradients of single samples, as in training.
 TEST(GaussianSteps, FindThePosteriorByDraws) {
   const LinearModel of = model();
   Parameter theta(zeros({n}));
@@ -372,7 +374,7 @@ TEST(GaussianSteps, SayWhatIsMissing) {
   OptimizerSpec cold = natural(), both = natural();
   cold.temperature = 0, both.density_natural = true;
   refused(natural(), none, "kind = \"natural\" needs a Gaussian");
-  refused(natural(), wrong, "density.posterior.factor (2, 2) is no posterior of the 3 numbers");
+  refused(natural(), wrong, "density.posterior.factor (2, 2) does not fit the 3 numbers");
   refused(cold, q, "temperature = 0: must be above 0");
   refused(both, q, "density_natural = true is for other kinds than natural");
 }

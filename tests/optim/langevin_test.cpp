@@ -29,7 +29,7 @@ void follow(TestParameters& parameters, Optimizer& optimizer, double a, double r
   }
 }
 
-/// x' = (1 - r a) x + sqrt(2 r T) z has the variance T / (a (1 - r a / 2)) in the end.
+/// x' = (1 - r a) x + sqrt(2 r T) z has the limiting variance T / (a (1 - r a / 2)).
 TEST(Langevin, VisitsANormalPosterior) {
   TestParameters parameters({{"x", {numbers}}});
   const double a = 2, rate = 0.1, temperature = 0.3;
@@ -45,7 +45,7 @@ TEST(Langevin, VisitsANormalPosterior) {
   EXPECT_NEAR(cubes / numbers, 0, 5 * std::pow(variance, 1.5) * std::sqrt(15.0 / numbers));
 }
 
-/// Draws are functions of seed, name, update and place.
+/// Noise is a function of seed, name, update and element.
 TEST(Langevin, DrawsDependOnNeitherThreadsNorHistory) {
   std::vector<std::vector<real>> found;
   for (const std::size_t threads : {1, 3}) {
@@ -80,7 +80,7 @@ TEST(Langevin, NeedsATemperature) {
               testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr("temperature = 0")));
 }
 
-/// Neither two parameters of one step, nor pieces of a large one, have the same noise.
+/// Neither two parameters of one step, nor pieces of a large one, share noise.
 TEST(Langevin, NoNumberHasTheNoiseOfAnother) {
   TestParameters parameters({{"x", {100000}}, {"y", {100000}}});
   const auto optimizer = make_optimizer(spec_of(1), parameters.named());

@@ -15,7 +15,7 @@ StackSpec stack_of(const std::string& kind) {
   return spec;
 }
 
-/// Decay of the matrices of a stack whose names match; there must be some.
+/// Returns the decay of a stack's matrices whose names match; there must be some.
 std::vector<double> decays_of(const StackSpec& spec, const std::string& pattern) {
   BlockStack stack(spec);
   const std::vector<NamedParameter> parameters = parameters_of(stack);
@@ -33,8 +33,7 @@ void expect_decay(const StackSpec& spec, const std::string& pattern, double deca
     EXPECT_EQ(found, decay) << spec.block.mixer.kind << ": " << pattern;
 }
 
-/// What says how long a mixer remembers, under the names that the mixers give it; of state spaces
-/// as Gu et al., "S4D", 2022, have it.
+/// Parameters that set a mixer's memory, by name; for state spaces as in Gu et al., "S4D", 2022.
 TEST(GroupsOfMixers, DecayNothingThatSetsTheMemory) {
   expect_decay(stack_of("hgrn2"), "*.mixer.lower_bounds.logits", 0);
   expect_decay(stack_of("hyena"), "*.mixer.filter.past.*", 0);
@@ -56,7 +55,7 @@ TEST(GroupsOfMixers, DecayNothingThatSetsTheMemory) {
   expect_decay(gates, "*.mixer.features.density.*", 0);
 }
 
-/// Decay would pull what they stand for to 1. Matrices that are logarithms say so.
+/// Decay would pull the exponentiated values to 1; such matrices are named as logarithms.
 TEST(GroupsOfMixers, DecayNoLogarithms) {
   StackSpec sphere = stack_of("softmax");
   sphere.block.mixer.normalize = "l2";

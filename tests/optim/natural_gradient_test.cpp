@@ -13,7 +13,7 @@ namespace natural_gradient_test {
 constexpr double tolerance = sizeof(real) == 8 ? 1e-12 : 2e-5;
 constexpr std::size_t H = 2, d = 3;
 
-/// A density of two heads, and weights that are none of it.
+/// Returns a density of two heads, and unrelated weights.
 TestParameters density() {
   return TestParameters({{"0.mixer.features.density.mean", {H, 1, d}},
                          {"0.mixer.features.density.log_scale", {H, 1, d}},
@@ -24,12 +24,12 @@ OptimizerSpec natural(const std::string& kind) {
   return {.kind = kind, .momentum = 0, .weight_decay = 0, .density_natural = true};
 }
 
-/// Where the objectives below are smallest.
+/// Minimum of the objectives below.
 double wanted_mean(std::size_t i) { return 0.25 * double(i) - 0.5; }
 double wanted_log_scale(std::size_t i) { return 0.1 * double(i) - 1; }
 
-/// (mean - wanted)^2 / (2 scale^2) + (log_scale - wanted)^2 of each element: the divergence of two
-/// Gaussians to second order, whose curvature is the Fisher matrix. Frequencies are in units of
+/// (mean - wanted)^2 / (2 scale^2) + (log_scale - wanted)^2 per element: the second-order
+/// divergence of two Gaussians, whose curvature is the Fisher matrix. Frequencies are in units of
 /// `unit`: the same function of other parameters.
 void set_gradients(TestParameters& parameters, double unit) {
   for (std::size_t p = 0; p < 2; ++p) {
@@ -63,7 +63,7 @@ TEST(NaturalGradient, FindsTheMinimumOfALinearGaussianObjectiveInOneStep) {
   }
 }
 
-/// The same path in other units of the frequencies, where plain gradients take another one.
+/// The path is the same in other units of frequency; that of plain gradients is not.
 TEST(NaturalGradient, TakesTheSameStepsInAnyUnits) {
   for (const char* kind : {"sgd", "adam", "adamw"}) {
     SCOPED_TRACE(kind);

@@ -17,7 +17,7 @@ using testing::HasSubstr;
 using testing::ThrowsMessage;
 using Trajectory = std::vector<std::vector<double>>;
 
-/// Computed by PyTorch in double with tests/golden/optimizers.py, which states the problem.
+/// Computed by PyTorch in double with tests/golden/optimizers.py, which defines the problem.
 const std::map<std::string, Trajectory> golden = {
 #include "golden/optimizers.inc"
 };
@@ -194,8 +194,8 @@ const std::vector<NamedShape> with_density = {{"mixer.features.density.mean", {2
                                               {"mixer.features.density.log_scale", {2, 3}},
                                               {"weight", {200, 201}}};
 
-/// Values and gradients of the last parameter after three steps whose gradients are brought to a
-/// norm of 100 and then into +-0.75, by hand or by the optimizer.
+/// Returns values and gradients of the last parameter after three steps whose gradients are clipped
+/// to a norm of 100, then to +-0.75, by hand or by the optimizer.
 std::vector<std::vector<real>> after_limited_steps(const OptimizerSpec& spec, bool by_hand) {
   TestParameters parameters(with_density);
   set_normal(parameters);
@@ -328,11 +328,11 @@ TEST(Optimizer, RefusesABadStep) {
   EXPECT_THROW(optimizer->step(1, {.largest = -1}), std::invalid_argument);
   parameters[0].assign(zeros({3, 2}));
   EXPECT_THAT([&] { optimizer->step(0.1); },
-              ThrowsMessage<std::invalid_argument>(HasSubstr("a has changed its shape to (3, 2)")));
+              ThrowsMessage<std::invalid_argument>(HasSubstr("a changed its shape to (3, 2)")));
   EXPECT_EQ(*optimizer->state()[0].tensor, (Tensor{real(0)}));
 }
 
-/// Of another pass, which has used the weights before the step.
+/// Another pass has used the weights before the step.
 TEST(Optimizer, ChangesTheWeightsOfAPass) {
   TestParameters parameters({{"a", {2}}, {"frozen", {2}}});
   const auto optimizer = make_optimizer({}, parameters.named());
@@ -342,7 +342,7 @@ TEST(Optimizer, ChangesTheWeightsOfAPass) {
   first.backward(sum(handle * handle));
   optimizer->step(0.1);
   EXPECT_THAT([&] { second.backward(late); },
-              ThrowsMessage<std::invalid_argument>(HasSubstr("has changed since this pass")));
+              ThrowsMessage<std::invalid_argument>(HasSubstr("changed after this pass")));
   EXPECT_NO_THROW(third.backward(other));
 }
 

@@ -14,7 +14,7 @@ struct NamedShape {
   Shape shape;
 };
 
-/// Owns what a model would own.
+/// Owns parameters as a model would.
 class TestParameters {
  public:
   explicit TestParameters(const std::vector<NamedShape>& shapes) {
@@ -46,7 +46,7 @@ inline void set_normal(TestParameters& parameters) {
     parameters[i].assign(normal_tensor(parameters[i].shape(), i));
 }
 
-/// Gradients that depend on the step only.
+/// Sets gradients that depend on the step only.
 inline void set_normal_gradients(TestParameters& parameters, std::uint64_t step) {
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     parameters[i].zero_gradient();
