@@ -1,4 +1,4 @@
-# Install and export, so that find_package(bochner) gives bochner::bochner, bochner::bochner64 and bochner::cli.
+# Installation and export of bochner::bochner, bochner::bochner64 and bochner::cli for find_package(bochner).
 include(CMakePackageConfigHelpers)
 
 set(bochner_targets bochner_common)

@@ -1,4 +1,4 @@
-# A Debian package of the commands, with documents and examples:
+# Debian package of the commands with documents and examples:
 #   cmake --preset package && cmake --build --preset package --target package
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME bochner)
@@ -11,12 +11,12 @@ processors of ${BOCHNER_ARCH}.")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 
-# Without libraries and headers, which are for those who build.
+# The package has no libraries and headers.
 set(CPACK_COMPONENTS_ALL command)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_COMMAND_PACKAGE_NAME bochner)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "openmpi-bin") # loaded under mpirun only
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "openmpi-bin")  # loaded under mpirun only
 include(CPack)

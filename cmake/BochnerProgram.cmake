@@ -1,5 +1,5 @@
-# bochner_program(NAME SOURCE...): the command with your own kernels in it, as NAME in float and as NAME64 in
-# double, which gradcheck needs.
+# bochner_program(NAME SOURCE...): builds the command with your own kernels as NAME (float) and NAME64 (double, for
+# gradcheck).
 function(bochner_program name)
   foreach(suffix "" 64)
     if(TARGET bochner::cli${suffix})

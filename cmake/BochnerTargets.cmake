@@ -1,27 +1,27 @@
-# bochner_libraries(NAME): the library NAME, the command as a library NAME_cli, and the program NAME, in float for
-# NAME = bochner and in double for NAME = bochner64, where the command only checks gradients. base/, data/files/ and
-# data/formats/ are compiled once, as bochner_common; autodiff/, layers/ and optim/ once for each precision; the rest of
+# bochner_libraries(NAME): adds the library NAME, the command as library NAME_cli, and the program NAME: float for
+# NAME = bochner, double for NAME = bochner64, whose command only checks gradients. base/, data/files/ and
+# data/formats/ are compiled once, as bochner_common; autodiff/, layers/ and optim/ once per precision; the rest of
 # data/ and train/ in float.
 
 set(bochner_processor -march=${BOCHNER_ARCH})
 if(BOCHNER_TUNE)
   list(APPEND bochner_processor -mtune=${BOCHNER_TUNE})
 endif()
-# Behind these stand large libraries where no time is spent.
+# These include large libraries and are not performance-critical.
 foreach(source base/numeric/openblas.cpp base/numeric/special_functions.cpp train/commands/command_line.cpp
                train/config/config_toml.cpp train/storage/json.cpp)
   set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/${source} PROPERTIES COMPILE_OPTIONS -O1)
 endforeach()
-# They include the C interface of BLAS, which xtensor-blas declares in its own way.
+# These include the C interface of BLAS, which conflicts with xtensor-blas's declarations.
 set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/base/numeric/cholesky.cpp
                             ${CMAKE_CURRENT_SOURCE_DIR}/autodiff/compute/gemm.cpp
                             PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 
-# Only programs that call cli() are to define the variables of OpenBLAS.
+# Linked only into programs that call cli(), since it defines variables of OpenBLAS.
 set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/train/commands/program_scope.cpp
                             PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 
-# Only the types of MPI are taken from its header; the library is loaded under mpirun.
+# Uses only types from MPI's header; the library is loaded under mpirun.
 set(mpi_source ${CMAKE_CURRENT_SOURCE_DIR}/train/distributed/mpi.cpp)
 set_source_files_properties(${mpi_source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 if(BOCHNER_MPI)
@@ -33,14 +33,14 @@ if(BOCHNER_MPI)
                               INCLUDE_DIRECTORIES ${BOCHNER_MPI_HEADERS})
 endif()
 
-# Behind it stands another library, which may be missing.
+# Requires an optional library.
 set(pieces_source ${CMAKE_CURRENT_SOURCE_DIR}/data/text/sentence_pieces.cpp)
 set_source_files_properties(${pieces_source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 if(BOCHNER_SENTENCEPIECE)
   set_source_files_properties(${pieces_source} PROPERTIES COMPILE_DEFINITIONS BOCHNER_SENTENCEPIECE)
 endif()
 
-# The commit that is built, for meta.json; another commit configures anew.
+# The commit for meta.json; a new commit reconfigures.
 find_package(Git QUIET)
 if(GIT_FOUND AND EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/.git)
   execute_process(COMMAND ${GIT_EXECUTABLE} rev-parse HEAD WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
@@ -57,13 +57,13 @@ endif()
 function(bochner_compile_options target)
   target_compile_features(${target} PUBLIC cxx_std_20)
   # No -ffast-math: it removes the finite checks. No contraction: it would follow the compiler's heuristics; fused
-  # multiply-adds are written out where wanted.
+  # multiply-adds are explicit.
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wno-psabi -ffp-contract=off -fno-math-errno
                          -fno-trapping-math ${bochner_processor} $<$<CONFIG:Release>:-O3>
                          $<$<BOOL:${BOCHNER_WERROR}>:-Werror>
-                         # Its collector of garbage takes a tenth of the time and saves a fifth of the memory.
+                         # GCC's garbage collector takes a tenth of the time and saves a fifth of the memory.
                          $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=1000000>)
-  if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64) # or where it tunes for Intel, GCC leaves half of AVX-512 unused
+  if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)  # otherwise, or when tuning for Intel, GCC leaves half of AVX-512 unused
     target_compile_options(${target} PRIVATE -mprefer-vector-width=512)
   endif()
   if(BOCHNER_XTENSOR_ASSERT)
@@ -75,8 +75,8 @@ function(bochner_compile_options target)
   endif()
 endfunction()
 
-# bochner_precompile(TARGET FIRST HEADER...): headers that the compiler reads once for all targets that name the same
-# first one, if that is there. They must be optimised alike: the compiler takes that, too, from what it has read.
+# bochner_precompile(TARGET FIRST HEADER...): precompiles headers once for all targets that name the same FIRST, if it
+# exists. The targets need the same optimisation options, which are part of a precompiled header.
 function(bochner_precompile target first)
   if(TARGET ${first} AND NOT target STREQUAL first)
     target_precompile_headers(${target} REUSE_FROM ${first})
@@ -85,11 +85,11 @@ function(bochner_precompile target first)
   endif()
 endfunction()
 
-# Sources of one folder are compiled together, at most this many at a time: most of a compiler's time goes into headers
-# and templates that they share. Anonymous names must therefore differ within a folder.
+# Largest number of sources of one folder in a unity unit: most compile time goes into shared headers and templates.
+# Names in anonymous namespaces must therefore differ within a folder.
 set(BOCHNER_SOURCES_A_UNIT 15)
 
-# bochner_group(TARGET SOURCE...): sets the groups of the target's unity build, equal ones within a folder.
+# bochner_group(TARGET SOURCE...): assigns the sources to unity groups by folder.
 function(bochner_group target)
   set(groups)
   foreach(source ${ARGN})
@@ -122,7 +122,7 @@ function(bochner_library target export_name)
   bochner_compile_options(${target})
 endfunction()
 
-# bochner_sources(OUTPUT FOLDER...): the sources below the folders.
+# bochner_sources(OUTPUT FOLDER...): lists the sources below the folders.
 function(bochner_sources output)
   set(sources)
   foreach(folder ${ARGN})
@@ -132,7 +132,7 @@ function(bochner_sources output)
   set(${output} ${sources} PARENT_SCOPE)
 endfunction()
 
-# The Python of exported models as texts of the program, one raw string each.
+# bochner_torch_sources(OUTPUT): generates a source with the Python of exported models, one raw string per file.
 function(bochner_torch_sources output)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/train/export/torch/*.py)
   list(SORT sources COMPARE FILE_BASENAME)
@@ -164,11 +164,11 @@ function(bochner_libraries name)
   string(REPLACE bochner cli cli_name ${name})
   if(name STREQUAL bochner64)
     bochner_sources(sources autodiff layers optim)
-    # The check of gradients is what double serves for.
+    # Double needs only the gradient check.
     list(TRANSFORM double_cli_sources PREPEND ${PROJECT_SOURCE_DIR}/train/ OUTPUT_VARIABLE cli_sources)
   else()
     bochner_sources(sources autodiff layers optim data)
-    list(FILTER sources EXCLUDE REGEX "/data/(files|formats)/") # of bochner_common
+    list(FILTER sources EXCLUDE REGEX "/data/(files|formats)/")  # in bochner_common
     bochner_sources(cli_sources train)
     list(REMOVE_ITEM cli_sources ${PROJECT_SOURCE_DIR}/train/commands/double_cli.cpp ${PROJECT_SOURCE_DIR}/train/main.cpp)
     bochner_torch_sources(${PROJECT_BINARY_DIR}/torch_sources.cpp)
@@ -179,7 +179,7 @@ function(bochner_libraries name)
     target_compile_definitions(${name} PUBLIC BOCHNER_DOUBLE=1)
   endif()
   bochner_precompile(${name} bochner_common)
-  # Nothing is compiled with -fopenmp: only the number of its threads is set.
+  # Nothing is compiled with -fopenmp: OpenMP is linked only to set its number of threads.
   target_link_libraries(${name} PUBLIC bochner_common
                         PRIVATE DNNL::dnnl $<LINK_ONLY:OpenMP::OpenMP_CXX> LAPACK::LAPACK
                         $<BUILD_INTERFACE:xtensor-blas> $<BUILD_INTERFACE:Boost::headers>)
@@ -192,7 +192,7 @@ function(bochner_libraries name)
   target_link_libraries(${name}_cli PUBLIC ${name} PRIVATE fmt::fmt tomlplusplus::tomlplusplus
                         $<BUILD_INTERFACE:CLI11::CLI11> $<BUILD_INTERFACE:cereal::cereal>
                         $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
-  # It talks to people and runs no loops of its own for long, but those of measurements, whose sums -Og keeps in memory.
+  # Not performance-critical except benchmarks, whose sums -Og would keep in memory.
   target_compile_options(${name}_cli PRIVATE $<$<CONFIG:Release>:-O1>)
   target_compile_definitions(${name}_cli PRIVATE BOCHNER_VERSION="${PROJECT_VERSION}"
                              BOCHNER_BUILD_FLAGS="${CMAKE_BUILD_TYPE} $<JOIN:${bochner_processor}, >")

@@ -1,4 +1,4 @@
-# SentencePiece::SentencePiece and what trains its models; its Debian package has no CMake package.
+# Finds SentencePiece::SentencePiece and its trainer; the Debian package has no CMake package.
 find_path(SentencePiece_INCLUDE_DIR sentencepiece_processor.h)
 find_library(SentencePiece_LIBRARY sentencepiece)
 find_library(SentencePiece_TRAIN_LIBRARY sentencepiece_train)

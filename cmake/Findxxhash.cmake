@@ -1,4 +1,4 @@
-# xxhash::xxhash; its Debian package has no CMake package.
+# Finds xxhash::xxhash; the Debian package has no CMake package.
 find_path(xxhash_INCLUDE_DIR xxhash.h)
 find_library(xxhash_LIBRARY xxhash)
 include(FindPackageHandleStandardArgs)

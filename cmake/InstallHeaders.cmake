@@ -1,5 +1,5 @@
-# Installs bochner.hpp from `source` and every header that it reaches to `destination`: what it does not reach is not
-# for users. Run when installing, so that no list of headers grows old.
+# Installs bochner.hpp from `source` and every header that it includes, directly or not, to `destination`; other
+# headers are private. Runs at installation, so no list of headers is needed.
 set(headers bochner.hpp)
 set(index 0)
 set(count 1)

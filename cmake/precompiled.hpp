@@ -1,4 +1,4 @@
-// What nearly every source includes and the compiler should read once, whatever the precision.
+// Headers that nearly every source includes, independent of the precision.
 #include <algorithm>
 #include <bochner/base/keys.hpp>
 #include <bochner/base/shape.hpp>

@@ -1,9 +1,9 @@
-# A table of a level at irregular times: a line, a wave of period 1 that fades in and out, a slow
-# wander and noise of deviation 0.3; a tenth of the values is missing, and so is a gap of two units.
+# Prints a table of a level at irregular times: a line, a wave of period 1 that fades in and out, a slow drift and
+# noise of standard deviation 0.3; a tenth of the values and a gap of two units are missing.
 #   awk -f examples/gp.awk > gp.csv
 #   awk -v seed=2 -v rows=4000 -f examples/gp.awk > gp.csv
 
-# Uniform on (0, 1), from a generator of our own: that of awk is another one on each machine.
+# Returns a number uniform on (0, 1); awk's own generator differs between machines.
 function uniform() {
   state = (state * 16807) % 2147483647
   return state / 2147483647

@@ -1,9 +1,9 @@
-# 30 simulated sensors at irregular places, read at irregular times, as a table of time, place and
-# value, of which one in fifty is missing: three waves that travel through the unit square, and noise.
+# Prints readings of 30 simulated sensors at irregular places and times (time, place, value; one in fifty missing):
+# three waves that travel through the unit square, and noise.
 #   awk -f examples/sensors.awk > sensors.csv
 #   awk -v seed=2 -v rows=4000 -f examples/sensors.awk > sensors.csv
 
-# Uniform on (0, 1), from a generator of our own: that of awk is another one on each machine.
+# Returns a number uniform on (0, 1); awk's own generator differs between machines.
 function uniform() {
   state = (state * 16807) % 2147483647
   return state / 2147483647
@@ -16,14 +16,14 @@ BEGIN {
   state = 7919 * (seed == 0 ? 1 : seed)
   for (i = 0; i < 10; ++i) uniform()
   for (i = 0; i < sensors; ++i) { x[i] = uniform(); y[i] = uniform() }
-  for (w = 0; w < waves; ++w) {  # a wavelength of 0.7 to 1.4 in a direction of its own
+  for (w = 0; w < waves; ++w) {  # a wavelength of 0.7 to 1.4 in its own direction
     angle = 6.283185307179586 * (w + uniform()) / waves; turns = 0.7 + 0.7 * uniform()
     kx[w] = turns * cos(angle); ky[w] = turns * sin(angle)
     rate[w] = 0.5 + 0.5 * uniform(); phase[w] = uniform()
   }
   print "time,x,y,level"
   for (row = 0; row < rows; ++row) {
-    time += -log(uniform()) / 32  # 32 readings a unit of time
+    time += -log(uniform()) / 32  # 32 readings per unit of time
     i = int(sensors * uniform())
     level = noise * normal()
     for (w = 0; w < waves; ++w)

@@ -3,8 +3,7 @@
 #include <cstdio>
 using namespace bochner;
 
-/// go_on RUN TEXT: the text and 60 bytes more, each the one that the model of a run holds for the
-/// most probable.
+/// go_on RUN TEXT: prints the text and 60 more bytes, each the most probable one of a run's model.
 int main(int argc, char** argv) try {
   if (argc != 3) return std::fputs("go_on RUN TEXT\n", stderr), 2;
   const auto model = trained_model<LanguageModel>(argv[1]);

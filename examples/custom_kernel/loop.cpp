@@ -5,8 +5,8 @@
 #include <string>
 using namespace bochner;
 
-/// loop TEXT [STATE [STEP]]: up to STEP of 60 steps, from where the file STATE says, if it is
-/// there.
+/// loop TEXT [STATE [STEP]]: trains up to STEP of 60 steps, resuming from the file STATE if it
+/// exists.
 int main(int argc, char** argv) {
   if (argc < 2) return std::fputs("loop TEXT [STATE [STEP]]\n", stderr), 2;
   LanguageModelSpec spec;
@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
   const auto parameters = parameters_of(model);
   const auto optimizer = make_optimizer(settings, parameters);
 
-  Tensor done = zeros({1});  // steps
+  Tensor done = zeros({1});  // number of steps
   std::vector<NamedTensor> all = optimizer->state();
   for (const NamedTensor& buffer : buffers_of(model)) all.push_back(buffer);
   for (const auto& [name, parameter] : parameters) all.push_back({name, &parameter->value()});

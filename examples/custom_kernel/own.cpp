@@ -2,15 +2,15 @@
 #include <cmath>
 using namespace bochner;
 
-/// omega = exp(log_scale) a z with one normal number a beside each point z: k(delta) = 1 / sqrt(1 +
-/// |scale delta|^2), the inverse multiquadric kernel.
+/// omega = exp(log_scale) a z with one normal number a per point z: k(delta) = 1 / sqrt(1 + |scale
+/// delta|^2), the inverse multiquadric kernel.
 class Multiquadric : public SpectralDensity {
  public:
   explicit Multiquadric(const DensitySpec& spec)
       : SpectralDensity(spec, 1),
         log_scale_(filled({spec.heads, 1, spec.dim}, real(spec.log_scale))) {}
 
-  /// (H, m, d + 1) -> (H, m, d)
+  /// Returns frequencies. (H, m, d + 1) -> (H, m, d)
   Var sample(Tape& tape, const Var& noise) override {
     const std::size_t d = noise.dim(-1) - 1;
     return exp(tape(log_scale_)) * slice(noise, -1, d, d + 1) * slice(noise, -1, 0, d);
@@ -41,7 +41,7 @@ class Multiquadric : public SpectralDensity {
   Parameter log_scale_;  // (H, 1, d)
 };
 
-/// h_t = a h_(t-1) + (1 - a) W x_t with a learned decay of each channel, then a linear map.
+/// h_t = a h_(t-1) + (1 - a) W x_t with a learned decay per channel, then a linear map.
 class Fading : public Mixer {
  public:
   explicit Fading(const MixerSpec& spec)

@@ -17,14 +17,14 @@ class Warm : public FeatureMap {
     log_temperature_.assign(filled({1}, real(std::log(own.start))));
   }
 
-  /// (B, T, H, d) -> (B, T, H, m)
+  /// Returns features. (B, T, H, d) -> (B, T, H, m)
   Features features(Tape& tape, const Var& x) override {
     Var y = x * exp(tape(log_temperature_)) * std::pow(double(x.dim(-1)), -0.25);
     Var w = density_->draws(tape);  // (H, m, d)
     return from_logarithms(project_heads(y, w) - 0.5 * sum(square(y), -1, keep) -
                            0.5 * std::log(double(w.dim(1))));
   }
-  bool positive() const override { return true; }  // weights of keys are sums of exponentials
+  bool positive() const override { return true; }  // attention weights are sums of exponentials
 
   void visit(Visitor& visitor) override {
     visitor("density", *density_);
