@@ -6,28 +6,31 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Sets one element and puts the old value back, whatever happens in between.
-class Variation {
+/// Changes one element and restores it in the destructor.
+class PerturbedElement {
  public:
-  Variation(real& element, real value) : element_(element), original_(element) { element = value; }
-  ~Variation() { element_ = original_; }
-  Variation(const Variation&) = delete;
-  Variation& operator=(const Variation&) = delete;
+  PerturbedElement(real& element, real value) : element_(element), original_(element) {
+    element = value;
+  }
+  ~PerturbedElement() { element_ = original_; }
+  PerturbedElement(const PerturbedElement&) = delete;
+  PerturbedElement& operator=(const PerturbedElement&) = delete;
 
  private:
   real& element_;
   real original_;
 };
 
-/// None before and none after, whatever happens in between.
-class NoGradients {
+/// Clears all gradients on construction and destruction.
+class ClearedGradients {
  public:
-  explicit NoGradients(const std::vector<NamedParameter>& parameters) : parameters_(parameters) {
+  explicit ClearedGradients(const std::vector<NamedParameter>& parameters)
+      : parameters_(parameters) {
     forget();
   }
-  ~NoGradients() { forget(); }
-  NoGradients(const NoGradients&) = delete;
-  NoGradients& operator=(const NoGradients&) = delete;
+  ~ClearedGradients() { forget(); }
+  ClearedGradients(const ClearedGradients&) = delete;
+  ClearedGradients& operator=(const ClearedGradients&) = delete;
 
  private:
   void forget() {
@@ -43,7 +46,6 @@ Tensor random_cotangent(const Shape& shape, const GradientOptions& options) {
   return cotangent;
 }
 
-/// All elements, or one from each of `limit` equal parts.
 std::vector<std::size_t> sample(std::size_t size, std::size_t limit, const RandomFunction& random) {
   const std::size_t count = std::min(size, limit);
   std::vector<std::size_t> elements(count);
@@ -54,13 +56,13 @@ std::vector<std::size_t> sample(std::size_t size, std::size_t limit, const Rando
   return elements;
 }
 
-/// The derivative of <cotangent, y>; differences are taken before the sum, so that elements of y
-/// that do not move add no rounding.
+/// Returns the derivative of <cotangent, y>. Differences are taken before the sum, so that constant
+/// elements of y add no rounding.
 double central_difference(const std::function<Tensor()>& evaluate, const Tensor& cotangent,
                           real& element, double step) {
   const real above = real(double(element) + step), below = real(double(element) - step);
   const auto value_at = [&](real value) {
-    const Variation variation(element, value);
+    const PerturbedElement variation(element, value);
     return evaluate();
   };
   const Tensor high = value_at(above), low = value_at(below);
@@ -81,7 +83,7 @@ struct Comparison {
   double error, numeric;
 };
 
-/// A kink, curvature or rounding may spoil one step: others are tried before the element fails.
+/// Compares with several step sizes: a kink, curvature or rounding may spoil one.
 Comparison compare(const std::function<Tensor()>& evaluate, const Tensor& cotangent, real& element,
                    double analytic, const GradientOptions& options) {
   const double base = std::cbrt(double(std::numeric_limits<real>::epsilon())) *
@@ -126,7 +128,7 @@ GradientReport check_gradient(const std::function<Var(Tape&, const std::vector<V
 GradientReport check_gradient(const std::function<Var(Tape&)>& f,
                               const std::vector<NamedParameter>& parameters,
                               const GradientOptions& options) {
-  const NoGradients no_gradients(parameters);
+  const ClearedGradients no_gradients(parameters);
   Tape tape;
   tape.seed = options.seed;
   const Var y = f(tape);

@@ -1,6 +1,6 @@
 #pragma once
-/// The only place where precision is chosen: float for training, double for proof.
-/// The same sources are built twice; the inline namespace turns a mix-up into a link error.
+/// The precision: float for training, double for proof. Sources are built twice; the inline
+/// namespace turns a mix-up into a link error.
 
 #ifdef BOCHNER_DOUBLE
 #define BOCHNER_PRECISION f64

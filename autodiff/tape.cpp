@@ -12,37 +12,37 @@ void require_finite(const Tensor& tensor, const char* what, const char* op) {
                        to_string(tensor.shape()) + " is not finite");
 }
 
-void spend(Node& node) {
+void consume(Node& node) {
   node.backward = nullptr;
   if (node.filled) node.gradient = Tensor();
   node.filled = false;
-  node.spent = true;
+  node.consumed = true;
 }
 
-/// Of all tapes that live at a time; those of tapes that are gone are free to be taken.
-struct Places {
+/// Slots of all tapes alive at a time; slots of destroyed tapes are reused.
+struct Slots {
   std::mutex mutex;
-  std::vector<detail::TapePlace*> free;
+  std::vector<detail::TapeSlot*> free;
   std::uint64_t taken = 0;
 
-  detail::TapePlace& take(Tape* tape) {
+  detail::TapeSlot& take(Tape* tape) {
     const std::lock_guard lock(mutex);
-    if (free.empty()) free.push_back(new detail::TapePlace);
-    detail::TapePlace& place = *free.back();
+    if (free.empty()) free.push_back(new detail::TapeSlot);
+    detail::TapeSlot& place = *free.back();
     free.pop_back();
     place.tape = tape;
     place.number.store(++taken, std::memory_order_relaxed);
     return place;
   }
-  void give_back(detail::TapePlace& place) {
+  void give_back(detail::TapeSlot& place) {
     const std::lock_guard lock(mutex);
     place.number.store(0, std::memory_order_relaxed);
     free.push_back(&place);
   }
 };
 
-Places& places() {
-  static Places& all = *new Places;  // tapes may be static objects, too
+Slots& places() {
+  static Slots& all = *new Slots;  // never destroyed: tapes may be static objects, too
   return all;
 }
 
@@ -67,10 +67,9 @@ Var Var::gradient_only() const {
 
 void Var::refuse_missing() const {
   throw std::invalid_argument(
-      node_ ? "[value] a handle on a gradient alone, gradient_only(), has no value: keep the value "
-              "that the backward pass uses"
-            : "[value] a Var without a value is used: an argument that was left out, or a result "
-              "that was never assigned");
+      node_ ? "[value] gradient_only() has no value; capture the Var itself if the backward pass "
+              "needs its value"
+            : "[value] an empty Var was used: an omitted argument or an unassigned result");
 }
 
 void Var::add_gradient(const Tensor& contribution) const {
@@ -96,7 +95,7 @@ void Var::add_gradient(Tensor&& contribution) const {
   if (node_->filled || contribution.shape() != node_->shape) {
     return add_gradient(static_cast<const Tensor&>(contribution));
   }
-  if (Tape* tape = this->tape()) tape->handed_on_ += contribution.size();
+  if (Tape* tape = this->tape()) tape->propagated_ += contribution.size();
   node_->gradient = std::move(contribution);
   node_->filled = true;
 }
@@ -107,7 +106,7 @@ GradientTarget::GradientTarget(const Var& x) {
   if (node.gradient.shape() != node.shape || node.gradient.size() != element_count(node.shape)) {
     node.gradient = uninitialized(node.shape);
   }
-  if (Tape* tape = x.tape()) tape->handed_on_ += node.gradient.size() * (node.filled ? 2 : 1);
+  if (Tape* tape = x.tape()) tape->propagated_ += node.gradient.size() * (node.filled ? 2 : 1);
   beta = node.filled ? real(1) : real(0);
   node.filled = true;
   data = node.gradient.data();
@@ -152,9 +151,9 @@ std::shared_ptr<const void> WeightCache::find(const Key& key) const {
 
 std::shared_ptr<const void> WeightCache::keep(const Key& key, std::shared_ptr<const void> value) {
   const std::lock_guard lock(mutex_);
-  const std::shared_ptr<const void>& kept = values_.emplace(key, std::move(value)).first->second;
-  addresses_.insert(kept.get());
-  return kept;
+  const std::shared_ptr<const void>& stored = values_.emplace(key, std::move(value)).first->second;
+  addresses_.insert(stored.get());
+  return stored;
 }
 
 bool WeightCache::holds(const Tensor& value) const {
@@ -162,10 +161,10 @@ bool WeightCache::holds(const Tensor& value) const {
   return addresses_.contains(&value);
 }
 
-Var kept(Tape& tape, const void* owner, const std::function<Var()>& compute) {
-  if (tape.recording || !tape.kept) return compute();
-  return Var(tape.kept->of<Tensor>(owner, 0, [&] { return compute().shared_value(); }), nullptr,
-             &tape);
+Var cached(Tape& tape, const void* owner, const std::function<Var()>& compute) {
+  if (tape.recording || !tape.weight_cache) return compute();
+  return Var(tape.weight_cache->of<Tensor>(owner, 0, [&] { return compute().shared_value(); }),
+             nullptr, &tape);
 }
 
 Tape::Tape(const PassOptions& options) : PassOptions(options), place_(places().take(this)) {}
@@ -179,14 +178,14 @@ void Tape::clear() {
   uses_.clear();
   // A handle that outlives the tape must not hold a chain of closures: freeing it would recurse.
   while (!nodes_.empty()) {
-    spend(*nodes_.back());
+    consume(*nodes_.back());
     nodes_.pop_back();
   }
 }
 
 Var Tape::operator()(Parameter& parameter) {
   require(!visited || visited->contains(&parameter), "tape", "a parameter ", parameter.shape(),
-          " is used that no visit() names: it would be neither trained nor saved; name it in the "
+          " is not named by any visit(), so it would be neither trained nor saved; add it to the "
           "visit() of its module");
   if (recording ? check_finite : holding) leaves_.push_back(parameter.node_);
   return Var(parameter.value_, recording ? parameter.node_ : nullptr, this);
@@ -213,8 +212,9 @@ Var Tape::record_node(const char* op, std::shared_ptr<const Tensor> value,
 }
 
 void Tape::add_loss(const Var& loss) {
-  require(loss.size() == 1, "add_loss", "a loss has one element, not ", loss.shape());
-  require(!loss.node() || !loss.node()->spent, "add_loss", "the pass of the loss is over");
+  require(loss.size() == 1, "add_loss", "the loss must have one element, not ", loss.shape());
+  require(!loss.node() || !loss.node()->consumed, "add_loss",
+          "the loss belongs to a finished pass");
   has_losses_ = true;
   if (loss.needs_gradient()) loss.add_gradient(filled(loss.shape(), real(share)));
 }
@@ -224,8 +224,8 @@ void Tape::require_unchanged() const {
     const std::shared_ptr<const Node> parameter = use.parameter.lock();
     require(!parameter || parameter->version == use.version, "backward", "a parameter ",
             parameter->shape,
-            " has changed since this pass used it (a step of an optimizer, assign() or swap()), "
-            "and gradients would be wrong; go backward before, or record the pass again");
+            " changed after this pass used it (by an optimizer step, assign() or swap()); call "
+            "backward() before the change, or record the pass again");
   }
 }
 
@@ -237,45 +237,46 @@ void Tape::require_finite_leaves(const char* op) const {
 void Tape::backward(const Var& output, Tensor gradient) {
   require(output.needs_gradient() && output.tape() == this, "backward",
           "the output depends on no parameter or input of this tape");
-  require(!output.node()->spent, "backward",
-          "a pass has been here, or clear(), and what it held is freed; go backward once, from the "
-          "sum of the outputs, or record them again");
+  require(!output.node()->consumed, "backward",
+          "the output was already freed by backward() or clear(); call backward() once on the sum "
+          "of the outputs, or record them again");
   require(gradient.shape() == output.shape(), "backward", "gradient ", gradient.shape(),
           ", output ", output.shape());
   require_unchanged();
   output.add_gradient(std::move(gradient));
-  go_backward();
+  run_backward();
 }
 
-void Tape::go_backward() {
+void Tape::run_backward() {
   try {
     while (!nodes_.empty()) {
       const std::shared_ptr<Node> node = std::move(nodes_.back());
       nodes_.pop_back();
-      if (pass_on(*node) && observer) observer->went_backward(node->op, handed_on_ * sizeof(real));
+      if (run_node(*node) && observer)
+        observer->went_backward(node->op, propagated_ * sizeof(real));
     }
     uses_.clear();
   } catch (...) {
-    clear();  // what has arrived is a part of the gradients
+    clear();  // the loss is part of the gradients
     throw;
   }
 }
 
-bool Tape::pass_on(Node& node) {
+bool Tape::run_node(Node& node) {
   const std::function<void(Tensor&)> backward = std::exchange(node.backward, nullptr);
-  node.spent = true;
+  node.consumed = true;
   if (!node.filled && !node.has_losses) return false;
   Tensor received = node.filled ? std::move(node.gradient) : uninitialized(Shape{0});
-  spend(node);
+  consume(node);
   if (check_finite) require_finite(received, "gradient of the output", node.op);
-  handed_on_ = received.size();
+  propagated_ = received.size();
   backward(received);
   if (check_finite) require_finite_leaves(node.op);
   return true;
 }
 
 Tensor gradient_of(const Var& leaf) {
-  require(leaf.needs_gradient(), "gradient_of", "the variable is a constant");
+  require(leaf.needs_gradient(), "gradient_of", "the Var is a constant");
   return leaf.has_gradient() ? leaf.node()->gradient : zeros(leaf.shape());
 }
 
@@ -291,14 +292,14 @@ void detail::Recording::include(const Var& input) {
   if (input.exists()) elements += input.size();
   Tape* its = input.tape();
   if (const Node* node = input.node()) {
-    require(its && !node->spent, "record", "the pass of ", node->op, " ", node->shape,
-            " is over: backward, clear() or the end of its tape has freed what it was made of; "
-            "record it again, or go on from its value alone, Var(y.value())");
-    if (node->version > 0) its->note_use(input.node_);
+    require(its && !node->consumed, "record", "the pass of ", node->op, " ", node->shape,
+            " is over: backward(), clear() or the end of its tape freed its inputs; record it "
+            "again, or use its value as a constant, Var(y.value())");
+    if (node->version > 0) its->record_use(input.node_);
     wanted = true;
   }
   if (!its) return;
-  require(!tape || tape == its, "record", "the inputs are on two tapes");
+  require(!tape || tape == its, "record", "the inputs are on different tapes");
   tape = its;
 }
 
@@ -333,9 +334,9 @@ Var checkpoint(Tape& tape, const std::function<Var(Tape&, const Var&)>& f, const
   segment.recording = false;
   segment.holding = true;
   const Var y = f(segment, segment.constant(x.value()));
-  y.value();  // not an empty handle
+  y.value();  // throws for an empty handle
   tape.random_uses = segment.random_uses;
-  for (const auto& parameter : segment.leaves_) tape.note_use(parameter);
+  for (const auto& parameter : segment.leaves_) tape.record_use(parameter);
   // Recorded even if x needs no gradient: parameters inside f may.
   Var recorded = tape.record_node(
       "checkpoint", y.shared_value(), x.size(),
@@ -347,7 +348,7 @@ Var checkpoint(Tape& tape, const std::function<Var(Tape&, const Var&)>& f, const
         if (gradient.size() > 0 && output.needs_gradient()) {
           again.backward(output, std::move(gradient));
         } else {
-          again.go_backward();  // from losses of its own
+          again.run_backward();  // from the losses it has added itself
         }
         if (x.needs_gradient() && input.has_gradient())
           x.add_gradient(std::move(input.node_->gradient));

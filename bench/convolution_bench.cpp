@@ -1,6 +1,5 @@
-/// Nanoseconds per token and channel of long convolutions, forward and backward, by direct sums and
-/// by spectra, one thread: where one overtakes the other, see is_short_convolution(); and of short
-/// ones, which go token by token, beside direct sums.
+/// Nanoseconds per token and channel of convolutions, forward and backward, one thread: direct sums
+/// against FFT, to set the threshold of is_short_convolution(), and short ones.
 
 #include <benchmark/benchmark.h>
 

@@ -1,6 +1,6 @@
-/// What equal bits cost: the reductions of a training step of performer-lm in fixed chunks joined
-/// in order, as the library does them, against the free ones of TBB, whose bits change with the
-/// number of threads and from run to run.
+/// Cost of determinism: the reductions of a training step of performer-lm in fixed chunks joined in
+/// order, as in the library, against TBB's free reductions, whose bits change with the number of
+/// threads and from run to run.
 
 #include <benchmark/benchmark.h>
 #include <oneapi/tbb/blocked_range.h>
@@ -17,8 +17,7 @@ constexpr std::size_t tokens = 8192;
 struct Matrix {
   std::size_t rows, columns;
 };
-/// Weight gradients (in, out) of a step, then the gains and biases (rows summed) of its norms and
-/// affine maps.
+/// Weight gradients (in, out) of a step, then gains and biases (row sums).
 const std::vector<Matrix> weights = {{128, 128}, {128, 128}, {128, 128}, {128, 128},
                                      {128, 512}, {512, 128}, {128, 256}};
 const std::vector<std::size_t> sums_of_rows = {128, 128, 128, 128, 512, 256, 128, 128};
@@ -33,7 +32,7 @@ void ordered_product(const Matrix& size, real* c) {
                                 numbers().data(), size.columns, c, size.columns);
 }
 
-/// A range of tokens, and the sum over it.
+/// A range of tokens and its sum.
 template <class Add>
 struct FreeSum {
   std::size_t size;

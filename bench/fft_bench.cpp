@@ -1,5 +1,5 @@
-/// GFLOP/s of real transforms in batches, 2.5 n log2 n operations each, one thread; beside them the
-/// rate of fused multiply-adds that registers alone allow.
+/// GFLOP/s of batched real transforms, 2.5 n log2 n operations each, one thread, and the peak rate
+/// of fused multiply-adds on registers.
 
 #include <benchmark/benchmark.h>
 
@@ -16,7 +16,7 @@ void report(benchmark::State& state, double operations) {
       benchmark::Counter(operations * double(state.iterations()), benchmark::Counter::kIsRate);
 }
 
-/// As many rows as there are lanes, forward.
+/// Transforms as many rows as there are lanes, forward.
 void transform(benchmark::State& state) {
   const std::size_t n = std::size_t(state.range(0));
   const auto fft = RealFft::of(n);

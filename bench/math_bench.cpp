@@ -1,5 +1,5 @@
-/// Elements per second of the functions of compute/math.hpp against std::, on arrays that stay in
-/// the first-level cache, and GFLOP/s of gemm; one thread.
+/// Elements per second of compute/math.hpp and of std:: on arrays in the first-level cache, and
+/// GFLOP/s of gemm; one thread.
 
 #include <benchmark/benchmark.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t count = 2048;
 
-/// Evenly spaced on (0, 8]: valid for all functions and ordinary for most.
+/// Returns evenly spaced arguments on (0, 8]: valid for all functions and typical for most.
 std::vector<real> arguments() {
   std::vector<real> x(count);
   for (std::size_t i = 0; i < count; ++i) x[i] = real(8) * real(i + 1) / real(count);

@@ -1,6 +1,6 @@
-/// What matrix units (AMX) are worth where processors of a machine share its cores: tiles that are
-/// multiplied alone, read meanwhile, and beside vectors; and a product of the library in either.
-/// From one thread to all of them: GFLOP/s of a thread fall where two are on a core.
+/// Throughput of AMX when threads share cores: tile products alone, with tile loads and with vector
+/// code, and a library product with and without AMX, from one thread to all of them. GFLOP/s of a
+/// thread fall when two run on one core.
 
 #include <benchmark/benchmark.h>
 
@@ -26,21 +26,21 @@ void count_flop(benchmark::State& state, double flop) {
       benchmark::Counter(flop * double(state.iterations()), benchmark::Counter::kIsRate);
 }
 
-/// Four products of tiles of bfloat16 an iteration, and `beside()` after each.
-template <class Beside>
-void multiply_tiles(benchmark::State& state, const Beside& beside) {
+/// Runs four bfloat16 tile products per iteration and `interleaved()` after each.
+template <class Interleaved>
+void multiply_tiles(benchmark::State& state, const Interleaved& interleaved) {
   if (!has_amx()) return state.SkipWithError("no matrix units");
-  const MatrixUnitsInUse in_use;
+  const AmxSession in_use;
   const std::vector<real> numbers(4096, real(0.7));
   for (auto _ : state) {
     _tile_dpbf16ps(0, 4, 6);
-    beside(numbers.data());
+    interleaved(numbers.data());
     _tile_dpbf16ps(1, 4, 6);
-    beside(numbers.data() + 256);
+    interleaved(numbers.data() + 256);
     _tile_dpbf16ps(2, 5, 6);
-    beside(numbers.data() + 512);
+    interleaved(numbers.data() + 512);
     _tile_dpbf16ps(3, 5, 6);
-    beside(numbers.data() + 768);
+    interleaved(numbers.data() + 768);
   }
   count_flop(state, 4 * 2.0 * 16 * 16 * 32);
 }
@@ -54,7 +54,7 @@ BENCHMARK_CAPTURE(multiply_tiles, with_16_vectors_read, [](const real* x) {
   benchmark::DoNotOptimize(sum);
 })->Apply(on_all_threads);
 
-/// The first inner layer of performer-lm, of rows in cache.
+/// The first inner layer of performer-lm, rows in cache.
 struct Product {
   static constexpr std::size_t M = 128, N = 512, K = 128;
   std::vector<real> a = std::vector<real>(M * K, real(0.7)), b = std::vector<real>(K * N, 0.3f),

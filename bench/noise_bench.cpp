@@ -1,5 +1,5 @@
-/// A step of a language model of 10,000 tokens, 64 texts of 64, by the exact softmax and by noise:
-/// processor time of one thread, and items are tokens.
+/// A training step of a language model with 10,000 tokens, 64 texts of 64, by exact softmax and by
+/// sampled softmax: CPU time of one thread; items are tokens.
 
 #include <benchmark/benchmark.h>
 
@@ -20,7 +20,7 @@ LanguageModelSpec spec_of(const std::string& loss, std::size_t width, std::size_
   return spec;
 }
 
-/// Tokens with probabilities as 1 / (10 + number), as those of a language have.
+/// Returns tokens with probabilities proportional to 1 / (10 + index), as in a language.
 Indices tokens(std::uint64_t stream) {
   Indices all{{texts, length}, {}};
   const RandomFunction random{1, Purpose::test, stream};

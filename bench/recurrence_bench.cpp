@@ -1,4 +1,4 @@
-/// Bytes per second of diagonal scans, forward and backward, against the triad a = b + s c of the
+/// Bytes per second of diagonal scans, forward and backward, against the triad a = b + s c on the
 /// same machine, and multiply-adds of fused state spaces; all threads.
 
 #include <benchmark/benchmark.h>
@@ -37,7 +37,7 @@ void triad(benchmark::State& state) {
 }
 BENCHMARK(triad)->Arg(128)->Arg(256)->UseRealTime();
 
-/// Reads x and, of tokens, a; writes h.
+/// Reads x and, for decays per token, a; writes h.
 template <bool of_tokens, bool is_complex>
 void forward(benchmark::State& state) {
   const std::size_t n = std::size_t(state.range(0));
@@ -47,8 +47,8 @@ void forward(benchmark::State& state) {
   count_bytes(state, of_tokens ? 3 : 2, x.size());
 }
 
-/// Reads g, h and, of tokens, a; writes g and, of tokens, the gradient of a. The forward pass is
-/// not timed.
+/// Reads g, h and, for decays per token, a; writes g and, for decays per token, the gradient of a.
+/// The forward pass is not timed.
 template <bool of_tokens, bool is_complex>
 void backward(benchmark::State& state) {
   const std::size_t n = std::size_t(state.range(0));
@@ -73,8 +73,8 @@ BENCHMARK(backward<false, false>)->Name("diagonal_scan/backward")->Arg(256)->Use
 BENCHMARK(backward<true, false>)->Name("diagonal_scan/of_tokens/backward")->Arg(256)->UseRealTime();
 BENCHMARK(backward<false, true>)->Name("complex_scan/backward")->Arg(256)->UseRealTime();
 
-/// Operations of the forward pass, 12 for each complex state and token, 2 for each multiply-add;
-/// backward about 3.5 times these.
+/// Counts the operations of the forward pass, 12 per complex state and token, 2 per multiply-add;
+/// backward has about 3.5 times as many.
 void space(benchmark::State& state) {
   const std::size_t D = 128, N = std::size_t(state.range(0));
   const bool with_backward = state.range(1) != 0;

@@ -12,12 +12,12 @@ namespace {
 
 using namespace unit_tiles;
 
-/// Inner elements whose parts are in the first caches.
+/// Inner elements per pass, whose bfloat16 parts fit the first-level caches.
 constexpr std::size_t depth = 128;
-/// Rows of A that read a tile of B.
+/// Rows of A multiplied per load of a tile of B.
 constexpr std::size_t rows_at_once = 2 * edge;
 
-/// Tiles 0 to 3 sum, two rows of them; 4 and 5 are of A, 6 and 7 of B.
+/// Tile register allocation: 0 to 3 accumulate (two rows of tiles), 4 and 5 hold A, 6 and 7 hold B.
 template <std::size_t rows, std::size_t columns>
 struct Registers {
   static void zero() {
@@ -56,19 +56,18 @@ struct Registers {
   }
 };
 
-/// The compiler does not know that tiles read memory.
+/// Forces pending stores: the compiler does not know that tile loads read memory.
 inline void finish_stores() { asm volatile("" : : : "memory"); }
 
-/// Nothing besides.
-struct Alone {
+struct NoInterleaving {
   void operator()() {}
 };
 
-/// C += A B of so many tiles, and a little of something else after each few products. Tiles of the
-/// next 16 rows or columns lie steps * step_size further.
-template <std::size_t rows, std::size_t columns, class Besides>
+/// Computes C += A B for rows x columns tiles and interleaves a piece of other work after every few
+/// products. Tiles of the next 16 rows or columns are steps * step_size apart.
+template <std::size_t rows, std::size_t columns, class Interleaved>
 void multiply_tiles(std::size_t steps, const std::uint32_t* a, const std::uint32_t* b, bool adds,
-                    real* c, std::size_t ldc, Besides&& besides) {
+                    real* c, std::size_t ldc, Interleaved&& interleaved) {
   using On = Registers<rows, columns>;
   constexpr std::size_t high = 0, middle = tile_size, low = 2 * tile_size;
   const std::size_t next = steps * step_size;
@@ -78,20 +77,21 @@ void multiply_tiles(std::size_t steps, const std::uint32_t* a, const std::uint32
   else
     On::zero();
   for (std::size_t s = 0; s < steps; ++s, a += step_size, b += step_size) {
-    On::load_a(a + high, next), On::load_b(b + high, next), On::add_products(), besides();
-    On::load_b(b + middle, next), On::add_products(), besides();
-    On::load_a(a + middle, next), On::add_products(), besides();
-    On::load_b(b + high, next), On::add_products(), besides();
-    On::load_a(a + low, next), On::add_products(), besides();
-    On::load_a(a + high, next), On::load_b(b + low, next), On::add_products(), besides();
+    On::load_a(a + high, next), On::load_b(b + high, next), On::add_products(), interleaved();
+    On::load_b(b + middle, next), On::add_products(), interleaved();
+    On::load_a(a + middle, next), On::add_products(), interleaved();
+    On::load_b(b + high, next), On::add_products(), interleaved();
+    On::load_a(a + low, next), On::add_products(), interleaved();
+    On::load_a(a + high, next), On::load_b(b + low, next), On::add_products(), interleaved();
   }
   On::store_sums(c, ldc);
 }
 
-/// The same of a part of C, up to 32 rows and columns.
-template <class Besides>
+/// Computes C += A B for up to 32 rows and columns of C.
+template <class Interleaved>
 void multiply_part(std::size_t rows, std::size_t columns, std::size_t steps, const std::uint32_t* a,
-                   const std::uint32_t* b, bool adds, real* c, std::size_t ldc, Besides&& besides) {
+                   const std::uint32_t* b, bool adds, real* c, std::size_t ldc,
+                   Interleaved&& interleaved) {
   alignas(64) real whole[rows_at_once * rows_at_once];
   const bool is_whole = rows % edge == 0 && columns % edge == 0;
   real* to = is_whole ? c : whole;
@@ -100,9 +100,9 @@ void multiply_part(std::size_t rows, std::size_t columns, std::size_t steps, con
     for (std::size_t i = 0; i < rows; ++i) std::copy_n(c + i * ldc, columns, whole + i * ld);
   }
   const bool tall = rows > edge, wide = columns > edge;
-  (tall ? (wide ? multiply_tiles<2, 2, Besides> : multiply_tiles<2, 1, Besides>)
-        : (wide ? multiply_tiles<1, 2, Besides> : multiply_tiles<1, 1, Besides>))(steps, a, b, adds,
-                                                                                  to, ld, besides);
+  (tall ? (wide ? multiply_tiles<2, 2, Interleaved> : multiply_tiles<2, 1, Interleaved>)
+        : (wide ? multiply_tiles<1, 2, Interleaved> : multiply_tiles<1, 1, Interleaved>))(
+      steps, a, b, adds, to, ld, interleaved);
   for (std::size_t i = 0; i < rows && !is_whole; ++i)
     std::copy_n(whole + i * ld, columns, c + i * ldc);
 }
@@ -114,14 +114,14 @@ struct alignas(64) TileShapes {
 };
 constexpr TileShapes tile_shapes;
 
-/// How often multiply_tiles() does something else, for all of a product.
-constexpr std::size_t calls_besides(std::size_t M, std::size_t N, std::size_t K) {
+/// Returns how often multiply_tiles() calls the interleaved work during a whole product.
+constexpr std::size_t interleaved_calls(std::size_t M, std::size_t N, std::size_t K) {
   constexpr std::size_t products = 6;
   const auto at_once = [](std::size_t n) { return ceil_div(n, rows_at_once); };
   return products * steps_of(K) * at_once(M) * at_once(N);
 }
 
-/// body(k, count) of parts of the inner elements.
+/// Calls body(k, count) for consecutive parts of the inner elements.
 template <class Body>
 void for_each_depth(std::size_t K, const Body& body) {
   for (std::size_t k = 0; k < K; k += depth) body(k, std::min(depth, K - k));
@@ -132,7 +132,6 @@ const std::uint32_t* pairs_at(const real* parts) {
   return reinterpret_cast<const std::uint32_t*>(parts);
 }
 
-/// All rows of x (n, K).
 void pack_all(std::size_t n, std::size_t K, const Operand& x, bool as_columns, real* parts) {
   for_each_depth(K, [&](std::size_t k, std::size_t count) {
     pack_edges(n, count, columns_from(k, x), as_columns, pairs_at(parts) + parts_size(n, k));
@@ -143,26 +142,27 @@ Operand flipped(const Operand& x) {
   return {x.data, x.ld, x.transpose == transposed ? Transpose::no : transposed};
 }
 
-/// C = A B, or C += A B, of one depth.
-template <class Besides>
+/// Computes C = A B or C += A B over one depth of inner elements.
+template <class Interleaved>
 void multiply_depth(std::size_t M, std::size_t N, std::size_t K, const std::uint32_t* a,
                     const std::uint32_t* b, bool adds, real* c, std::size_t ldc,
-                    Besides&& besides) {
+                    Interleaved&& interleaved) {
   const std::size_t tile = steps_of(K) * step_size;
   for (std::size_t i = 0; i < M; i += rows_at_once) {
     for (std::size_t n = 0; n < N; n += rows_at_once)
       multiply_part(std::min(rows_at_once, M - i), std::min(rows_at_once, N - n), steps_of(K),
-                    a + i / edge * tile, b + n / edge * tile, adds, c + i * ldc + n, ldc, besides);
+                    a + i / edge * tile, b + n / edge * tile, adds, c + i * ldc + n, ldc,
+                    interleaved);
   }
 }
 
-/// 32 rows of A or fewer, and the inner elements of a depth.
+/// Up to 32 rows of A over one depth of inner elements.
 struct Strip {
   std::size_t i = 0, height = 0, k = 0, count = 0;
 };
 
-/// Strips of A (M, K) in the order in which they are multiplied: all rows of a depth before the
-/// next. Behind the last one comes an empty one.
+/// Strips of A (M, K) in the order of multiplication: all rows of a depth before the next depth. An
+/// empty strip follows the last one.
 struct Strips {
   std::size_t M, K;
   std::size_t of_depth() const { return ceil_div(M, rows_at_once); }
@@ -183,10 +183,10 @@ bool has_amx() {
   return found;
 }
 
-MatrixUnitsInUse::MatrixUnitsInUse(bool wanted) : wanted_(wanted) {
+AmxSession::AmxSession(bool wanted) : wanted_(wanted) {
   if (wanted_) _tile_loadconfig(&tile_shapes);
 }
-MatrixUnitsInUse::~MatrixUnitsInUse() {
+AmxSession::~AmxSession() {
   if (wanted_) _tile_release();
 }
 
@@ -206,7 +206,8 @@ void multiply_packed(std::size_t M, std::size_t N, std::size_t K, const real* le
                      const real* right, real beta, real* c, std::size_t ldc) {
   for_each_depth(K, [&](std::size_t k, std::size_t count) {
     multiply_depth(M, N, count, pairs_at(left) + parts_size(M, k),
-                   pairs_at(right) + parts_size(N, k), k > 0 || beta != 0, c, ldc, Alone());
+                   pairs_at(right) + parts_size(N, k), k > 0 || beta != 0, c, ldc,
+                   NoInterleaving());
   });
 }
 
@@ -214,17 +215,17 @@ void multiply_by_packed(std::size_t M, std::size_t N, std::size_t K, const real*
                         const real* right, real beta, real* c, std::size_t ldc) {
   alignas(64) std::uint32_t left[2][2 * steps_of(depth) * step_size];
   if (beta != 0 && beta != 1) scale_result(M, N, beta, c, ldc);
-  const MatrixUnitsInUse in_use;
+  const AmxSession in_use;
   const Strips strips{M, K};
   const auto pack = [&](std::size_t index, std::size_t calls) {
     const Strip strip = strips[index];
-    return PackingBesides(strip.height, strip.count, {a + strip.i * lda + strip.k, lda}, false,
-                          left[index % 2], calls);
+    return InterleavedPacking(strip.height, strip.count, {a + strip.i * lda + strip.k, lda}, false,
+                              left[index % 2], calls);
   };
   pack(0, 1).finish();
   for (std::size_t index = 0; index < strips.size(); ++index) {
     const auto [i, height, k, count] = strips[index];
-    PackingBesides next = pack(index + 1, calls_besides(height, N, count));
+    InterleavedPacking next = pack(index + 1, interleaved_calls(height, N, count));
     multiply_depth(height, N, count, left[index % 2], pairs_at(right) + parts_size(N, k),
                    k > 0 || beta != 0, c + i * ldc, ldc, next);
     next.finish();
@@ -238,24 +239,24 @@ bool is_amx_product(std::size_t M, std::size_t N, std::size_t K) {
 
 void amx_product(std::size_t M, std::size_t N, std::size_t K, const Operand& a, const Operand& b,
                  real beta, real* c, std::size_t ldc) {
-  constexpr std::size_t most_rows = 256, size = steps_of(depth) * step_size;
-  alignas(64) std::uint32_t left[most_rows / edge * size], right[2][2 * size];
+  constexpr std::size_t max_tile_rows = 256, size = steps_of(depth) * step_size;
+  alignas(64) std::uint32_t left[max_tile_rows / edge * size], right[2][2 * size];
   if (beta != 0 && beta != 1) scale_result(M, N, beta, c, ldc);
-  const MatrixUnitsInUse in_use;
+  const AmxSession in_use;
   for_each_depth(K, [&](std::size_t k, std::size_t count) {
     const Operand rows = columns_from(k, a), columns = columns_from(k, flipped(b));
-    for (std::size_t i = 0; i < M; i += most_rows) {
-      const std::size_t height = std::min(most_rows, M - i);
+    for (std::size_t i = 0; i < M; i += max_tile_rows) {
+      const std::size_t height = std::min(max_tile_rows, M - i);
       pack_edges(height, count, rows_from(i, rows), false, left);
       const auto pack = [&](std::size_t n, std::size_t calls) {
         const std::size_t first = std::min(n, N), width = std::min(rows_at_once, N - first);
-        return PackingBesides(width, count, rows_from(first, columns), true,
-                              right[n / rows_at_once % 2], calls);
+        return InterleavedPacking(width, count, rows_from(first, columns), true,
+                                  right[n / rows_at_once % 2], calls);
       };
       pack(0, 1).finish();
       for (std::size_t n = 0; n < N; n += rows_at_once) {
         const std::size_t width = std::min(rows_at_once, N - n);
-        PackingBesides next = pack(n + rows_at_once, calls_besides(height, width, count));
+        InterleavedPacking next = pack(n + rows_at_once, interleaved_calls(height, width, count));
         multiply_depth(height, width, count, left, right[n / rows_at_once % 2], k > 0 || beta != 0,
                        c + i * ldc + n, ldc, next);
         next.finish();
@@ -270,8 +271,8 @@ namespace bochner::inline BOCHNER_PRECISION {
 
 bool has_amx() { return false; }
 bool is_amx_product(std::size_t, std::size_t, std::size_t) { return false; }
-MatrixUnitsInUse::MatrixUnitsInUse(bool wanted) : wanted_(wanted) {}
-MatrixUnitsInUse::~MatrixUnitsInUse() = default;
+AmxSession::AmxSession(bool wanted) : wanted_(wanted) {}
+AmxSession::~AmxSession() = default;
 std::size_t parts_size(std::size_t, std::size_t) { return 0; }
 void pack_left(std::size_t, std::size_t, const Operand&, real*) {}
 void pack_right(std::size_t, std::size_t, const Operand&, real*) {}

@@ -1,50 +1,47 @@
 #pragma once
-/// Products of float in the matrix units of a processor (Intel's AMX), which multiply bfloat16.
+/// Products of floats on Intel AMX, which multiplies bfloat16.
 ///
-/// A float is the sum of three bfloat16 of 8 bits each, and a product of two that of nine products.
-/// Six of them are summed in float; the three that are left out are below 2^-24 of the product.
-/// Sums of products are as exact as those of fused multiply-adds (see the tests), and a core of a
-/// Xeon of 2024 makes 550 of the 3600 GFLOP/s of its bfloat16 of them, where its vectors end at
-/// 240. Infinity becomes NaN, and so do the last 2^-9 of the numbers before it. Henry, Tang and
-/// Heinecke, "Leveraging the bfloat16 artificial intelligence datatype for higher-precision
-/// computations", 2019.
+/// A float is the sum of three bfloat16 of 8 bits each, so a product of two floats is a sum of nine
+/// products. Six are summed in float; the other three are below 2^-24 of the product. Sums are as
+/// exact as those of fused multiply-adds (see the tests). A core of a Xeon of 2024 reaches 550
+/// GFLOP/s this way (3600 of bfloat16); its vectors reach 240. Infinity, and the last 2^-9 of the
+/// numbers below it, become NaN. Henry, Tang and Heinecke, "Leveraging the bfloat16 artificial
+/// intelligence datatype for higher-precision computations", 2019.
 
 #include <bochner/autodiff/compute/gemm.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// Whether the build is for matrix units, this processor has them, and the system lets us.
+/// Returns whether the build targets AMX, the processor has it and the system permits it.
 bool has_amx();
 
-/// Makes them ready for the calling thread, and lets them rest in the end: for multiply_packed(),
-/// if it is wanted.
-class MatrixUnitsInUse {
+/// Enables AMX on the calling thread for multiply_packed(); releases it in the destructor.
+class AmxSession {
  public:
-  explicit MatrixUnitsInUse(bool wanted = true);
-  ~MatrixUnitsInUse();
-  MatrixUnitsInUse(const MatrixUnitsInUse&) = delete;
-  MatrixUnitsInUse& operator=(const MatrixUnitsInUse&) = delete;
+  explicit AmxSession(bool wanted = true);
+  ~AmxSession();
+  AmxSession(const AmxSession&) = delete;
+  AmxSession& operator=(const AmxSession&) = delete;
 
  private:
   [[maybe_unused]] bool wanted_;
 };
 
-/// Reals that the parts of A (n, K) or of B (K, n) take.
+/// Returns the size in reals of the packed parts of A (n, K) or B (K, n).
 std::size_t parts_size(std::size_t n, std::size_t K);
-/// A as its parts, in the order in which tiles are read.
+/// Packs A as bfloat16 parts in the order in which tiles are read.
 void pack_left(std::size_t M, std::size_t K, const Operand& a, real* parts);
-/// The same of B.
+/// Packs B as bfloat16 parts in the order in which tiles are read.
 void pack_right(std::size_t N, std::size_t K, const Operand& b, real* parts);
-/// C = A B + beta C for beta 0 or 1, of factors that were packed.
+/// Computes C = A B + beta C from packed factors, beta 0 or 1.
 void multiply_packed(std::size_t M, std::size_t N, std::size_t K, const real* left,
                      const real* right, real beta, real* c, std::size_t ldc);
-/// C = A B + beta C of a B that was packed alone. Fetches nothing ahead: lines on their
-/// way from memory would hold up those that tiles read from the second cache.
+/// Computes C = A B + beta C with only B packed. Does not prefetch: lines on their way from memory
+/// would delay the tile loads from the second-level cache.
 void multiply_by_packed(std::size_t M, std::size_t N, std::size_t K, const real* a, std::size_t lda,
                         const real* right, real beta, real* c, std::size_t ldc);
-/// Whether gemm() goes that way.
 bool is_amx_product(std::size_t M, std::size_t N, std::size_t K);
-/// gemm() of operands in memory.
+/// Computes gemm() for operands in memory.
 void amx_product(std::size_t M, std::size_t N, std::size_t K, const Operand& a, const Operand& b,
                  real beta, real* c, std::size_t ldc);
 

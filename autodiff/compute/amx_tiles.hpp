@@ -1,6 +1,5 @@
 #pragma once
-/// Parts of floats for matrix units, in the order in which their tiles are read; and what else
-/// vectors do while these multiply. For processors with AMX only.
+/// Packing of floats into bfloat16 tiles, interleaved with products. Only for AMX processors.
 
 #include <algorithm>
 #include <bochner/autodiff/compute/gemm.hpp>
@@ -11,24 +10,24 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace unit_tiles {
 
-/// A tile holds 16 rows of 16 pairs of bfloat16: 32 inner elements of A's rows, or those of B's
-/// columns. Elements p and p + 16 are a pair, so that both are made without shuffles.
+/// A tile holds 16 rows of 16 pairs of bfloat16: 32 inner elements of rows of A or columns of B.
+/// Elements p and p + 16 form a pair, so that both are made without shuffles.
 inline constexpr std::size_t edge = 16, inner = 32, parts = 3;
-inline constexpr std::size_t tile_size = edge * edge, step_size = parts * tile_size;  // of pairs
+inline constexpr std::size_t tile_size = edge * edge, step_size = parts * tile_size;  // in pairs
 
 typedef std::uint32_t Pairs __attribute__((vector_size(64), aligned(4), may_alias));
 
 constexpr std::size_t steps_of(std::size_t K) { return ceil_div(K, inner); }
 constexpr std::size_t tiles_of(std::size_t n) { return ceil_div(n, edge); }
 
-/// x without what is nearest to it of bfloat16, whose bits are the upper half of `bits`.
+/// Subtracts from x its nearest bfloat16, whose bits are the upper half of `bits`.
 inline NativeLanes take(NativeLanes x, Pairs& bits) {
   bits = Pairs(x) + 0x8000u;
   return x - NativeLanes(bits & 0xffff0000u);
 }
 
-/// One row of each part's tile, of elements p and p + 16: each part is what is nearest to the rest,
-/// of which the last one leaves nothing.
+/// Stores one row of each part's tile, for elements p and p + 16. Each part is the bfloat16 nearest
+/// to the remainder; the third leaves none.
 inline void store_pairs(NativeLanes first, NativeLanes second, std::uint32_t* tiles) {
   const auto store = [&](std::size_t part, Pairs low, Pairs high) {
     *reinterpret_cast<Pairs*>(tiles + part * tile_size) = (low >> 16) | (high & 0xffff0000u);
@@ -42,7 +41,7 @@ inline void store_pairs(NativeLanes first, NativeLanes second, std::uint32_t* ti
   store(parts - 1, Pairs(first), Pairs(second));
 }
 
-/// Up to 32 rows and columns with zeros around them, where x ends before its tile.
+/// Copies up to 32 rows and columns and pads with zeros, where x ends inside a tile.
 struct Padded {
   alignas(64) real values[inner * inner] = {};
   Padded(std::size_t rows, std::size_t columns, const real* x, std::size_t ld) {
@@ -50,7 +49,7 @@ struct Padded {
   }
 };
 
-/// Tiles whose rows are those of x (16, 32).
+/// Packs tiles whose rows are the rows of x (16, 32).
 inline void pack_along(const real* x, std::size_t ld, std::uint32_t* tiles) {
   for (std::size_t i = 0; i < edge; ++i, tiles += edge, x += ld)
     store_pairs(lanes_at(x), lanes_at(x + edge), tiles);
@@ -62,7 +61,7 @@ inline void pack_along(std::size_t rows, std::size_t count, const real* x, std::
   pack_along(Padded(rows, count, x, ld).values, inner, tiles);
 }
 
-/// Tiles whose columns are those of x (32, 16).
+/// Packs tiles whose columns are the columns of x (32, 16).
 inline void pack_across(const real* x, std::size_t ld, std::uint32_t* tiles) {
   for (std::size_t p = 0; p < edge; ++p, tiles += edge, x += ld)
     store_pairs(lanes_at(x), lanes_at(x + edge * ld), tiles);
@@ -87,8 +86,7 @@ inline void transpose_tiles(std::uint32_t* tiles) {
   }
 }
 
-/// Tiles of 16 rows of x (n, K), all steps of the inner elements one after the other: as rows of A,
-/// or as columns of B.
+/// Packs all inner steps of 16 rows of x (n, K), as rows of A or as columns of B.
 inline void pack_edge(std::size_t n, std::size_t K, const Operand& x, bool as_columns,
                       std::uint32_t* tiles) {
   const bool lies_along = x.transpose == Transpose::no;
@@ -102,20 +100,20 @@ inline void pack_edge(std::size_t n, std::size_t K, const Operand& x, bool as_co
   }
 }
 
-/// The same of n rows, tiles of 16 one after the other.
+/// Packs n rows of x in consecutive tiles of 16.
 inline void pack_edges(std::size_t n, std::size_t K, const Operand& x, bool as_columns,
                        std::uint32_t* tiles) {
   for (std::size_t i = 0; i < n; i += edge, tiles += steps_of(K) * step_size)
     pack_edge(std::min(edge, n - i), K, rows_from(i, x), as_columns, tiles);
 }
 
-/// pack_edges() a row of a tile at a time, in equal shares for so many calls: matrix units leave
-/// the vectors idle, and a step of performer-lm takes 5 % less time if they pack what is multiplied
-/// next meanwhile. What has edges or is transposed is packed at once.
-class PackingBesides {
+/// Does pack_edges() one tile row at a time, in equal shares for a given number of calls: AMX
+/// leaves the vector units idle, and a step of performer-lm takes 5 % less time if they pack the
+/// next operand meanwhile. Operands with edges or transposed ones are packed at once.
+class InterleavedPacking {
  public:
-  PackingBesides(std::size_t n, std::size_t K, const Operand& x, bool as_columns,
-                 std::uint32_t* tiles, std::size_t calls)
+  InterleavedPacking(std::size_t n, std::size_t K, const Operand& x, bool as_columns,
+                     std::uint32_t* tiles, std::size_t calls)
       : x_(x), lies_along_(x.transpose == Transpose::no), steps_(K / inner), tiles_(tiles) {
     if (n % edge != 0 || K % inner != 0 || lies_along_ == as_columns) {
       pack_edges(n, K, x, as_columns, tiles);
@@ -149,7 +147,7 @@ class PackingBesides {
 
   Operand x_;
   bool lies_along_;
-  std::size_t steps_, rows_ = 0, row_ = 0;  // of tiles
+  std::size_t steps_, rows_ = 0, row_ = 0;  // in tiles
   std::size_t rows_per_call_ = 0, due_ = 0;
   const real* from_ = nullptr;
   std::uint32_t* tiles_;

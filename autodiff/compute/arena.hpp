@@ -1,5 +1,5 @@
 #pragma once
-/// Scratch memory in pieces, whose size is counted by the code that takes them.
+/// Scratch memory in pieces, sized by the code that takes them.
 
 #include <bochner/autodiff/real.hpp>
 #include <bochner/base/ceil_div.hpp>
@@ -8,12 +8,11 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// Cuts scratch memory, which begins where a double may, into pieces. Without memory it only counts
-/// them.
+/// Cuts scratch memory, aligned for double, into pieces; only counts them if it has no memory.
 class Arena {
  public:
   explicit Arena(real* memory = nullptr) : memory_(memory) {}
-  /// Pieces of `count` reals or doubles each.
+  /// Takes pieces of `count` reals or doubles each.
   template <class... Numbers>
   void take(std::size_t count, Numbers*&... pieces) {
     ((pieces = piece<Numbers>(count)), ...);
@@ -36,7 +35,7 @@ class Arena {
   std::size_t taken_ = 0;
 };
 
-/// Elements that the constructor of Part, called with `inputs` and an arena, takes from it.
+/// Returns the elements that Part(inputs, arena) takes from its arena.
 template <class Part, class... Inputs>
 std::size_t scratch_size(Inputs&&... inputs) {
   Arena arena;

@@ -1,6 +1,6 @@
 #pragma once
-/// Sequences (B, T, D) whose channels stand in the lanes of vectors, `row_lanes` of them at a time:
-/// what runs along time is done for that many channels by plain vector instructions.
+/// Sequences (B, T, D) with `row_lanes` channels in the lanes of a vector, so that recurrences
+/// along time use plain vector instructions.
 
 #include <algorithm>
 #include <bochner/autodiff/compute/row_lanes.hpp>
@@ -11,7 +11,7 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// Some of `row_lanes` elements; the other lanes are zero.
+/// Loads up to `row_lanes` elements; the other lanes are zero.
 inline RowLanes load_lanes(const real* x, std::size_t count) {
   if (count == row_lanes) return *reinterpret_cast<const RowLanes*>(x);
   RowLanes lanes{};
@@ -22,7 +22,7 @@ inline void store_lanes(RowLanes lanes, std::size_t count, real* y) {
   std::memcpy(y, &lanes, count * sizeof(real));
 }
 
-/// The channels of one group, `count` of them from `first` on.
+/// `count` channels from `first` on, at most row_lanes.
 struct LaneGroup {
   std::size_t first, count;
 };
@@ -31,17 +31,17 @@ inline LaneGroup lane_group(std::size_t D, std::size_t group) {
   return {group * row_lanes, std::min(row_lanes, D - group * row_lanes)};
 }
 
-/// Sizes of sequences; tokens behind their length do not exist.
+/// Sizes of ragged sequences; tokens beyond a length do not exist.
 struct ChannelSequences {
   std::size_t B, T, D;
   const std::vector<std::size_t>& lengths;  ///< (B), or empty for T
 
   std::size_t length(std::size_t b) const { return length_of(lengths, b, T); }
-  /// How many of `count` tokens from `first` on there are in sequence b.
+  /// Returns how many of the `count` tokens from `first` on exist in sequence b.
   std::size_t tokens_from(std::size_t first, std::size_t count, std::size_t b) const {
     return std::min(count, length(b) - std::min(first, length(b)));
   }
-  /// Those tokens of a group of channels, zero where there is none. x (B, T, D) -> (count)
+  /// Loads those tokens of a channel group, zero where they do not exist. x (B, T, D) -> (count)
   void load(const real* x, std::size_t b, LaneGroup group, std::size_t first, std::size_t count,
             RowLanes* to) const {
     const real* from = x + (b * T + first) * D + group.first;
@@ -52,7 +52,7 @@ struct ChannelSequences {
   void load(const real* x, std::size_t b, LaneGroup group, RowLanes* to) const {
     load(x, b, group, 0, T, to);
   }
-  /// The same part of y = from + beta y for beta 0 or 1. (count) -> (B, T, D)
+  /// Stores y = from + beta y for those tokens, beta 0 or 1. (count) -> (B, T, D)
   void store(const RowLanes* from, std::size_t b, LaneGroup group, std::size_t first,
              std::size_t count, real beta, real* y) const {
     real* to = y + (b * T + first) * D + group.first;

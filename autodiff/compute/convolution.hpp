@@ -1,21 +1,19 @@
 #pragma once
-/// Convolutions of many channels along a sequence, by direct sums and by spectra. Row i of a kernel
-/// (K, D) is that of lag i - future.
+/// Convolutions along a sequence, direct or by FFT. Row i of a kernel (K, D) is lag i - future.
 
 #include <bochner/autodiff/compute/channel_lanes.hpp>
 #include <bochner/autodiff/tensor.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// The kernel's rows and where lag 0 stands among them.
+/// Number of kernel rows, and how many of them are before lag 0.
 struct KernelRows {
   std::size_t count, future;
-  /// Lags above 0.
   std::size_t past() const { return count - 1 - future; }
 };
 
-/// Sequences in blocks whose gradients of a kernel are summed apart and joined in order: enough
-/// tasks for many threads, as many for any number of them and for any width of vectors.
+/// Blocks of sequences whose kernel gradients are summed separately and joined in order: enough
+/// tasks for many threads, and independent of the number of threads and the vector width.
 struct SequenceBlocks {
   SequenceBlocks(std::size_t B, std::size_t D)
       : B(B), size(std::max<std::size_t>(1, B * ceil_div(D, 16) / 32)), count(ceil_div(B, size)) {}
@@ -26,27 +24,27 @@ struct SequenceBlocks {
   std::size_t B, size, count;
 };
 
-/// Whether direct sums are the faster way; depends on the shape only.
+/// Returns whether direct sums are faster; depends on the shape only.
 bool is_short_convolution(std::size_t T, const KernelRows& rows);
 
-/// y_t = sum_i k_i x_(t - i + future) + beta y_t, or with the opposite lags if `mirrored`.
+/// Computes y_t = sum_i k_i x_(t - i + future) + beta y_t, with negated lags if `mirrored`.
 void convolve_directly(const ChannelSequences& sequences, const KernelRows& rows, const real* x,
                        const real* kernel, bool mirrored, real beta, real* y);
-/// dk_i += sum_t g_t x_(t - i + future), sums over tokens and sequences in a fixed order.
+/// Adds sum_t g_t x_(t - i + future) to dk_i, over tokens and sequences in a fixed order.
 void accumulate_kernel_directly(const ChannelSequences& sequences, const KernelRows& rows,
                                 const real* x, const real* g, real* dkernel);
 
-/// Convolutions of a length by products of spectra. `Spectra` of sequences are (groups of channels,
-/// B, bins), of kernels (groups, bins), each a ComplexLanes.
+/// FFT convolutions of one length. Spectra are ComplexLanes: of sequences (channel groups, B,
+/// bins), of kernels (channel groups, bins).
 class SpectralConvolution {
  public:
   SpectralConvolution(const ChannelSequences& sequences, const KernelRows& rows);
-  /// The kernel's spectra, divided by the length of the transforms.
+  /// Returns the kernel's spectra, divided by the length of the transforms.
   Storage kernel_spectra(const real* kernel) const;
-  /// y as above; the spectra of x are kept in `spectra_of_x`, unless it is null.
+  /// Computes y as convolve_directly() does; stores the spectra of x in `spectra_of_x` unless null.
   void forward(const real* x, const Storage& kernel, real* y, Storage* spectra_of_x) const;
-  /// What both gradients take: dx = g * mirrored kernel + beta dx and dk += that of the kernel;
-  /// each of them may be null.
+  /// Computes dx = correlation of g with the kernel + beta dx, and adds the kernel's gradient to
+  /// dkernel. Either may be null.
   void backward(const real* g, const Storage* kernel, const Storage* spectra_of_x, real beta,
                 real* dx, real* dkernel) const;
 

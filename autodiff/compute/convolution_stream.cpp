@@ -7,9 +7,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Tokens of the longest block that is added by direct sums.
 constexpr std::size_t direct_block = 16;
-/// Tokens that there is memory for at the start.
 constexpr std::size_t first_size = 64;
 
 RowLanes* vectors_of(Storage& storage, std::size_t index) {
@@ -29,7 +27,7 @@ ConvolutionStream::ConvolutionStream(std::size_t D, std::size_t limit, Kernel ke
   require(limit >= 1, "convolution_stream", "a kernel has at least one lag");
 }
 
-/// Room for as many tokens; those seen, all of them, keep their places.
+/// Grows the capacity to `size` tokens; the tokens seen so far stay in place.
 void ConvolutionStream::grow(std::size_t size) {
   const std::size_t before = size_, wanted = std::min(limit_, 2 * size);
   const Tensor rows = make_kernel_(wanted);
@@ -68,7 +66,7 @@ void ConvolutionStream::next(const real* x, real* y) {
   add_block(std::min(seen_ & (~seen_ + 1), most_));
 }
 
-/// The last `block` tokens, added to as many outputs to come.
+/// Adds the last `block` tokens to the next `block` outputs.
 void ConvolutionStream::add_block(std::size_t block) {
   if (block > direct_block) return add_spectrally(block);
   const std::size_t first = (seen_ - block) % size_, next = seen_ % size_;

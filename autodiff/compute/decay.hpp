@@ -2,8 +2,8 @@
 
 namespace bochner {
 
-/// A rate of decay, as sums over tokens take it. Beyond this one nothing is left of what came
-/// before, in double too, and a huge one would take the last digits of all sums that follow.
+/// Bounds a decay rate for sums over tokens. Beyond the bound the past is 0 even in double, and a
+/// huge rate would erase the last digits of all later sums.
 inline double bounded_rate(double rate) {
   constexpr double most = 1e4;
   return rate > most ? most : rate;

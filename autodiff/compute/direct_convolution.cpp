@@ -4,22 +4,21 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Outputs that share their loads of the kernel.
+/// Outputs that share loads of the kernel.
 constexpr std::size_t window_tile = 8;
-/// Terms of a sum over tokens that are added up by themselves.
+/// Terms per partial sum over tokens.
 constexpr std::size_t terms_of_partial_sum = 512;
-/// Tokens that are in scratch memory at a time: whole partial sums and whole tiles.
+/// Tokens in scratch memory at a time: whole partial sums and whole tiles.
 constexpr std::size_t tokens_of_piece = 8 * terms_of_partial_sum;
-/// Multiplications of vectors that are worth a task.
 constexpr std::size_t direct_grain = 16384;
 
-/// Vectors with zeros on both sides, so that every window of them exists.
+/// Vectors padded with zeros on both sides, so that every window exists.
 struct PaddedLanes {
   const RowLanes* data;
-  std::size_t zeros, count;  ///< before the vectors that may be other than zero, and of those
+  std::size_t zeros, count;  ///< zeros before the vectors, and number of vectors
 };
 
-/// y_j = sum over begin <= i < end of w_i x_(i + j) for `tile` neighbours j.
+/// Adds sum over begin <= i < end of w_i x_(i + j) to y_j for `tile` neighbours j.
 template <std::size_t tile>
 inline void add_window_tile(const RowLanes* w, std::size_t begin, std::size_t end,
                             const RowLanes* x, RowLanes* y) {
@@ -32,8 +31,7 @@ inline void add_window_tile(const RowLanes* w, std::size_t begin, std::size_t en
   for (std::size_t j = 0; j < tile; ++j) y[j] += sums[j];
 }
 
-/// y_j += sum over begin <= i < end of w_i x_(i + j) for j < count, without the terms that are zero
-/// for all of a tile.
+/// Adds sum over begin <= i < end of w_i x_(i + j) to y_j for j < count, except all-zero tiles.
 void add_windows(const RowLanes* w, std::size_t begin, std::size_t end, const PaddedLanes& x,
                  std::size_t count, RowLanes* y) {
   const std::size_t behind = x.zeros + x.count;
@@ -47,26 +45,24 @@ void add_windows(const RowLanes* w, std::size_t begin, std::size_t end, const Pa
   for (; j < count; ++j) add_window_tile<1>(w, first(j), last(j), x.data + j, y + j);
 }
 
-/// A group of channels of the kernel in the order of windows: the last lag first, unless mirrored.
+/// Loads a channel group of the kernel in window order: last lag first, unless mirrored.
 void load_kernel(const real* kernel, std::size_t D, const KernelRows& rows, LaneGroup group,
                  bool mirrored, RowLanes* to) {
   for (std::size_t i = 0; i < rows.count; ++i)
     to[mirrored ? i : rows.count - 1 - i] = load_lanes(kernel + i * D + group.first, group.count);
 }
 
-/// A part of a sequence.
 struct Piece {
   std::size_t first, count;
 };
-/// body(piece) for all parts of T tokens in order.
 template <class Body>
 void for_pieces(std::size_t T, const Body& body) {
   for (std::size_t first = 0; first < T; first += tokens_of_piece)
     body(Piece{first, std::min(tokens_of_piece, T - first)});
 }
 
-/// Tokens that the windows of a piece see, those `before` it and `after` it among them: sums over
-/// them have the same terms in the same order as if all of the sequence were there.
+/// Loads the tokens that the windows of a piece see, including `before` and `after` it. Sums have
+/// the same terms in the same order as over the whole sequence.
 PaddedLanes load_padded(const ChannelSequences& sequences, const real* x, std::size_t b,
                         LaneGroup group, const Piece& piece, std::size_t before, std::size_t after,
                         RowLanes* to) {
@@ -80,7 +76,7 @@ PaddedLanes load_padded(const ChannelSequences& sequences, const real* x, std::s
   return {to, zeros, sequences.tokens_from(first, count, b)};
 }
 
-/// dk_i += the sums of the blocks in order, whose last row is i = 0. sums (groups, blocks, K)
+/// Adds the blocks' sums to dk in order; the last row is i = 0. sums (groups, blocks, K)
 void join_blocks(const RowLanes* sums, std::size_t blocks, std::size_t K, std::size_t D,
                  real* dkernel) {
   parallel_each(lane_groups(D), 1 + direct_grain / (K * blocks + 1), [&](std::size_t index) {
@@ -97,9 +93,9 @@ void join_blocks(const RowLanes* sums, std::size_t blocks, std::size_t K, std::s
 
 }  // namespace
 
-/// By the number of terms that an output has in the mean; measured by bench/convolution_bench.
+/// Decides by the mean number of terms per output; measured by bench/convolution_bench.
 bool is_short_convolution(std::size_t T, const KernelRows& rows) {
-  const std::size_t past = rows.past(), future = rows.future;  // below T both
+  const std::size_t past = rows.past(), future = rows.future;  // both clamped below T
   const std::size_t outside = (past * (past + 1) + future * (future + 1)) / (2 * T);
   return rows.count - outside <= 64;
 }

@@ -8,10 +8,10 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Lags whose powers of z are a table, and lags of a task.
+/// Lags with tabulated powers of z, and lags per task.
 constexpr std::size_t wave_run = 16, wave_block = 1024;
 
-/// Complex numbers of each lane, in double: powers lose no digits on the way.
+/// A complex double per lane, so that repeated products keep their digits.
 struct DoubleLanes {
   double re[row_lanes], im[row_lanes];
 
@@ -30,7 +30,7 @@ struct DoubleLanes {
   }
 };
 
-/// z^lag of wave n in the channels of a group.
+/// Returns z^lag of wave n in a channel group.
 DoubleLanes wave_power(const ExponentialKernels& waves, LaneGroup group, std::size_t n,
                        double lag) {
   DoubleLanes z{};
@@ -43,15 +43,15 @@ DoubleLanes wave_power(const ExponentialKernels& waves, LaneGroup group, std::si
   return z;
 }
 
-/// (C, N) numbers of wave n in the channels of a group.
+/// Loads column n of x (C, N) for a channel group.
 RowLanes of_channels(const real* x, std::size_t N, LaneGroup group, std::size_t n) {
   RowLanes lanes{};
   for (std::size_t i = 0; i < group.count; ++i) lanes[i] = x[(group.first + i) * N + n];
   return lanes;
 }
 
-/// Calls body(first lag of the run, z^first) for the runs of a block, `powers` being those of a
-/// run.
+/// Writes the powers of z of one run to `powers`, then calls body(first, z^first) for every run of
+/// a block, `first` its first lag.
 template <class Body>
 void for_runs(const ExponentialKernels& waves, LaneGroup group, std::size_t n, std::size_t begin,
               std::size_t end, ComplexLanes* powers, const Body& body) {
@@ -63,7 +63,7 @@ void for_runs(const ExponentialKernels& waves, LaneGroup group, std::size_t n, s
     body(lag, start.rounded());
 }
 
-/// Calls body(group number, block number, group, first lag, end) for all of them.
+/// Calls body(group index, block index, group, first lag, end) for all groups and blocks.
 template <class Body>
 void for_wave_blocks(std::size_t C, std::size_t count, const Body& body) {
   const std::size_t groups = lane_groups(C), blocks = ceil_div(count, wave_block);
@@ -78,7 +78,7 @@ std::size_t row_of(std::size_t lag, std::size_t count, bool descending) {
   return descending ? count - 1 - lag : lag;
 }
 
-/// Of a wave in the channels of a group: sums over lags l of g_l z^l and of l g_l z^l.
+/// Sums over lags l of g_l z^l and l g_l z^l for one wave in a channel group.
 struct LaneMoments {
   RowLanes re{}, im{}, lag_re{}, lag_im{};
 
@@ -99,7 +99,7 @@ struct LaneMoments {
   }
 };
 
-/// Of the run that begins at `lag`, over z^lag.
+/// Returns the moments of the run that begins at `lag`, divided by z^lag.
 inline LaneMoments run_moments(const RowLanes* g, const ComplexLanes* powers, std::size_t lag) {
   LaneMoments run;
   for (std::size_t r = 0; r < wave_run; ++r) {
@@ -115,7 +115,7 @@ inline LaneMoments run_moments(const RowLanes* g, const ComplexLanes* powers, st
   return run;
 }
 
-/// Of the waves of a group over the lags of a block, (N).
+/// Computes the moments of the N waves of a group over the lags of a block.
 void block_moments(const ExponentialKernels& waves, LaneGroup group, std::size_t begin,
                    std::size_t end, const RowLanes* gradient, LaneMoments* to) {
   ComplexLanes powers[wave_run];

@@ -15,25 +15,24 @@ namespace {
 using Complex = ComplexLanes;
 
 constexpr std::size_t largest_radix = 13;
-/// Turns are as large as a sequence, and batches may have many lengths.
-constexpr std::size_t lengths_remembered = 16;
+/// Size of the plan cache: a table is as large as a sequence, and lengths may vary.
+constexpr std::size_t max_cached_plans = 16;
 
 inline Complex operator+(const Complex& a, const Complex& b) { return {a.re + b.re, a.im + b.im}; }
 inline Complex operator-(const Complex& a, const Complex& b) { return {a.re - b.re, a.im - b.im}; }
-/// -i a
 inline Complex quarter_turn(const Complex& a) { return {a.im, -a.re}; }
 inline Complex mirrored(const Complex& a) { return {a.re, -a.im}; }
 inline Complex scaled(const Complex& a, RowLanes by) { return {a.re * by, a.im * by}; }
-/// a times w, a complex number.
+/// Returns a w for a complex w.
 inline Complex turned(const Complex& a, const real* w) {
   const RowLanes re = all_lanes(w[0]), im = all_lanes(w[1]);
   return {fused_lanes(a.re, re, -(a.im * im)), fused_lanes(a.re, im, a.im * re)};
 }
 
-/// e^(-2 pi i j / n), with the turns taken to an eighth.
+/// Appends e^(-2 pi i j / n), with the angle reduced to an eighth of a turn.
 void add_turn(std::size_t j, std::size_t n, std::vector<real>& to) {
   std::uint64_t eighths = std::uint64_t(j % n) * 8, octant = eighths / n;
-  std::uint64_t rest = eighths - octant * n;  // of an eighth, in units of 1 / n
+  std::uint64_t rest = eighths - octant * n;  // within the octant, in units of 1 / n
   if (octant % 2 == 1) rest = n - rest;
   const double angle = std::numbers::pi / 4 * double(rest) / double(n);
   double c = std::cos(angle), s = std::sin(angle);
@@ -44,7 +43,7 @@ void add_turn(std::size_t j, std::size_t n, std::vector<real>& to) {
 
 template <std::size_t R>
 struct Radix {
-  /// Odd R: pairs of elements that mirror each other share their products.
+  /// Transforms odd R: mirrored pairs of elements share their products.
   static inline void transform(Complex* z, const real* turns) {
     constexpr std::size_t half = R / 2;
     Complex sum[half], difference[half];
@@ -126,7 +125,6 @@ void join_pass(std::size_t m, const real* twiddles, const real* turns, Complex* 
   }
 }
 
-/// Calls f with the radix as a constant.
 template <class F>
 void with_radix(std::size_t radix, const F& f) {
   switch (radix) {
@@ -149,7 +147,7 @@ void with_radix(std::size_t radix, const F& f) {
   }
 }
 
-/// n as a product of radices; what is left of it is the last one.
+/// Factors n into radices; the last one is the remaining factor.
 std::vector<std::size_t> radices_of(std::size_t n) {
   std::vector<std::size_t> radices;
   for (std::size_t radix : {8, 4, 2, 13, 11, 7, 5, 3}) {
@@ -171,7 +169,7 @@ struct Fft::Chirp {
 
   Fft fft;
   std::vector<real> turns;     ///< e^(-i pi t t / n) for t < n
-  std::vector<real> spectrum;  ///< of its conjugate, on both sides of 0, divided by the length
+  std::vector<real> spectrum;  ///< of the conjugate chirp, wrapped around 0, divided by the length
 };
 
 Fft::Chirp::Chirp(std::size_t n) : fft(fast_fft_size(2 * n - 1)) {
@@ -230,7 +228,7 @@ void Fft::transform(const Complex* x, std::size_t stride, Complex* y, Complex* s
   }
 }
 
-/// Depth first, so that what fits a cache stays there.
+/// Recurses depth first, so that what fits a cache stays there.
 void Fft::recurse(const Pass* pass, const Complex* x, std::size_t stride, Complex* y) const {
   const std::size_t R = pass->radix, m = pass->m;
   for (std::size_t j = 0; m > 1 && j < R; ++j)
@@ -247,14 +245,14 @@ RealFft::RealFft(std::size_t n) : n_(n), fft_(n % 2 == 0 ? n / 2 : n) {
 
 std::shared_ptr<const RealFft> RealFft::of(std::size_t n) {
   static std::mutex mutex;
-  static std::list<std::shared_ptr<const RealFft>> made;  // the last one asked for first
+  static std::list<std::shared_ptr<const RealFft>> made;  // most recently used first
   const std::lock_guard lock(mutex);
   const auto found = std::ranges::find(made, n, [](const auto& fft) { return fft->size(); });
   if (found != made.end()) {
     made.splice(made.begin(), made, found);
   } else {
     made.push_front(std::make_shared<const RealFft>(n));
-    if (made.size() > lengths_remembered) made.pop_back();
+    if (made.size() > max_cached_plans) made.pop_back();
   }
   return made.front();
 }
@@ -303,14 +301,13 @@ void RealFft::backward(const Complex* x, RowLanes* y, Complex* scratch) const {
 
 namespace {
 
-/// What one task works on: `count` rows from `first` on, each in a lane; the other lanes are zero.
+/// `count` rows from `first` on, one per lane; the other lanes are zero.
 struct RowTask {
   std::size_t first, count;
   RowLanes* rows;
   Complex *bins, *scratch;
 };
 
-/// Elements of complex transforms that are worth a task.
 constexpr std::size_t transform_grain = 4096;
 
 template <class Body>

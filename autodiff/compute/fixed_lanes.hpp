@@ -1,6 +1,5 @@
 #pragma once
-/// Lanes whose number is fixed where the width of registers is not: what is computed in them has
-/// the same bits on every processor.
+/// Vectors with a fixed number of lanes: results are bit-equal on every processor.
 
 #include <algorithm>
 #include <bochner/autodiff/compute/lanes.hpp>
@@ -8,7 +7,7 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// `lanes` numbers, a power of two, in as few of the processor's vectors as hold them.
+/// `lanes` numbers, a power of two, in as few native vectors as hold them.
 template <class Number, std::size_t lanes>
 struct FixedLanes {
   static constexpr std::size_t width = std::min(lanes, native_bytes / sizeof(Number));
@@ -21,7 +20,6 @@ struct FixedLanes {
   static FixedLanes filled(Number x) {
     return map([x](std::size_t) { return x - Vector{}; });
   }
-  /// The elements from x on.
   template <class From>
   static FixedLanes at(const From* x) {
     return map([x](std::size_t v) {
@@ -31,14 +29,14 @@ struct FixedLanes {
       return y;
     });
   }
-  /// The n elements from x on, fewer than there are lanes; the others are `filling`.
+  /// Loads n elements, fewer than there are lanes, and sets the others to `filling`.
   template <class From>
   static FixedLanes first(const From* x, std::size_t n, From filling) {
     From all[lanes];
-    for (int i = 0; i < int(lanes); ++i) all[i] = i < int(n) ? x[i] : filling;  // masked loads
+    for (int i = 0; i < int(lanes); ++i)
+      all[i] = i < int(n) ? x[i] : filling;  // compiles to masked loads
     return at(all);
   }
-  /// f(v) for each vector v.
   template <class Function>
   static FixedLanes map(const Function& f) {
     FixedLanes result;
@@ -48,7 +46,7 @@ struct FixedLanes {
   }
 };
 
-/// Joins the lanes as a tree: halves, quarters, ...
+/// Reduces the lanes as a tree: halves, quarters, ...
 template <std::size_t lanes, class Vector, class Join>
 inline auto join_halves(const Vector& x, const Join& join) {
   if constexpr (lanes == 2) {
@@ -76,8 +74,8 @@ inline Number join_lanes(const FixedLanes<Number, lanes>& x, const Join& join) {
   return join_halves<FixedLanes<Number, lanes>::width>(join_parts(x, join), join);
 }
 
-/// The half of each group of lanes of x[r], and of x[r + half], joined with the other half: groups
-/// of `half` lanes, those of both vectors by turns.
+/// Joins the half of each lane group of x[r] and x[r + half] with the other half; the results
+/// alternate in groups of `half` lanes.
 template <int half, class Vector, class Join, int... lane>
 inline void join_halves_of_two(Vector* x, const Join& join, std::integer_sequence<int, lane...>) {
   constexpr int width = sizeof...(lane);
@@ -93,8 +91,8 @@ inline void join_halves_of_two(Vector* x, const Join& join, std::integer_sequenc
   if constexpr (half > 1)
     join_halves_of_two<half / 2>(x, join, std::integer_sequence<int, lane...>());
 }
-/// join_lanes() of x[r] in lane r, for as many rows as a vector has lanes: three instructions for
-/// each in place of a dozen that wait for one another.
+/// Writes join_lanes() of x[r] to lane r, for as many rows as a vector has lanes: three
+/// instructions per row instead of a dozen dependent ones.
 template <class Number, std::size_t lanes, class Join>
 inline auto join_lanes_of_rows(const FixedLanes<Number, lanes>* x, const Join& join) {
   using Lanes = FixedLanes<Number, lanes>;

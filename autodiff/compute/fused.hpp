@@ -1,12 +1,11 @@
 #pragma once
-/// Multiply and add in one rounding, written out: whether the compiler fuses a * b + c by itself
-/// depends on the processor it tunes for, and bits may not. Each needs a processor that has it.
+/// Explicit fused multiply-adds. Whether the compiler contracts a * b + c depends on the processor
+/// it tunes for, and bits must not. Requires a processor with FMA.
 
 #include <immintrin.h>
 
 namespace bochner {
 
-/// a * b + c, lane by lane.
 [[gnu::target("fma")]] inline __m256 fused(__m256 a, __m256 b, __m256 c) {
   return _mm256_fmadd_ps(a, b, c);
 }

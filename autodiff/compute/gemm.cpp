@@ -19,8 +19,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// One counter per thread, which alone writes to it: thousands of small products would wait for a
-/// shared one.
+/// A counter written by its own thread only: a shared one would slow down small products.
 class Counters {
  public:
   std::atomic<std::uint64_t>& of_this_thread() {
@@ -43,7 +42,7 @@ class Counters {
     return all_.emplace_back().value;
   }
   std::mutex mutex_;
-  std::deque<Counter> all_;  // they stay where they are, and when their threads end
+  std::deque<Counter> all_;  // stable addresses, and outlive their threads
 };
 Counters operations;
 
@@ -71,11 +70,11 @@ GemmBackend start_backend() {
 }
 #endif
 
-/// Keeps the libraries' own OpenMP threads at one on the calling thread, for the length of a call.
-class OneThread {
+/// Limits the libraries' OpenMP threads to one on the calling thread during a call.
+class SingleThreadScope {
  public:
-  OneThread() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
-  ~OneThread() { omp_set_num_threads(before_); }
+  SingleThreadScope() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
+  ~SingleThreadScope() { omp_set_num_threads(before_); }
 
  private:
   int before_;
@@ -90,23 +89,22 @@ void library_product(std::size_t M, std::size_t N, std::size_t K, const Operand&
   require(std::max({M, N, K, a.ld, b.ld, ldc}) <= INT_MAX, "gemm", "OpenBLAS takes sizes up to ",
           INT_MAX, ": (", M, ", ", K, ") x (", K, ", ", N, ")");
   require_openblas(thread_count());
-  const OneThread one_thread;
+  const SingleThreadScope one_thread;
   cblas_dgemm(CblasRowMajor, flip(a), flip(b), int(M), int(N), int(K), 1, a.data, int(a.ld), b.data,
               int(b.ld), beta, c, int(ldc));
 }
 #else
-/// Lets signals wait for the length of a call, but those of faults: until its version 3.11.2
-/// oneDNN keeps an address of the heap in the stack register, where a handler would overwrite
-/// what lies below (its issue 4845).
-class SignalsLater {
+/// Blocks signals other than faults during a call: before version 3.11.2, oneDNN keeps a heap
+/// address in the stack register, where a handler would overwrite memory (oneDNN issue 4845).
+class BlockedSignals {
  public:
-  SignalsLater() {
+  BlockedSignals() {
     sigset_t later;
     sigfillset(&later);
     for (int fault : {SIGBUS, SIGFPE, SIGILL, SIGSEGV}) sigdelset(&later, fault);
     pthread_sigmask(SIG_BLOCK, &later, &before_);
   }
-  ~SignalsLater() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
  private:
   sigset_t before_;
@@ -115,8 +113,8 @@ class SignalsLater {
 void library_product(std::size_t M, std::size_t N, std::size_t K, const Operand& a,
                      const Operand& b, real beta, real* c, std::size_t ldc) {
   const auto flip = [](const Operand& x) { return x.transpose == transposed ? 'T' : 'N'; };
-  const OneThread one_thread;
-  const SignalsLater signals_later;
+  const SingleThreadScope one_thread;
+  const BlockedSignals signals_later;
   const dnnl_status_t status =
       dnnl_sgemm(flip(a), flip(b), dnnl_dim_t(M), dnnl_dim_t(N), dnnl_dim_t(K), 1, a.data,
                  dnnl_dim_t(a.ld), b.data, dnnl_dim_t(b.ld), beta, c, dnnl_dim_t(ldc));
@@ -127,7 +125,7 @@ void library_product(std::size_t M, std::size_t N, std::size_t K, const Operand&
 }
 #endif
 
-/// Rows of a task: whole tiles, more of them where a tile would not be worth a task.
+/// Returns rows per task: whole tiles, several if one is not worth a task.
 std::size_t rows_per_task(std::size_t N, std::size_t K) {
   return product_row_tile * products_per_task(product_row_tile, N, K);
 }

@@ -5,7 +5,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace lane_transpose {
 
-/// Swaps the lanes whose numbers have the bit `d` with those of the vector d further that have not.
+/// Swaps the lanes whose index has bit `d` with the lanes without it of the vector d further.
 template <int d, int... lane>
 inline void swap_lanes(NativeLanes* x, std::integer_sequence<int, lane...>) {
   constexpr int L = native_lane_count;
@@ -20,7 +20,7 @@ inline void swap_lanes(NativeLanes* x, std::integer_sequence<int, lane...>) {
 
 }  // namespace lane_transpose
 
-/// As many vectors as there are lanes, as a matrix.
+/// Transposes a square of lanes: as many vectors as each has lanes.
 inline void transpose_lanes(NativeLanes* x) {
   constexpr std::make_integer_sequence<int, int(native_lane_count)> lanes;
   lane_transpose::swap_lanes<1>(x, lanes);

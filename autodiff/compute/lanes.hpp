@@ -1,5 +1,5 @@
 #pragma once
-/// The widest vector of the processor that the build is for, and what is done to its lanes.
+/// The widest native vector of the build's target processor, and operations on its lanes.
 
 #include <bochner/autodiff/compute/fused.hpp>
 #include <bochner/autodiff/real.hpp>
@@ -17,12 +17,11 @@ inline constexpr std::size_t native_bytes = many_registers ? 64 : 32;
 typedef real NativeLanes
     __attribute__((vector_size(native_bytes), aligned(alignof(real)), may_alias));
 inline constexpr std::size_t native_lane_count = sizeof(NativeLanes) / sizeof(real);
-/// The vector that begins at x.
 inline NativeLanes& lanes_at(real* x) { return *reinterpret_cast<NativeLanes*>(x); }
 inline const NativeLanes& lanes_at(const real* x) {
   return *reinterpret_cast<const NativeLanes*>(x);
 }
-/// Numbers of lanes, to shuffle them by.
+/// Lane indices for shuffles.
 typedef decltype(NativeLanes{} < NativeLanes{}) LaneOrder;
 inline LaneOrder lane_numbers() {
   LaneOrder numbers;
@@ -31,10 +30,10 @@ inline LaneOrder lane_numbers() {
   return numbers;
 }
 
-/// x in every lane: x - 0 is x for the compiler too, x + 0 is not.
+/// Broadcasts x; the compiler folds x - 0 but not x + 0.
 inline NativeLanes all_lanes(real x) { return x - NativeLanes{}; }
 
-/// a * b + c; fused wherever the processor can, so that a row has the same bits in every tile.
+/// Returns a * b + c, fused if the processor can, so that a row has the same bits in every tile.
 inline NativeLanes fused_lanes(NativeLanes a, NativeLanes b, NativeLanes c) {
 #ifdef __FMA__
   return fused(a, b, c);
@@ -42,7 +41,7 @@ inline NativeLanes fused_lanes(NativeLanes a, NativeLanes b, NativeLanes c) {
   return a * b + c;
 #endif
 }
-/// The same of one number.
+/// Returns a * b + c of scalars with the rounding of fused_lanes().
 inline real fused_number(real a, real b, real c) {
 #ifdef __FMA__
   return std::fma(a, b, c);

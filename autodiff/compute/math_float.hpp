@@ -1,16 +1,16 @@
 #pragma once
-/// The float bodies of math.hpp: branch-free, every multiply-add an explicit fma, so that one call
-/// and a vectorised loop give the same bits. Errors measured against double, in ULP, for results
-/// that are normal numbers; below, the same number of denormal steps, but for exp2_nonpositive and
-/// gelu, which are 0 where their power of two is below 2^-126:
+/// Float bodies of math.hpp. Branch-free with explicit fma, so that scalar and vectorised code give
+/// the same bits. Errors against double in ULP for normal results; below, the same number of
+/// denormal steps, except exp2_nonpositive and gelu, which are 0 where their power of two is below
+/// 2^-126:
 ///
 ///   log                           1       sigmoid, exp2_nonpositive  2.5
 ///   exp, tanh, erf                1.5     gelu                       4
 ///   sin, cos, sincos, softplus    2       slope of gelu              2^-22 absolute
 ///
-/// NaN propagates. exp overflows to infinity above 88.73 and reaches 0 through denormals.
-/// sin and cos keep their relative error next to their zeros, for |x| < 2^50; they are NaN beyond,
-/// where neighbouring floats are many periods apart.
+/// NaN propagates. exp overflows to infinity above 88.73 and reaches 0 through denormals. sin and
+/// cos keep their relative error near their zeros for |x| < 2^50; they are NaN beyond, where
+/// neighbouring floats are many periods apart.
 /// Coefficients: minimax fits of the relative error (Lawson's reweighted least squares in 40-digit
 /// arithmetic), rounded to float one at a time with the rest fitted again.
 
@@ -26,7 +26,6 @@ namespace bochner {
 namespace math {
 namespace detail {
 
-/// c0 + c1 x + c2 x^2 + ...
 template <class... Higher>
 BOCHNER_INLINE float polynomial(float x, float c0, Higher... higher) {
   if constexpr (sizeof...(Higher) == 0) {
@@ -36,21 +35,21 @@ BOCHNER_INLINE float polynomial(float x, float c0, Higher... higher) {
   }
 }
 
-/// Keeps NaN.
+/// Returns min(x, bound); keeps NaN.
 BOCHNER_INLINE float at_most(float bound, float x) { return x > bound ? bound : x; }
 
-/// 2^k for -126 <= k <= 127.
+/// Returns 2^k for -126 <= k <= 127.
 BOCHNER_INLINE float power_of_two(std::int32_t k) { return std::bit_cast<float>((k + 127) << 23); }
 
-/// Added to y, it leaves in the low bits the exponent field of 2^n, n the integer next to y.
+/// Adding this to y leaves the exponent field of 2^n in the low bits, n the integer nearest to y.
 inline constexpr float exponent_round = 0x1.8p+23f + 127;
 
-/// 2^n of exponent_round + n for -126 <= n <= 1; 0 for n = -127.
+/// Returns 2^n for exponent_round + n, -126 <= n <= 1; 0 for n = -127.
 BOCHNER_INLINE float shifted_power_of_two(float shifted) {
   return std::bit_cast<float>(std::bit_cast<std::uint32_t>(shifted) << 23);
 }
 
-/// e^r - 1 for |r| <= 0.35.
+/// Returns e^r - 1 for |r| <= 0.35.
 BOCHNER_INLINE float exponential_less_one(float r) {
   const float q =
       polynomial(r, 0x1.fffffep-2f, 0x1.5554aep-3f, 0x1.5556fp-5f, 0x1.122a72p-7f, 0x1.6ba49ap-10f);
@@ -73,7 +72,7 @@ BOCHNER_INLINE Exponential split_exponential(float x) {
           std::bit_cast<std::int32_t>(shifted) - std::bit_cast<std::int32_t>(round)};
 }
 
-/// ln(2^exponent (1 + f)) for |f| <= 1/3.
+/// Returns ln(2^exponent (1 + f)) for |f| <= 1/3.
 BOCHNER_INLINE float join_logarithm(float f, float exponent) {
   constexpr float ln2_high = 0x1.62e43p-1f, ln2_low = -0x1.05c61p-29f;
   const float q =
@@ -83,13 +82,13 @@ BOCHNER_INLINE float join_logarithm(float f, float exponent) {
   return std::fma(exponent, ln2_high, std::fma(exponent, ln2_low, fraction));
 }
 
-/// x less a multiple of pi/2, and the number of quarter turns taken off.
+/// x reduced by a multiple of pi/2, and the number of quarter turns removed.
 struct Angle {
   float rest;
   std::uint32_t quarter;
 };
 
-/// One reduction for all sizes: two fused steps in double hold pi/2 to 106 bits.
+/// Reduces any |x| < 2^50: two fused steps in double represent pi/2 to 106 bits.
 BOCHNER_INLINE Angle reduce_angle(float x) {
   constexpr double two_over_pi = 0x1.45f306dc9c883p-1, round = 0x1.8p+52;
   constexpr double half_pi_high = 0x1.921fb54442d18p+0, half_pi_low = 0x1.1a62633145c07p-54;
@@ -104,11 +103,10 @@ BOCHNER_INLINE float flip_sign(float x, std::uint32_t sign_bit) {
   return std::bit_cast<float>(std::bit_cast<std::uint32_t>(x) ^ sign_bit);
 }
 
-/// The scale of e^(-t^2/2) is 0 from 13.243 on; from 13.295 on n would be -128, whose bits are
-/// those of -infinity.
+/// Clamp for Bell: the scale is 0 from 13.243 on; from 13.295 on, its bits would be -infinity.
 inline constexpr float bell_end = 13.27f;
 
-/// e^(-t^2/2) = (1 + fraction) scale for 0 <= t <= bell_end; t^2 is carried in two parts.
+/// e^(-t^2/2) = (1 + fraction) scale for 0 <= t <= bell_end; t^2 is held in two parts.
 struct Bell {
   float fraction, scale;
 };
@@ -123,7 +121,7 @@ BOCHNER_INLINE Bell bell(float t) {
   return {exponential_less_one(r), shifted_power_of_two(shifted)};
 }
 
-/// Phi(-t) e^(t^2/2) for t >= 0: 1 / (t + 2.25) times a polynomial in t / (t + 2.25).
+/// Returns Phi(-t) e^(t^2/2) for t >= 0: 1 / (t + 2.25) times a polynomial in t / (t + 2.25).
 BOCHNER_INLINE float scaled_tail(float t) {
   const float s = 1.0f / (t + 2.25f);
   return s * polynomial(t * s, 0x1.2p+0f, -0x1.ca0ed2p-1f, -0x1.1127b8p-4f, 0x1.9d866ep-3f,
@@ -137,11 +135,11 @@ BOCHNER_INLINE float exp(float x) {
   x = detail::at_most(100.0f, x);
   x = x < -110.0f ? -110.0f : x;
   const detail::Exponential e = detail::split_exponential(x);
-  const std::int32_t half = e.k >> 1;  // in two steps, for results below 2^-126
+  const std::int32_t half = e.k >> 1;  // scaled in two steps, for results below 2^-126
   return (1.0f + e.fraction) * detail::power_of_two(half) * detail::power_of_two(e.k - half);
 }
 
-/// 2^x for x <= 1, in half the steps of exp; 0 below 2^-126.5.
+/// Returns 2^x for x <= 1 in half the steps of exp; 0 below 2^-126.5.
 BOCHNER_INLINE float exp2_nonpositive(float x) {
   x = x < -127.0f ? -127.0f : x;
   const float shifted = x + detail::exponent_round;
@@ -155,7 +153,7 @@ BOCHNER_INLINE float log(float x) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   const bool denormal = x < std::numeric_limits<float>::min();
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(denormal ? x * 0x1p+25f : x);
-  const std::int32_t k = std::int32_t(bits - 0x3f2aaaabu) >> 23;  // the rest is in [2/3, 4/3)
+  const std::int32_t k = std::int32_t(bits - 0x3f2aaaabu) >> 23;  // the remainder is in [2/3, 4/3)
   const float f = std::bit_cast<float>(bits - (std::uint32_t(k) << 23)) - 1.0f;
   float result = detail::join_logarithm(f, float(denormal ? k - 25 : k));
   result = x < infinity ? result : x;
@@ -163,7 +161,7 @@ BOCHNER_INLINE float log(float x) {
   return x == 0.0f ? -infinity : result;
 }
 
-/// Both with one reduction.
+/// Computes both with one range reduction.
 BOCHNER_INLINE void sincos(float x, float* sine, float* cosine) {
   const detail::Angle angle = detail::reduce_angle(x);
   const float r = angle.rest, z = r * r;
@@ -189,7 +187,7 @@ BOCHNER_INLINE float cos(float x) {
   return cosine;
 }
 
-/// A polynomial next to zero, else (e^2|x| - 1) / (e^2|x| + 1).
+/// Uses a polynomial near zero, else (e^2|x| - 1) / (e^2|x| + 1).
 BOCHNER_INLINE float tanh(float x) {
   const float t = detail::at_most(10.0f, std::fabs(x)), z = t * t;
   const float p = detail::polynomial(z, -0x1.555532p-2f, 0x1.1106fcp-3f, -0x1.b83738p-5f,
@@ -218,7 +216,7 @@ BOCHNER_INLINE float sigmoid(float x) {
   return (x < 0.0f ? e : 1.0f) / (1.0f + e);
 }
 
-/// max(x, 0) + ln(1 + e^-|x|).
+/// Uses max(x, 0) + ln(1 + e^-|x|).
 BOCHNER_INLINE float softplus(float x) {
   const float e = exp(-std::fabs(x));
   const float exponent = e > 1.0f / 3.0f ? 1.0f : 0.0f;
@@ -226,8 +224,7 @@ BOCHNER_INLINE float softplus(float x) {
   return (x > 0.0f ? x : 0.0f) + detail::join_logarithm(f, exponent);
 }
 
-/// x Phi(x) = max(x, 0) - |x| Phi(-|x|), and its slope Phi(x) + x Phi'(x). The left tail is 0 from
-/// -13.243 on.
+/// Uses x Phi(x) = max(x, 0) - |x| Phi(-|x|), slope Phi(x) + x Phi'(x); 0 from -13.243 down.
 BOCHNER_INLINE void gelu(float x, float* value, float* slope) {
   constexpr float one_over_sqrt_two_pi = 0x1.988454p-2f;
   const float t = detail::at_most(detail::bell_end, std::fabs(x)), tail = detail::scaled_tail(t);

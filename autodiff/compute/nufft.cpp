@@ -10,20 +10,20 @@ namespace {
 
 using GridLanes = std::vector<ComplexLanes, PoolAllocator<ComplexLanes>>;
 
-/// Where the waves of one axis are spread to.
+/// Spreading of all waves along one axis.
 struct SpreadAxis {
   RegularAxis nodes;
   SpreadingKernel kernel;
-  std::vector<std::int64_t> begin;  ///< of each wave: its first fine node
+  std::vector<std::int64_t> begin;  ///< first fine node of each wave
   std::vector<real> values;         ///< (m, width)
-  std::vector<real> factors;        ///< of each node: what divides the spreading out
+  std::vector<real> factors;        ///< deconvolution factor of each node
 
   std::size_t fine_node(std::size_t f, std::size_t i, int sign) const {
     const auto fine = std::int64_t(kernel.fine());
     const std::int64_t node = sign * (begin[f] + std::int64_t(i)) % fine;
     return std::size_t(node < 0 ? node + fine : node);
   }
-  /// Node i, counted from the middle, after a transform that runs the other way.
+  /// Returns node i, counted from the middle, after a transform in the opposite direction.
   std::size_t node_after_transform(std::size_t i) const {
     return (kernel.fine() + nodes.count / 2 - i) % kernel.fine();
   }
@@ -48,8 +48,8 @@ SpreadAxis spread_axis(const RegularAxis& nodes, const Tensor& w, std::size_t co
   return axis;
 }
 
-/// Sums of waves, one in each lane, over half of their fine spectrum: the last axis runs over bins
-/// that the others mirror, as far as a wave reaches.
+/// Sums of waves, one column per lane, over half of their fine spectrum: the last axis holds only
+/// the non-redundant bins, as far as a wave reaches.
 class WaveSums {
  public:
   WaveSums(const std::vector<SpreadAxis>& axes, const Tensor& w) : axes_(axes), w_(w) {
@@ -64,7 +64,7 @@ class WaveSums {
     }
   }
 
-  /// `count` columns of a (2m, C) from `first` on, to the same of y (nodes, C).
+  /// Computes `count` columns of y (nodes, C) from those of a (2m, C), from `first` on.
   void operator()(const Tensor& a, std::size_t first, std::size_t count, Tensor& y) const {
     GridLanes grid = spread(a, first, count);
     std::size_t outer = 1;
@@ -87,7 +87,7 @@ class WaveSums {
         sine[i] = a.data()[f * C + first + i];
         cosine[i] = a.data()[(m + f) * C + first + i];
       }
-      // Half of c e^(i w x) and half of its conjugate are the real part.
+      // The real part is half of c e^(i w x) plus half of its conjugate.
       const double middle = middle_phase(f);
       const RowLanes c = all_lanes(real(std::cos(middle) / 2)),
                      s = all_lanes(real(std::sin(middle) / 2));
@@ -99,7 +99,7 @@ class WaveSums {
     return grid;
   }
 
-  /// Of a wave at the node in the middle of every axis.
+  /// Returns the phase of wave f at the middle node of every axis.
   double middle_phase(std::size_t f) const {
     double phase = 0;
     for (std::size_t j = 0; j < axes_.size(); ++j) {
@@ -128,7 +128,7 @@ class WaveSums {
     }
   }
 
-  /// (outer, fine, inner) -> (outer, nodes, inner)
+  /// Transforms one axis. (outer, fine, inner) -> (outer, nodes, inner)
   GridLanes transformed(const GridLanes& grid, std::size_t outer, const SpreadAxis& axis) const {
     const std::size_t fine = axis.kernel.fine(), count = axis.nodes.count;
     const std::size_t inner = grid.size() / (outer * fine);
@@ -144,7 +144,7 @@ class WaveSums {
     return result;
   }
 
-  /// The last axis, from its bins to its nodes; then factors of all axes.
+  /// Transforms the last axis from bins to nodes and applies the factors of all axes.
   void finish(const GridLanes& grid, std::size_t outer, std::size_t first, std::size_t count,
               Tensor& y) const {
     const SpreadAxis& last = axes_.back();
@@ -169,7 +169,6 @@ class WaveSums {
     }
   }
 
-  /// Product of the factors of all axes but the last, at their nodes.
   double outer_factor(std::size_t node) const {
     double factor = 1;
     for (std::size_t j = axes_.size() - 1; j-- > 0; node /= axes_[j].nodes.count)
@@ -193,7 +192,7 @@ RegularAxis regular_axis(const std::vector<double>& coordinates) {
   for (std::size_t i = 0; i < count; ++i) {
     const double apart = std::abs(coordinates[i] - (first + axis.step * double(i)));
     require(apart <= rounding * std::max(std::abs(first), std::abs(extent)), "regular_axis",
-            "node ", i, " of an axis is at ", coordinates[i], ", off a regular grid");
+            "node ", i, " of an axis, at ", coordinates[i], ", is not on a regular grid");
   }
   return axis;
 }
@@ -202,8 +201,8 @@ Tensor nufft(const std::vector<RegularAxis>& axes, const Tensor& w, const Tensor
              const SpreadingOptions& options) {
   const bool fits = w.dimension() == 2 && w.shape()[1] == axes.size() && a.dimension() == 2 &&
                     a.shape()[0] == 2 * w.shape()[0] && !axes.empty();
-  require(fits, "nufft", "wants w (m, d), a (2m, C) on a grid of d = ", axes.size(), " axes: w ",
-          w.shape(), ", a ", a.shape());
+  require(fits, "nufft", "w and a must be (m, d) and (2m, C) on a grid of d = ", axes.size(),
+          " axes: w ", w.shape(), ", a ", a.shape());
   std::size_t nodes = 1, C = a.shape()[1];
   for (const RegularAxis& axis : axes) nodes *= axis.count;
   Tensor y = uninitialized({nodes, C});

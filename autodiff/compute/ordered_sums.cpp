@@ -6,14 +6,14 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Whether `from` has the axes of `to`, behind others, and more elements only where that has one.
+/// Returns whether `from` reduces to `to` by leading axes and axes where `to` has size 1.
 bool sums_down(const Shape& from, const Shape& to) {
   return from.size() >= to.size() &&
          std::equal(to.begin(), to.end(), from.end() - std::ptrdiff_t(to.size()),
                     [](std::size_t n, std::size_t of_sum) { return n == of_sum || n == 1; });
 }
 
-/// Elements that are added up at a time: sums have the bits that follow from it.
+/// Elements per partial sum; determines the bits of sums.
 constexpr std::size_t summed_grain = 32768;
 
 /// Neighbouring axes that are all reduced or all kept.
@@ -35,7 +35,7 @@ std::vector<AxisGroup> groups_of(const Shape& shape, const std::vector<bool>& re
   return groups;
 }
 
-/// y[i] = sum over j of x[i, j].
+/// Computes y[i] = sum over j of x[i, j].
 void sum_rows(const real* x, std::size_t rows, std::size_t row_size, real* y) {
   if (row_size <= summed_grain) {
     parallel_rows(rows, row_size,
@@ -51,7 +51,7 @@ void sum_rows(const real* x, std::size_t rows, std::size_t row_size, real* y) {
   }
 }
 
-/// y[i, k] = sum over j of x[i, j, k].
+/// Computes y[i, k] = sum over j of x[i, j, k].
 void sum_slabs(const real* x, std::size_t slabs, std::size_t rows, std::size_t columns, real* y) {
   std::fill_n(y, slabs * columns, real(0));
   const auto sum_slab = [=](std::size_t i) {
@@ -120,7 +120,7 @@ Tensor sum_repeats(const std::vector<double>& x, const Shape& shape) {
 
 Tensor sum_to_shape(const Tensor& x, const Shape& shape) {
   require(sums_down(x.shape(), shape), "gradient", "a contribution ", x.shape(),
-          " does not sum down to ", shape, ", the shape of what it is for");
+          " does not reduce to ", shape, ", the shape of its value");
   const std::size_t offset = x.dimension() - shape.size();
   std::vector<bool> reduced(x.dimension(), true);
   for (std::size_t axis = offset; axis < x.dimension(); ++axis) {

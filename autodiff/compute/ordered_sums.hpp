@@ -1,6 +1,5 @@
 #pragma once
-/// Sums whose order is a function of the size only, in chunks of rows; broadcasting undone in one
-/// place.
+/// Sums in chunks whose order depends on the size only, and the adjoint of broadcasting.
 
 #include <bochner/autodiff/compute/row_sums.hpp>
 #include <bochner/autodiff/tensor.hpp>
@@ -9,20 +8,19 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// Sum of squares in double, chunks joined in order.
+/// Returns the sum of squares in double, chunks joined in order.
 double sum_of_squares(const real* x, std::size_t n);
-/// Whether no element is NaN or infinite.
 bool all_finite(const real* x, std::size_t n);
-/// y[j] += x[i, j] for every row i, on the calling thread.
+/// Adds every row of x to y: y[j] += x[i, j], on the calling thread.
 inline void add_rows(const real* __restrict x, std::size_t rows, std::size_t columns,
                      real* __restrict y) {
   for (std::size_t i = 0; i < rows; ++i) {
     for (std::size_t j = 0; j < columns; ++j) y[j] += x[i * columns + j];
   }
 }
-/// y[j] += sum over rows i of x[i, j], in parallel chunks of rows joined in order.
+/// Adds the column sums of x to y, in parallel chunks of rows joined in order.
 void accumulate_columns(const real* x, std::size_t rows, std::size_t columns, real* y);
-/// y (columns) += what body(begin, end, sum) adds to the zeros of `sum` for each chunk of `grain`
+/// Adds to y (columns) what body(begin, end, sum) adds to a zeroed `sum` for each chunk of `grain`
 /// rows, in parallel, joined in order.
 template <class Body>
 void accumulate_in_chunks(std::size_t rows, std::size_t grain, std::size_t columns, real* y,
@@ -34,11 +32,11 @@ void accumulate_in_chunks(std::size_t rows, std::size_t grain, std::size_t colum
   });
   accumulate_columns(sums.data(), chunks, columns, y);
 }
-/// Sum of the axes marked in `reduced`; y receives one element for each position on the others.
+/// Sums the axes marked in `reduced`; y receives one element per position on the others.
 void sum_axes(const Tensor& x, const std::vector<bool>& reduced, real* y);
-/// Sums of x[i], x[i + n], x[i + 2 n], .. in order, for the n elements of the result.
+/// Sums x[i], x[i + n], x[i + 2 n], .. in order, for the n elements of the result.
 Tensor sum_repeats(const std::vector<double>& x, const Shape& shape);
-/// The adjoint of broadcasting: sums the axes of x over which `shape` was broadcast to x.shape().
+/// Sums x over the axes that broadcasting from `shape` to x.shape() added or expanded.
 Tensor sum_to_shape(const Tensor& x, const Shape& shape);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

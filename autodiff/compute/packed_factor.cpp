@@ -8,14 +8,14 @@ namespace {
 
 using register_tiles::padded, register_tiles::panel_depth;
 
-/// Rows of a block: eight register tiles, or those of eight tiles of matrix units, all but the
-/// first two of which are packed while others are multiplied.
+/// Rows per block: eight register tiles, or eight AMX tiles, all but the first two of which are
+/// packed while others are multiplied.
 constexpr std::size_t panel_rows = 48, unit_rows = 128;
 
-/// Whether packing pays: for many rows, which with their results do not fit the second cache.
+/// Returns whether packing pays: rows and results exceed the second-level cache.
 bool is_worth_packing(std::size_t rows, std::size_t N, std::size_t K) {
-  constexpr std::size_t fewest_rows = 128, cached = 131072;
-  return K > 0 && rows >= fewest_rows && rows * (N + K) >= cached;
+  constexpr std::size_t min_rows = 128, cached = 131072;
+  return K > 0 && rows >= min_rows && rows * (N + K) >= cached;
 }
 
 }  // namespace
@@ -31,7 +31,7 @@ PackedFactor::PackedFactor(std::size_t rows, std::size_t N, std::size_t K, const
                            bool in_own_tiles, Uses uses)
     : N_(N), K_(K), form_(form_of(rows, N, K, in_own_tiles, uses)), b_(b) {
   if (form_ == Form::whole) {
-    if (b.transpose == transposed && rows > 0) unflip();
+    if (b.transpose == transposed && rows > 0) transpose_back();
     return;
   }
   if (form_ == Form::parts) {
@@ -46,7 +46,7 @@ PackedFactor::PackedFactor(std::size_t rows, std::size_t N, std::size_t K, const
   }
 }
 
-void PackedFactor::unflip() {
+void PackedFactor::transpose_back() {
   packed_ = Storage(K_ * N_);
   transpose_matrix(N_, K_, b_.data, b_.ld, packed_.data(), N_);
   b_ = {packed_.data(), N_};

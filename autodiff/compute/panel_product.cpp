@@ -5,14 +5,14 @@ namespace {
 
 using register_tiles::panel_depth;
 
-/// Rows that read a panel before the next is packed: they stay in the second cache.
+/// Rows multiplied by a panel before the next is packed: they stay in the second-level cache.
 constexpr std::size_t panel_block = 256;
 
-/// Columns of C from `n` on, as many as a panel has; the next panel of B comes meanwhile.
+/// Computes one panel of columns of C from `n` on and prefetches the next panel of B.
 void multiply_panel(std::size_t M, std::size_t n, std::size_t N, std::size_t K, const Operand& a,
                     const Operand& b, real beta, real* c, std::size_t ldc) {
   using namespace register_tiles;
-  alignas(64) real panel[panel_depth * most_vectors * width];
+  alignas(64) real panel[panel_depth * max_vectors * width];
   const std::size_t columns = panel_columns(N - n), count = std::min(columns, N - n);
   pack_panel(K, count, columns, columns_from(n, b), panel);
   const std::size_t left = std::min(columns, N - n - count);
@@ -27,8 +27,8 @@ void multiply_panel(std::size_t M, std::size_t n, std::size_t N, std::size_t K, 
 }  // namespace
 
 bool is_panel_product(std::size_t M, std::size_t N) {
-  constexpr std::size_t fewest_rows = 64, fewest_columns = 16;
-  return has_own_products() && M >= fewest_rows && N >= fewest_columns;
+  constexpr std::size_t min_rows = 64, min_columns = 16;
+  return has_own_products() && M >= min_rows && N >= min_columns;
 }
 
 void panel_product(std::size_t M, std::size_t N, std::size_t K, const Operand& a, const Operand& b,

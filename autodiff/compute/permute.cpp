@@ -4,12 +4,12 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// An axis of the result: its size and its steps through both arrays.
+/// An axis of the result: its size and its strides in both arrays.
 struct Axis {
   std::size_t size, from_stride, to_stride;
 };
 
-/// The axes of the result, outermost first; those that stay neighbours are merged into one.
+/// Returns the axes of the result, outermost first, with axes merged that stay neighbours.
 std::vector<Axis> merged_axes(const Shape& shape, const std::vector<std::size_t>& order) {
   std::vector<std::size_t> stride(shape.size(), 1);
   for (std::size_t axis = shape.size(); axis-- > 1;) stride[axis - 1] = stride[axis] * shape[axis];
@@ -34,7 +34,7 @@ struct Offsets {
   std::size_t from = 0, to = 0;
 };
 
-/// Where the index-th combination of the outer axes begins.
+/// Returns the offsets of the index-th combination of the outer axes.
 Offsets offsets_of(const std::vector<Axis>& outer, std::size_t index) {
   Offsets offsets;
   for (std::size_t i = outer.size(); i-- > 0;) {
@@ -54,7 +54,6 @@ void copy_rows(const real* from, real* to, const std::vector<Axis>& outer, std::
   });
 }
 
-/// One tile: `from` is contiguous along a, `to` along b.
 void transpose_tile(const real* from, real* to, const Axis& a, std::size_t a_count, const Axis& b,
                     std::size_t b_count) {
   for (std::size_t i = 0; i < a_count; ++i) {
@@ -64,7 +63,7 @@ void transpose_tile(const real* from, real* to, const Axis& a, std::size_t a_cou
   }
 }
 
-/// Tiles keep the cache lines of both arrays in use while the two contiguous axes swap.
+/// Copies in tiles, which keep cache lines of both arrays in use while contiguous axes swap.
 void copy_tiles(const real* from, real* to, const std::vector<Axis>& outer, std::size_t outer_count,
                 const Axis& a, const Axis& b) {
   constexpr std::size_t tile = 16;

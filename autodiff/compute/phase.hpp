@@ -3,8 +3,8 @@
 
 namespace bochner {
 
-/// frequency * time less whole turns, in [-pi, pi], as exact as the two doubles are: the rounding
-/// error of the product is carried along, and 2 pi is held to 106 bits. For fewer than 2^51 turns.
+/// Returns frequency * time modulo 2 pi, in [-pi, pi], as exact as the two doubles: the rounding
+/// error of the product is carried, and 2 pi has 106 bits. For fewer than 2^51 turns.
 inline double reduced_phase(double frequency, double time) {
   constexpr double turns_per_radian = 0x1.45f306dc9c883p-3, round = 0x1.8p+52;
   constexpr double two_pi_high = 0x1.921fb54442d18p+2, two_pi_low = 0x1.1a62633145c07p-52;

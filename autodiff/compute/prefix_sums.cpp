@@ -5,7 +5,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// A double for each lane: differences of long sums need their digits.
+/// A double per lane: differences of long sums need the digits.
 struct SumLanes {
   double lane[row_lanes] = {};
 
@@ -28,12 +28,12 @@ SumLanes wide(RowLanes x) {
   return lanes;
 }
 
-/// What a piecewise constant kernel rises by at edge e. k (S, D)
+/// Returns the jump of a piecewise constant kernel at edge e. k (S, D)
 double step_at(const real* k, std::size_t S, std::size_t D, std::size_t e, std::size_t channel) {
   return (e < S ? double(k[e * D + channel]) : 0) - (e > 0 ? double(k[(e - 1) * D + channel]) : 0);
 }
 
-/// sums_i = x_0 + .. + x_(i-1). (T) -> (T + 1)
+/// Computes sums_i = x_0 + .. + x_(i-1). (T) -> (T + 1)
 void add_up(const RowLanes* x, std::size_t T, SumLanes* sums) {
   sums[0] = {};
   for (std::size_t t = 0; t < T; ++t) {
@@ -42,7 +42,7 @@ void add_up(const RowLanes* x, std::size_t T, SumLanes* sums) {
   }
 }
 
-/// How many tokens come at least `edge` before the end of token t, of those that there are.
+/// Returns how many existing tokens are at least `edge` before the end of token t.
 std::size_t tokens_before(std::size_t t, std::int64_t edge, std::size_t T) {
   return std::size_t(std::clamp<std::int64_t>(std::int64_t(t) + 1 - edge, 0, std::int64_t(T)));
 }
@@ -52,7 +52,7 @@ struct PrefixMemory {
   const Scratch<real> tokens;
   explicit PrefixMemory(std::size_t T) : sums((T + 1) * row_lanes), tokens(T * row_lanes) {}
   RowLanes* lanes() const { return reinterpret_cast<RowLanes*>(tokens.local()); }
-  /// Prefix sums of a group of channels of sequence b.
+  /// Returns the prefix sums of a channel group of sequence b.
   const SumLanes* of(const ChannelSequences& sequences, const real* x, std::size_t b,
                      LaneGroup group) const {
     SumLanes* to = reinterpret_cast<SumLanes*>(sums.local());

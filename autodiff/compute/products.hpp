@@ -1,5 +1,5 @@
 #pragma once
-/// Sums of many products into few targets: what gradients of shared factors are made of.
+/// Sums of many products into few targets, for gradients of shared factors.
 
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/autodiff/tensor.hpp>
@@ -7,29 +7,26 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// Rows of a result that one product of a parallel loop computes.
 inline constexpr std::size_t product_row_tile = 256;
-/// Tokens that one term of a sum over tokens takes.
+/// Tokens per term of a sum over tokens.
 inline constexpr std::size_t product_reduction_chunk = 512;
-/// Multiplications that are worth a task.
 inline constexpr std::size_t product_grain = 65536;
 
-/// How many products of M N K multiplications a task takes.
+/// Returns the products of M N K multiplications per task.
 inline std::size_t products_per_task(std::size_t M, std::size_t N, std::size_t K) {
   return std::max<std::size_t>(1, product_grain / std::max<std::size_t>(1, M * N * K));
 }
 
-/// Targets c + t * stride of (M, N), to each of which `terms` products with K inner elements are
-/// added.
+/// Targets c + t * stride of (M, N), each the sum of `terms` products with K inner elements.
 struct ProductSums {
   std::size_t targets, terms, M, N, K;
   real* c;
   std::size_t stride, ldc;
 };
 
-/// term(t, s, beta, c, ldc) computes c = product + beta c for term s of target t. Few targets are
-/// cut into groups of terms that run in parallel and are joined in order; the cut depends on the
-/// shape only.
+/// Adds all terms: term(t, s, beta, c, ldc) computes c = product + beta c for term s of target t.
+/// Few targets are split into groups of terms that run in parallel and are joined in order; the
+/// split depends on the shape only.
 template <class Term>
 void accumulate_products(const ProductSums& sums, const Term& term) {
   const auto& [targets, terms, M, N, K, c, stride, ldc] = sums;

@@ -1,7 +1,7 @@
 #pragma once
-/// Tiles of a product whose sums stay in registers: what small products, panels and PackedFactor
-/// are made of. Every element is one sum over k in order, of each `panel_depth` where B is packed
-/// in panels, whatever the other rows and columns are.
+/// Product tiles whose sums stay in registers, used by small products, panels and PackedFactor.
+/// Every element is one sum over k in order (one per `panel_depth` if B is packed in panels),
+/// independent of the other rows and columns.
 
 #include <algorithm>
 #include <bochner/autodiff/compute/gemm.hpp>
@@ -17,22 +17,20 @@ using Vector = NativeLanes;
 inline constexpr std::size_t width = native_lane_count;
 
 /// Vectors of columns and rows of a register tile: its sums fill the registers.
-inline constexpr std::size_t most_vectors = many_registers ? 4 : 2;
-constexpr std::size_t tile_rows(std::size_t vectors) { return vectors == most_vectors ? 6 : 8; }
+inline constexpr std::size_t max_vectors = many_registers ? 4 : 2;
+constexpr std::size_t tile_rows(std::size_t vectors) { return vectors == max_vectors ? 6 : 8; }
 
-/// Inner elements of a panel that is packed: with two vectors of columns it takes half of the first
-/// cache.
+/// Inner elements of a packed panel; two vectors of columns take half of the first-level cache.
 inline constexpr std::size_t panel_depth = 256;
 
 constexpr std::size_t padded(std::size_t columns) { return round_up(columns, width); }
 
-/// Columns of the next panel of `left`: what fits into a tile; the last may be part of a vector.
+/// Returns the columns of the next panel of `left`; the last may end inside a vector.
 constexpr std::size_t panel_columns(std::size_t left) {
-  return std::clamp<std::size_t>(left / width, 1, most_vectors) * width;
+  return std::clamp<std::size_t>(left / width, 1, max_vectors) * width;
 }
 
-/// Columns of B, whole vectors of them: its rows lie `ld` apart, or a panel's width where panels
-/// are packed one after the other.
+/// Columns of B in whole vectors; rows are `ld` apart, or a panel's width in packed panels.
 struct Panels {
   const real* data;
   std::size_t ld;
@@ -42,8 +40,8 @@ struct Panels {
   std::size_t stride(std::size_t columns) const { return packed ? columns : ld; }
 };
 
-/// rows x (vectors * width) elements of C, each in a register; b holds whole vectors. Element (i,
-/// k) of A is a[i lda + k], or a[k lda + i] if it flips.
+/// Computes rows x (vectors * width) elements of C in registers; b holds whole vectors. Element (i,
+/// k) of A is a[i lda + k], or a[k lda + i] if `flips`.
 template <std::size_t rows, std::size_t vectors, bool flips>
 void tile(std::size_t K, const real* a, std::size_t lda, const real* b, std::size_t ldb, real beta,
           real* c, std::size_t ldc) {
@@ -68,13 +66,11 @@ void tile(std::size_t K, const real* a, std::size_t lda, const real* b, std::siz
   }
 }
 
-/// What is done besides, once a tile: nothing.
 struct Nothing {
   void operator()(real*, std::size_t, std::size_t) {}
 };
 
-/// Brings the tile of C and what is read next into the cache while sums are computed, a few lines a
-/// tile.
+/// Prefetches the tile of C and the rows read next during products, a few lines per tile.
 class Ahead {
  public:
   Ahead(std::span<const Upcoming> upcoming, std::size_t tiles) : upcoming_(upcoming) {
@@ -100,7 +96,7 @@ class Ahead {
   static constexpr std::size_t line = 64 / sizeof(real);
   static std::size_t lines_of(const Upcoming& each) { return ceil_div(each.columns, line); }
 
-  /// That row of the first array, or else the next array's first one.
+  /// Moves to that row of the first array, or else to the next array.
   void start_row(std::size_t row) {
     for (; !upcoming_.empty(); upcoming_ = upcoming_.subspan(1), row = 0) {
       const Upcoming& now = upcoming_.front();
@@ -117,18 +113,18 @@ class Ahead {
   std::size_t lines_per_tile_, row_ = 0, left_in_row_ = 0;
 };
 
-/// Whether `left` rows take more tiles if each has one row less than `rows`.
+/// Returns whether `left` rows need more tiles with one row less per tile.
 constexpr bool needs_rows(std::size_t rows, std::size_t left) {
   return ceil_div(left, rows) * (rows - 1) < left;
 }
 
-/// The rows of C from `first` on, in as few tiles of at most `rows` as there can be, of about the
-/// same size: a small one waits for its own sums.
-template <std::size_t rows, std::size_t vectors, class Besides>
+/// Computes the rows of C from `first` on in the fewest tiles of at most `rows`, about equal in
+/// size: a small tile waits for its own sums.
+template <std::size_t rows, std::size_t vectors, class Interleaved>
 void row_tiles(std::size_t first, std::size_t M, std::size_t K, const Operand& a, const real* b,
-               std::size_t ldb, real beta, real* c, std::size_t ldc, Besides& besides) {
+               std::size_t ldb, real beta, real* c, std::size_t ldc, Interleaved& interleaved) {
   for (; first + rows <= M && needs_rows(rows, M - first); first += rows) {
-    besides(c + first * ldc, ldc, rows);
+    interleaved(c + first * ldc, ldc, rows);
     if (a.transpose == transposed)
       tile<rows, vectors, true>(K, a.data + first, a.ld, b, ldb, beta, c + first * ldc, ldc);
     else
@@ -136,31 +132,30 @@ void row_tiles(std::size_t first, std::size_t M, std::size_t K, const Operand& a
                                  ldc);
   }
   if constexpr (rows > 1)
-    row_tiles<rows - 1, vectors>(first, M, K, a, b, ldb, beta, c, ldc, besides);
+    row_tiles<rows - 1, vectors>(first, M, K, a, b, ldb, beta, c, ldc, interleaved);
 }
 
-/// As many columns as whole vectors cover, most_vectors at a time. Returns how many.
-template <std::size_t vectors, class Besides>
+/// Computes the columns that whole vectors cover, max_vectors at a time, and returns their number.
+template <std::size_t vectors, class Interleaved>
 std::size_t column_panels(std::size_t first, std::size_t M, std::size_t N, std::size_t K,
                           const Operand& a, const Panels& b, real beta, real* c, std::size_t ldc,
-                          Besides& besides) {
+                          Interleaved& interleaved) {
   constexpr std::size_t columns = vectors * width;
   for (; first + columns <= N; first += columns) {
     row_tiles<tile_rows(vectors), vectors>(0, M, K, a, b.at(first, K), b.stride(columns), beta,
-                                           c + first, ldc, besides);
+                                           c + first, ldc, interleaved);
   }
   if constexpr (vectors > 1)
-    return column_panels<vectors - 1>(first, M, N, K, a, b, beta, c, ldc, besides);
+    return column_panels<vectors - 1>(first, M, N, K, a, b, beta, c, ldc, interleaved);
   return first;
 }
 
-/// How many tiles cover (M, N), about.
 constexpr std::size_t tile_count(std::size_t M, std::size_t N) {
-  const std::size_t columns = most_vectors * width, rows = tile_rows(most_vectors);
+  const std::size_t columns = max_vectors * width, rows = tile_rows(max_vectors);
   return ceil_div(M, rows) * std::max<std::size_t>(1, N / columns);
 }
 
-/// The last columns, fewer than a vector: b is padded with zeros, c is not.
+/// Computes the last columns, fewer than a vector: b is padded with zeros, c is not.
 inline void last_columns(std::size_t M, std::size_t columns, std::size_t K, const Operand& a,
                          const real* b, std::size_t ldb, real beta, real* c, std::size_t ldc) {
   constexpr std::size_t rows = 8;
@@ -176,15 +171,15 @@ inline void last_columns(std::size_t M, std::size_t columns, std::size_t K, cons
   }
 }
 
-/// All columns of C, of which `b` has whole vectors.
-template <class Besides>
+/// Computes all columns of C; `b` has whole vectors for them.
+template <class Interleaved>
 void multiply_panels(std::size_t M, std::size_t N, std::size_t K, const Operand& a, const Panels& b,
-                     real beta, real* c, std::size_t ldc, Besides&& besides) {
-  const std::size_t done = column_panels<most_vectors>(0, M, N, K, a, b, beta, c, ldc, besides);
+                     real beta, real* c, std::size_t ldc, Interleaved&& interleaved) {
+  const std::size_t done = column_panels<max_vectors>(0, M, N, K, a, b, beta, c, ldc, interleaved);
   if (done < N) last_columns(M, N - done, K, a, b.at(done, K), width, beta, c + done, ldc);
 }
 
-/// Rows of whole vectors, unrolled: a call of the library for each would cost more.
+/// Copies rows of whole vectors, unrolled: a library call per row would cost more.
 template <std::size_t vectors>
 void copy_rows(std::size_t rows, const real* from, std::size_t ld, real* to) {
   for (std::size_t k = 0; k < rows; ++k, from += ld, to += vectors * width) {
@@ -193,7 +188,7 @@ void copy_rows(std::size_t rows, const real* from, std::size_t ld, real* to) {
   }
 }
 
-/// K rows of `count` columns, fewer than `columns`, as whole vectors: zeros at the end.
+/// Copies K rows of `count` columns into rows of `columns`, padded with zeros.
 inline void copy_padded(std::size_t K, std::size_t count, std::size_t columns, const real* from,
                         std::size_t ld, real* to) {
   for (std::size_t k = 0; k < K; ++k) {
@@ -202,7 +197,7 @@ inline void copy_padded(std::size_t K, std::size_t count, std::size_t columns, c
   }
 }
 
-/// One panel of `columns`, of which B has `count`.
+/// Packs one panel of `columns`, of which B has `count`.
 inline void pack_panel(std::size_t K, std::size_t count, std::size_t columns, const Operand& b,
                        real* panel) {
   if (b.transpose == transposed) {
@@ -222,7 +217,7 @@ inline void pack_panel(std::size_t K, std::size_t count, std::size_t columns, co
   }
 }
 
-/// B in panels, one after the other, zeros at the end.
+/// Packs B into consecutive panels, padded with zeros.
 inline void pack(std::size_t K, std::size_t N, const Operand& b, real* packed) {
   for (std::size_t first = 0, columns; first < N; first += columns, packed += K * columns) {
     columns = panel_columns(N - first);

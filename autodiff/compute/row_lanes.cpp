@@ -24,8 +24,7 @@ void rows_to_lanes(std::size_t rows, std::size_t n, const real* x, std::size_t s
 
 void lanes_to_rows(std::size_t rows, std::size_t n, const RowLanes* x, std::size_t step, real* y,
                    std::size_t stride) {
-  // Rows often lie nearly a power of two apart, in few sets of the cache: their lines are written
-  // whole, several in a row.
+  // Rows are often about a power of two apart, in few cache sets: whole lines are written.
   constexpr std::size_t blocks = 8, most = blocks * row_lanes;
   RowLanes part[row_lanes][blocks];
   const std::size_t whole = n / row_lanes * row_lanes;

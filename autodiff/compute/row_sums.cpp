@@ -8,10 +8,10 @@ constexpr std::size_t sum_lanes = 16, square_lanes = 8;
 using Lanes = FixedLanes<real, sum_lanes>;
 
 constexpr auto add = [](const auto& a, const auto& b) { return a + b; };
-/// NaN if one of them is.
+/// Returns the larger one; NaN if either is.
 constexpr auto larger = [](const auto& a, const auto& b) { return (b > a) | (b != b) ? b : a; };
 
-/// Sums of term(x_j..) over n elements of rows x, so many lanes at a time; term(filling..) = 0.
+/// Returns lane sums of term(x_j..) over n elements of rows x; term(filling..) = 0.
 template <class SumLanes, class Term, class... Rows>
 inline SumLanes lanes_of_sum(std::size_t n, real filling, const Term& term, const Rows*... x) {
   constexpr std::size_t lanes = SumLanes::width * SumLanes::vectors;
@@ -29,7 +29,7 @@ inline auto sum_in_lanes(std::size_t n, real filling, const Term& term, const Ro
   return join_lanes(lanes_of_sum<SumLanes>(n, filling, term, x...), add);
 }
 
-/// take(lanes) for n >= 1 elements of x, so many at a time; the last are filled up with the first.
+/// Calls take(lanes) over n >= 1 elements of x; pads the last lanes with the first element.
 template <class Take>
 inline void take_in_lanes(const real* x, std::size_t n, const Take& take) {
   std::size_t i = 0;
@@ -49,8 +49,8 @@ inline Lanes lanes_of_largest_number(const real* x, std::size_t n) {
   return top;
 }
 
-/// y_i = the lanes of row i of n elements joined: as many rows at a time as a vector has lanes.
-/// Where elements are left over each is joined by itself, which is faster then.
+/// Writes to y_i the joined lanes of row i of n elements, as many rows at a time as a vector has
+/// lanes. If elements are left over, rows are joined one by one, which is faster then.
 template <class LanesOfRow, class Join>
 inline void join_each_row(std::size_t rows, std::size_t n, const LanesOfRow& lanes_of_row,
                           const Join& join, real* y) {
@@ -110,7 +110,7 @@ bool finite_row(const real* x, std::size_t n) {
 }
 
 real max_row(const real* x, std::size_t n) {
-  // One instruction takes the larger of two but loses NaN: those are kept beside it.
+  // The max instruction loses NaN, so NaN are tracked separately.
   Lanes top = Lanes::filled(x[0]), bad = top;
   take_in_lanes(x, n, [&](const Lanes& u) {
     top = Lanes::map(

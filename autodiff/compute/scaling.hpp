@@ -4,8 +4,7 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// x *= factor, n elements: of a gradient that a loss made in its forward pass, by what arrives,
-/// which is 1 for most.
+/// Multiplies a precomputed loss gradient by the incoming gradient, which is usually 1.
 inline void scale_in_place(real* x, std::size_t n, real factor) {
   if (factor == 1) return;
   parallel_each(n, elementwise_grain(n), [&](std::size_t i) { x[i] *= factor; });

@@ -1,5 +1,5 @@
 #pragma once
-/// Softmax of a few numbers in double, off the tape; rows of arrays: row_sums.hpp.
+/// Softmax of a few numbers in double, without a tape. For rows of arrays see row_sums.hpp.
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 
 namespace bochner {
 
-/// ln sum e^x of one number or more.
+/// Returns ln sum e^x; x is not empty.
 template <class Number>
 double log_sum_exp(std::span<const Number> x) {
   const double largest = double(*std::max_element(x.begin(), x.end()));
@@ -17,7 +17,7 @@ double log_sum_exp(std::span<const Number> x) {
   return largest + std::log(sum);
 }
 
-/// x becomes e^x / sum e^x, of one number or more. Returns ln of the sum.
+/// Replaces x by e^x / sum e^x and returns ln of the sum; x is not empty.
 inline double to_softmax(std::span<double> x) {
   const double largest = *std::max_element(x.begin(), x.end());
   double sum = 0;
@@ -26,7 +26,6 @@ inline double to_softmax(std::span<double> x) {
   return largest + std::log(sum);
 }
 
-/// The same of a copy.
 inline std::vector<double> softmax_of(std::vector<double> x) {
   to_softmax(x);
   return x;

@@ -7,12 +7,11 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Elements of transforms that are worth a task.
 constexpr std::size_t spectral_grain = 4096;
 
 }  // namespace
 
-/// What a task works on: a sequence and its spectrum, each of one group of channels.
+/// Task index: a sequence and its spectrum, in one channel group.
 struct SpectralConvolution::Place {
   std::size_t task;
   const RealFft& fft;
@@ -22,7 +21,7 @@ struct SpectralConvolution::Place {
   void transform_back(const ComplexLanes* from) const { fft.backward(from, tokens, scratch); }
 };
 
-// Lags wrap around: with so many zeros none reaches a token or a lag that is another's.
+// Enough zeros that lags wrapping around reach no other token or lag.
 SpectralConvolution::SpectralConvolution(const ChannelSequences& sequences, const KernelRows& rows)
     : sequences_(sequences),
       rows_(rows),

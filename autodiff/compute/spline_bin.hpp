@@ -1,6 +1,6 @@
 #pragma once
-/// Monotone rational-quadratic splines, one bin at a time and in double. Gregory and Delbourgo,
-/// 1982; Durkan, Bekasov, Murray, Papamakarios, "Neural spline flows", 2019.
+/// Monotone rational-quadratic splines, one bin at a time, in double. Gregory and Delbourgo, 1982;
+/// Durkan, Bekasov, Murray, Papamakarios, "Neural spline flows", 2019.
 
 #include <algorithm>
 #include <cmath>
@@ -29,8 +29,8 @@ struct SplineBin {
     return {y0 + height() * rise, mean * mean * along / (denominator * denominator)};
   }
 
-  /// The x in the bin with at(x).y = y: the root of a quadratic, in that of its two forms in which
-  /// nothing cancels. a = mean - b is positive where b is not.
+  /// Returns x with at(x).y = y: the root of a quadratic, in the form that does not cancel. a =
+  /// mean - b is positive where b is not.
   double inverse(double y) const {
     const double part = (y - y0) / height(), mean = mean_slope();
     const double a = mean - slope0 + part * curvature();
@@ -39,7 +39,6 @@ struct SplineBin {
     return x0 + width() * (b < 0 ? (root - b) / (2 * a) : -2 * c / (b + root));
   }
 
-  /// Derivatives of at(x).y.
   struct Gradient {
     double x, x0, x1, y0, y1, slope0, slope1;
   };
@@ -60,7 +59,7 @@ struct SplineBin {
   }
 };
 
-/// The bin of `knots` ascending numbers that holds x; `knots` - 1 when x is in none.
+/// Returns the bin of `knots` ascending numbers that contains x; `knots` - 1 if none does.
 template <class Number>
 std::size_t bin_of(const Number* knot, std::size_t knots, double x) {
   if (!(x >= double(knot[0]) && x < double(knot[knots - 1]))) return knots - 1;

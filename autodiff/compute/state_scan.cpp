@@ -4,12 +4,11 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Rows and vectors of a register tile: its state fills half of the registers.
+/// Rows and vectors of a register tile; its state fills half of the registers.
 constexpr std::size_t state_rows = many_registers ? 8 : 4;
-constexpr std::size_t most_vectors_of_state = 2;
+constexpr std::size_t max_vectors_of_state = 2;
 
-/// A row of the state at a token: what is left of it, what is written and what is read; y with
-/// that.
+/// Updates a row of the state by one token (decay, write) and returns y plus what is read.
 template <bool strict>
 [[gnu::always_inline]] inline NativeLanes fold(NativeLanes keep, NativeLanes write, NativeLanes x,
                                                NativeLanes read, NativeLanes y, NativeLanes& s) {
@@ -28,7 +27,7 @@ struct Tiles {
   const StateScan& in;
   real* state;
 
-  /// One token over rows and columns from these on, the state `s` of which is in registers.
+  /// Processes one token for a register tile of the state.
   template <std::size_t rows, std::size_t vectors>
   [[gnu::always_inline]] void pass(std::size_t t, std::size_t row, std::size_t column,
                                    NativeLanes* s) const {
@@ -54,7 +53,7 @@ struct Tiles {
     for (std::size_t v = 0; v < vectors; ++v) lanes_at(to + v * native_lane_count) = y[v];
   }
 
-  /// Rows and columns from these on, the state of which is in registers.
+  /// Processes all tokens for a register tile of the state.
   template <std::size_t rows, std::size_t vectors>
   void tile(std::size_t row, std::size_t column) const {
     // Unrolled early, or the state stays an array in memory.
@@ -71,7 +70,7 @@ struct Tiles {
     for (std::size_t n = 0; n < rows * vectors; ++n) place(n) = s[n];
   }
 
-  /// Rows from `row` on, in order; what is left goes to smaller tiles.
+  /// Processes the rows from `row` on, in order; smaller tiles take the remainder.
   template <std::size_t rows, std::size_t vectors>
   void row_tiles(std::size_t row, std::size_t column) const {
     for (; row + rows <= in.rows; row += rows) tile<rows, vectors>(row, column);
@@ -79,14 +78,14 @@ struct Tiles {
   }
 
   void run() const {
-    constexpr std::size_t two = most_vectors_of_state * native_lane_count;
+    constexpr std::size_t two = max_vectors_of_state * native_lane_count;
     std::size_t column = 0;
     for (; column + two <= in.width; column += two) row_tiles<state_rows, 2>(0, column);
     if (column < in.width) row_tiles<2 * state_rows, 1>(0, column);
   }
 };
 
-/// Lane r of each head, in all lanes of the head.
+/// Broadcasts lane r of each head to all lanes of the head.
 template <std::size_t n>
 inline NativeLanes spread(NativeLanes x, std::size_t r) {
   LaneOrder order = {};
@@ -94,7 +93,7 @@ inline NativeLanes spread(NativeLanes x, std::size_t r) {
   return __builtin_shuffle(x, order);
 }
 
-/// The sum of the lanes of each head, in all of them: halves, quarters, .. as in dot_row().
+/// Returns the sum of the lanes of each head in all of them, as a tree like dot_row().
 template <std::size_t n>
 inline NativeLanes sum_heads(NativeLanes x) {
   if constexpr (n == 1) return x;

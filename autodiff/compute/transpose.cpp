@@ -5,7 +5,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 #if defined(__AVX__) && !defined(BOCHNER_DOUBLE)
-/// to (8, 8) = from^T in three rounds of shuffles.
+/// Transposes an 8 x 8 block in three rounds of shuffles.
 inline void transpose_block(const real* from, std::size_t stride, real* to, std::size_t to_stride) {
   typedef real Row __attribute__((vector_size(32), aligned(4), may_alias));
   typedef std::int32_t Order __attribute__((vector_size(32)));

@@ -4,7 +4,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// y += x b for `rows` rows of b.
+/// Computes y += x b for `rows` rows of b.
 template <std::size_t rows>
 void add_rows(std::size_t N, const real* x, const real* b, std::size_t ld, real* y) {
   constexpr std::size_t width = native_lane_count;

@@ -6,22 +6,23 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 struct Affine : AffineTiles {
-  /// Where rows need not be added up, threads can share the few of a token of each of many texts.
+  /// Returns rows per forward tile. Nothing is summed over rows, so threads can share even the few
+  /// rows of one token of many texts.
   std::size_t forward_tile() const {
-    return std::max(worthwhile_rows(D, E), std::min<std::size_t>(rows / 8, 256));
+    return std::max(rows_worth_a_task(D, E), std::min<std::size_t>(rows / 8, 256));
   }
-  /// Our own tiles share the columns of so few rows: each part of the weights is packed once.
+  /// Returns whether our own tiles split the columns: each part of the weights is packed once.
   bool has_few_rows() const {
     constexpr std::size_t fewest = 16;
-    return has_own_products() && rows >= fewest && rows < fewest_rows_of_blocks;
+    return has_own_products() && rows >= fewest && rows < min_rows_for_blocks;
   }
 };
 
 void require_rows(const char* op, const Var& x, const Var& w, const Var& bias, const Shape& shape) {
   require(w.rank() == 2 && w.dim(1) > 0 && bias.shape() == Shape{w.dim(1)} &&
               x.size() * w.dim(1) == element_count(shape) * w.dim(0),
-          op, "no rows of (D, E) lead from x ", x.shape(), " to ", shape, ": w ", w.shape(),
-          ", bias ", bias.shape());
+          op, "w (D, E) does not map x ", x.shape(), " to ", shape, ": w ", w.shape(), ", bias ",
+          bias.shape());
 }
 
 Affine make_affine(const Shape& result, const Var& w) {
@@ -29,18 +30,17 @@ Affine make_affine(const Shape& result, const Var& w) {
   return {{element_count(result) / E, D, E}};
 }
 
-/// Weights that few rows are multiplied by, as the pass before this one has packed them, if there
-/// may be one; else null.
-std::shared_ptr<const PackedFactor> kept_factor(const Affine& a, const Var& w) {
-  WeightCache* kept = w.tape() && !w.tape()->recording ? w.tape()->kept : nullptr;
-  if (!kept || !a.has_few_rows() || !kept->holds(w.value())) return nullptr;
-  return kept->of<PackedFactor>(&w.value(), 0, [&] {
+/// Returns the packed weights cached by an earlier pass if few rows are multiplied, else null.
+std::shared_ptr<const PackedFactor> cached_factor(const Affine& a, const Var& w) {
+  WeightCache* cached = w.tape() && !w.tape()->recording ? w.tape()->weight_cache : nullptr;
+  if (!cached || !a.has_few_rows() || !cached->holds(w.value())) return nullptr;
+  return cached->of<PackedFactor>(&w.value(), 0, [&] {
     return std::make_shared<const PackedFactor>(a.rows, a.E, a.D, Operand{w.data(), a.E}, true,
                                                 PackedFactor::Uses::again);
   });
 }
 
-/// As forward() below, where threads share the columns.
+/// Computes forward() with threads sharing the columns.
 template <class Finish>
 void multiply_columns(const Affine& a, const real* x, const real* w, real* y,
                       const Finish& finish) {
@@ -54,22 +54,22 @@ void multiply_columns(const Affine& a, const real* x, const real* w, real* y,
                });
 }
 
-/// y = x w; finish(product, y, begin, count) completes those rows, the first of which goes to y,
-/// which may be where the product is. Where it reads rows of `also`, they are fetched before.
+/// Computes y = x w; finish(product, y, begin, count) completes rows and writes them to y, which
+/// may be the product. Prefetches the rows of `also` that finish() reads.
 template <class Finish>
 Tensor forward(const Affine& a, const Shape& result, const Var& x, const Var& w,
                const Finish& finish, const real* also = nullptr) {
   Tensor y = uninitialized(result);
-  const auto kept = kept_factor(a, w);
-  if (!kept && a.has_few_rows()) {
+  const auto cached = cached_factor(a, w);
+  if (!cached && a.has_few_rows()) {
     multiply_columns(a, x.data(), w.data(), y.data(), finish);
     return y;
   }
   std::optional<PackedFactor> own;
-  if (!kept) own.emplace(a.rows, a.E, a.D, Operand{w.data(), a.E});
-  const PackedFactor& weights = kept ? *kept : *own;
-  const Scratch<real> scratch(weights.wants_cache() ? weights.block() * a.E : 0);
-  const std::size_t tile = kept ? a.rows : a.forward_tile();
+  if (!cached) own.emplace(a.rows, a.E, a.D, Operand{w.data(), a.E});
+  const PackedFactor& weights = cached ? *cached : *own;
+  const Scratch<real> scratch(weights.prefers_cached_results() ? weights.block() * a.E : 0);
+  const std::size_t tile = cached ? a.rows : a.forward_tile();
   parallel_for(a.rows, tile, [&](std::size_t begin, std::size_t end) {
     for_each_block(weights.block(), begin, end, a.rows, [&](const RowBlock& block) {
       real* rows = y.data() + block.begin * a.E;
@@ -77,7 +77,7 @@ Tensor forward(const Affine& a, const Shape& result, const Var& x, const Var& w,
       const Upcoming next[] = {
           {from + block.count * a.D, block.following, a.D, a.D},
           {also ? also + block.begin * a.E : nullptr, also ? block.count : 0, a.E, a.E}};
-      real* product = weights.wants_cache() ? scratch.local() : rows;
+      real* product = weights.prefers_cached_results() ? scratch.local() : rows;
       weights.multiply(block.count, from, a.D, 0, product, a.E, next);
       finish(product, rows, block.begin, block.count);
     });
@@ -85,8 +85,7 @@ Tensor forward(const Affine& a, const Shape& result, const Var& x, const Var& w,
   return y;
 }
 
-/// Hands on all gradients; prepare(g, begin, count) first makes of rows of g what arrives at x w +
-/// bias.
+/// Propagates gradients; prepare(g, begin, count) turns rows of g into the gradient of x w + bias.
 template <class Prepare>
 void backward(const Affine& a, const Var& x, const Var& w, const Var& bias, Tensor& g,
               const Prepare& prepare) {
@@ -97,7 +96,7 @@ void backward(const Affine& a, const Var& x, const Var& w, const Var& bias, Tens
   bias.add_gradient(std::move(gradients.bias));
 }
 
-/// y = gelu(y) and its slope.
+/// Computes y = gelu(y) and its slope.
 void apply_gelu(real* __restrict y, real* __restrict slope, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) math::gelu(y[i], y + i, slope + i);
 }

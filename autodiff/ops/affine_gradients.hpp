@@ -1,6 +1,5 @@
 #pragma once
-/// Gradients of rows x W + bias, a tile of rows at a time: what affine maps are made of, and a loss
-/// on top of one.
+/// Gradients of rows x W + bias, a tile of rows at a time, for affine maps and fused losses.
 
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/compute/packed_factor.hpp>
@@ -18,21 +17,20 @@ inline void require_factors(const char* op, const Var& x, const Var& w, const Va
           ", bias ", bias.shape());
 }
 
-/// (rows, D) to (rows, E), in tiles of rows that stay in cache from one use to the next; a tile is
-/// a term of the gradient of W, too.
+/// Row tiles (rows, D) -> (rows, E) that stay in cache; each is one term of the gradient of W.
 struct AffineTiles : RowTiles {
   std::size_t D, E;
   AffineTiles(std::size_t rows, std::size_t D, std::size_t E, std::size_t most = 256)
       : RowTiles(rows, D, E, most), D(D), E(E) {}
 };
 
-/// Of W (D, E), empty where it needs none, and of the bias (E).
+/// Gradients of W (D, E), empty if not needed, and of the bias (E).
 struct AffineGradients {
   Tensor w, bias;
 };
 
-/// x^T g (D, E) of all tiles; tile_of(index) gives begin, number and gradients of its rows. Our own
-/// products read the narrower factor from memory again and again: it is the left one.
+/// Returns x^T g (D, E) over all tiles; tile_of(index) gives begin, count and gradients of a tile.
+/// Our own products reread the left factor, so the narrower one goes left.
 template <class TileOf>
 Tensor weight_gradient(const AffineTiles& a, const real* x, const TileOf& tile_of) {
   const bool flips = has_own_products() && a.D > a.E;
@@ -51,9 +49,9 @@ Tensor weight_gradient(const AffineTiles& a, const real* x, const TileOf& tile_o
   return result;
 }
 
-/// All gradients of a tile of rows while it is in cache: rows_of(begin) is where the gradients g of
-/// its x W + bias are, once prepare(g, begin, count) has been called for blocks of its rows. That
-/// of x goes to dx (rows, D), with beta as GradientTarget has it; nullptr for none.
+/// Computes all gradients of a tile while it is in cache. rows_of(begin) points to the gradients g
+/// of x W + bias, valid after prepare(g, begin, count) for blocks of its rows. The gradient of x
+/// goes to dx (rows, D) with beta as in GradientTarget; null for none.
 template <class RowsOf, class Prepare>
 AffineGradients affine_gradients(const AffineTiles& a, const Var& x, const Var& w, real beta,
                                  real* dx, const RowsOf& rows_of, const Prepare& prepare) {

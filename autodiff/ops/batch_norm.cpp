@@ -7,15 +7,15 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// The rows of x (.., D) that are no padding. Work is cut among them, so that padding moves no sum.
-struct RealRows {
+/// Rows of x (.., D) without padding. Work is divided among them, so that padding changes no sum.
+struct UnpaddedRows {
   std::size_t count, D;
-  bool are_all;                              ///< there are no lengths
-  std::vector<std::size_t> places;           ///< of those that lengths leave
-  CrossShardReduction* reduction = nullptr;  ///< over shards, which have the other rows
+  bool are_all;                              ///< no lengths were given
+  std::vector<std::size_t> places;           ///< indices of the rows, if lengths were given
+  CrossShardReduction* reduction = nullptr;  ///< null if the batch is not split
   std::size_t operator[](std::size_t i) const { return are_all ? i : places[i]; }
 
-  /// `columns` sums over the rows; add(row, sums) adds those of one.
+  /// Returns `columns` sums over the rows; add(row, sums) adds one row.
   template <class Add>
   std::vector<double> sums(std::size_t columns, const Add& add) const {
     return parallel_sums(columns, count, std::max<std::size_t>(64, row_grain(count, D)),
@@ -23,7 +23,7 @@ struct RealRows {
                            for (std::size_t i = begin; i < end; ++i) add((*this)[i], sums);
                          });
   }
-  /// Replaces sums over the rows of this shard by those of all shards.
+  /// Replaces sums over this shard by sums over all shards.
   void all_reduce(std::vector<double>& sums) const {
     if (reduction) reduction->all_reduce(sums);
   }
@@ -32,18 +32,17 @@ struct RealRows {
     all_reduce(sum);
     return std::size_t(sum[0]);
   }
-  /// body(row) of each.
   template <class Body>
   void each(const Body& body) const {
     parallel_rows(count, D, [&](std::size_t i) { body((*this)[i]); });
   }
 };
 
-RealRows rows_of(const Var& x, const std::vector<std::size_t>& lengths) {
+UnpaddedRows rows_of(const Var& x, const std::vector<std::size_t>& lengths) {
   if (lengths.empty()) return {row_count(x.shape()), x.dim(-1), true, {}};
   require(x.rank() == 3 && lengths.size() == x.dim(0), "batch_norm",
-          "lengths (B) are of x (B, T, D): ", lengths.size(), " lengths for x ", x.shape());
-  RealRows rows{0, x.dim(2), false, {}};
+          "lengths (B) must match x (B, T, D): ", lengths.size(), " lengths for x ", x.shape());
+  UnpaddedRows rows{0, x.dim(2), false, {}};
   for (std::size_t b = 0; b < lengths.size(); ++b) {
     require(lengths[b] <= x.dim(1), "batch_norm", "a length must be at most T = ", x.dim(1),
             ", not ", lengths[b]);
@@ -53,8 +52,8 @@ RealRows rows_of(const Var& x, const std::vector<std::size_t>& lengths) {
   return rows;
 }
 
-/// In two passes: the second has lost nothing to a large mean.
-BatchMoments moments_of(const real* x, const RealRows& rows) {
+/// Takes two passes: the variance loses nothing to a large mean.
+BatchMoments moments_of(const real* x, const UnpaddedRows& rows) {
   const std::size_t D = rows.D, n = rows.count_of_batch();
   const auto mean_of = [n, &rows](std::vector<double> sums) {
     rows.all_reduce(sums);
@@ -75,7 +74,7 @@ BatchMoments moments_of(const real* x, const RealRows& rows) {
   return moments;
 }
 
-/// xhat = (x - mean) rstd of every channel, in double: a large mean would take digits from xhat.
+/// Computes xhat = (x - mean) rstd per channel in double: a large mean would cost digits.
 struct ChannelUnits {
   std::vector<double> mean, rstd;
   ChannelUnits(const BatchMoments& moments, real epsilon) : mean(moments.mean) {
@@ -85,9 +84,9 @@ struct ChannelUnits {
   real of(real x, std::size_t j) const { return real((double(x) - mean[j]) * rstd[j]); }
 };
 
-/// The sums over rows of g xhat (D) and of g (D).
-std::vector<double> gradient_sums(const real* x, const RealRows& rows, const ChannelUnits& units,
-                                  const real* g) {
+/// Returns the sums over rows of g xhat (D) and of g (D).
+std::vector<double> gradient_sums(const real* x, const UnpaddedRows& rows,
+                                  const ChannelUnits& units, const real* g) {
   const std::size_t D = rows.D;
   return rows.sums(2 * D, [=, &units](std::size_t row, double* sums) {
     const real *from = x + row * D, *gradient = g + row * D;
@@ -98,9 +97,8 @@ std::vector<double> gradient_sums(const real* x, const RealRows& rows, const Cha
   });
 }
 
-/// dx = gain rstd (g - mean g - xhat mean(g xhat)), with the means over the n real rows of the
-/// batch. `dx` may be `g`.
-void values_backward(const real* x, const real* gain, const RealRows& rows, double n,
+/// Computes dx = gain rstd (g - mean g - xhat mean(g xhat)), means over n rows. `dx` may be `g`.
+void values_backward(const real* x, const real* gain, const UnpaddedRows& rows, double n,
                      const ChannelUnits& units, const std::vector<double>& sums, const real* g,
                      real* dx) {
   const std::size_t D = rows.D;
@@ -118,12 +116,12 @@ void values_backward(const real* x, const real* gain, const RealRows& rows, doub
   });
 }
 
-void batch_backward(const Var& x, const Var& gain, const Var& bias, const RealRows& rows,
+void batch_backward(const Var& x, const Var& gain, const Var& bias, const UnpaddedRows& rows,
                     std::size_t tokens, const ChannelUnits& units, Tensor& g) {
   std::vector<double> sums = gradient_sums(x.data(), rows, units, g.data());
   add_sums(gain, sums.data());
   add_sums(bias, sums.data() + rows.D);
-  rows.all_reduce(sums);  // gain and bias are those of this shard, the means are of all
+  rows.all_reduce(sums);  // after the gradients of gain and bias, which are this shard's
   if (!x.needs_gradient()) return;
   Tensor dx = rows.are_all ? std::move(g) : zeros(x.shape());
   const real* gradients = rows.are_all ? dx.data() : g.data();
@@ -140,7 +138,7 @@ Var batch_norm(const Var& x, const Var& gain, const Var& bias,
   require(x.rank() >= 1 && gain.shape() == Shape{x.dim(-1)} && bias.shape() == gain.shape(),
           "batch_norm", "gain and bias must be (D) for x (.., D): x ", x.shape(), ", gain ",
           gain.shape(), ", bias ", bias.shape());
-  RealRows rows = rows_of(x, lengths);
+  UnpaddedRows rows = rows_of(x, lengths);
   if (const Tape* tape = gain.tape()) rows.reduction = tape->reduction;
   BatchMoments moments = moments_of(x.data(), rows);
   ChannelUnits units(moments, epsilon);

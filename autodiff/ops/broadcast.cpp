@@ -4,7 +4,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 
 BroadcastWalk::BroadcastWalk(const Shape& result, std::initializer_list<const Shape*> operands) {
-  Offsets elements{};  // of each operand on the axes seen so far, the innermost first
+  Offsets elements{};  // of each operand on the axes so far, innermost first
   elements.fill(1);
   std::vector<Axis> axes;
   std::array<bool, max_operands> previous{};

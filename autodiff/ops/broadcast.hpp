@@ -1,5 +1,5 @@
 #pragma once
-/// y[i] = f(a[i], b[i], ..) over arrays that broadcast: what elementwise ops are made of.
+/// Elementwise functions y[i] = f(a[i], b[i], ..) over broadcast arrays.
 
 #include <array>
 #include <bochner/autodiff/tensor.hpp>
@@ -10,9 +10,8 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// How operands that broadcast to one shape are walked in rows: axes on which all operands repeat
-/// or all advance are merged, so that equal shapes are one row and a bias is one row per
-/// repetition.
+/// Iterates over broadcast operands in rows. Merges axes on which all operands repeat or all
+/// advance, so that equal shapes are one row and a bias is one row per repetition.
 class BroadcastWalk {
  public:
   static constexpr std::size_t max_operands = 3;
@@ -21,9 +20,9 @@ class BroadcastWalk {
   BroadcastWalk(const Shape& result, std::initializer_list<const Shape*> operands);
   std::size_t rows() const { return rows_; }
   std::size_t row_size() const { return row_size_; }
-  /// Whether the operand advances within a row (or else repeats one element).
+  /// Returns whether the operand advances within a row (or else repeats one element).
   bool advances(std::size_t operand) const { return advance_[operand]; }
-  /// Where each operand's row begins.
+  /// Returns the offset of each operand at the start of a row.
   Offsets offsets(std::size_t row) const;
 
  private:
@@ -38,19 +37,19 @@ class BroadcastWalk {
 
 namespace detail {
 
-/// y[i] = f(x[0][i], x[1][i], ..) for i < count; y may be one of them.
+/// Computes y[i] = f(x[0][i], x[1][i], ..) for i < count; y may be one of the operands.
 using ElementLoop = std::function<void(real* y, const real* const* x, std::size_t count)>;
 
 /// Calls the loop for pieces of the rows of y, in parallel.
 void map_rows(const BroadcastWalk& walk, real* y, std::initializer_list<const real*> operands,
               const ElementLoop& loop);
 
-/// The loop of f over operands with these steps, 0 or 1: constants, so that it vectorises.
+/// Returns the loop of f for constant steps of the operands, 0 or 1, so that it vectorises.
 template <std::size_t... Step, class Function>
 ElementLoop loop_of(const Function& f) {
   return [&f](real* y, const real* const* x, std::size_t count) {
     const auto run = [&]<std::size_t... K>(std::index_sequence<K...>) {
-// Nothing is carried between iterations, even where y is an operand.
+// No dependence between iterations, even where y is an operand.
 #pragma GCC ivdep
       for (std::size_t i = 0; i < count; ++i) y[i] = f(x[K][i * Step]...);
     };
@@ -58,7 +57,7 @@ ElementLoop loop_of(const Function& f) {
   };
 }
 
-/// The same with `Left` more operands, whose steps the walk knows.
+/// Returns the loop with `Left` more operands, whose steps come from the walk.
 template <std::size_t Left, std::size_t... Step, class Function>
 ElementLoop loop_along(const BroadcastWalk& walk, const Function& f) {
   if constexpr (Left == 0) {
@@ -71,7 +70,7 @@ ElementLoop loop_along(const BroadcastWalk& walk, const Function& f) {
 
 }  // namespace detail
 
-/// f of operands that broadcast to `shape`.
+/// Returns f of operands that broadcast to `shape`.
 template <class Function, class... Operands>
 Tensor map(const Shape& shape, const Function& f, const Operands&... x) {
   Tensor y = uninitialized(shape);
@@ -80,7 +79,7 @@ Tensor map(const Shape& shape, const Function& f, const Operands&... x) {
   return y;
 }
 
-/// y = f(y, x..), in place, with x.. that broadcast to y.
+/// Computes y = f(y, x..) in place, for x.. that broadcast to y.
 template <class Function, class... Operands>
 void update(Tensor& y, const Function& f, const Operands&... x) {
   const BroadcastWalk walk(y.shape(), {&y.shape(), &x.shape()...});
@@ -88,7 +87,7 @@ void update(Tensor& y, const Function& f, const Operands&... x) {
                    detail::loop_along<sizeof...(x), 1>(walk, f));
 }
 
-/// f(x), element for element: one loop to compile where map() has two.
+/// Returns f(x) by element: one loop to compile where map() has two.
 template <class Function>
 Tensor map_each(const Function& f, const Tensor& x) {
   Tensor y = uninitialized(x.shape());
@@ -97,7 +96,7 @@ Tensor map_each(const Function& f, const Tensor& x) {
   return y;
 }
 
-/// y = f(y, x), in place, of equal shapes.
+/// Computes y = f(y, x) in place, for equal shapes.
 template <class Function>
 void update_each(Tensor& y, const Function& f, const Tensor& x) {
   const BroadcastWalk walk(y.shape(), {&y.shape(), &x.shape()});

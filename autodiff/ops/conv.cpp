@@ -6,9 +6,9 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-constexpr std::size_t conv_tile = 256;  ///< windows of one product
+constexpr std::size_t conv_tile = 256;  ///< windows per product
 
-/// What slides, and C channels that become E in groups.
+/// A sliding window, C input channels, E output channels, and groups.
 struct ConvShape {
   SlidingWindow window;
   std::size_t C, E, groups;
@@ -17,7 +17,7 @@ struct ConvShape {
   bool is_depthwise() const { return inputs() == 1 && outputs() == 1; }
 };
 
-/// The places that the taps of a target see: fill(target, places).
+/// The positions seen by each tap of a target: fill(target, places).
 template <class Fill>
 struct Taps {
   std::size_t targets, count;
@@ -32,8 +32,7 @@ auto taps_of_places(const SlidingWindow& window) {
   return Taps<decltype(fill)>{window.places(), window.taps(), fill};
 }
 
-/// Rows of what the targets begin to end see, `n` channels of each tap, zero where there is
-/// nothing. (.., ld) -> (end - begin, taps n)
+/// Gathers `n` channels of each tap of the targets, zero outside. (.., ld) -> (end - begin, taps n)
 template <class Seen>
 void fill_columns(const Seen& taps, std::size_t begin, std::size_t end, const real* from,
                   std::size_t ld, std::size_t n, real* columns) {
@@ -50,7 +49,7 @@ void fill_columns(const Seen& taps, std::size_t begin, std::size_t end, const re
   }
 }
 
-/// to (targets, M) += what they see (targets, taps n) weights (taps n, M), in tiles.
+/// Adds gathered columns (targets, taps n) times weights (taps n, M) to `to` (targets, M).
 template <class Seen>
 void add_products(const Seen& taps, const real* from, std::size_t from_ld, std::size_t n,
                   const Operand& weights, std::size_t M, real* to, std::size_t to_ld) {
@@ -62,7 +61,7 @@ void add_products(const Seen& taps, const real* from, std::size_t from_ld, std::
   });
 }
 
-/// to_c += sum over taps of w_c from_c, channel by channel. (targets, C)
+/// Adds to_c += sum over taps of w_c from_c, per channel. (targets, C)
 template <class Seen>
 void add_depthwise(const Seen& taps, const real* from, const real* w, std::size_t C, real* to) {
   const std::size_t grain = row_grain(taps.targets, taps.count * C);
@@ -80,7 +79,7 @@ void add_depthwise(const Seen& taps, const real* from, const real* w, std::size_
   });
 }
 
-/// dw_kc += sum over windows of g_c x_c, at most 256 chunks of windows joined in order.
+/// Adds dw_kc += sum over windows of g_c x_c, at most 256 chunks of windows joined in order.
 void add_depthwise_taps(const ConvShape& shape, const real* x, const real* g, real* dw) {
   const auto taps = taps_of_windows(shape.window);
   const std::size_t C = shape.C, n = taps.count * C;
@@ -100,7 +99,7 @@ void add_depthwise_taps(const ConvShape& shape, const real* x, const real* g, re
   accumulate_in_chunks(taps.targets, grain, n, dw, add_windows);
 }
 
-/// dw (taps C / groups, E) += columns^T g of all tiles, group by group.
+/// Adds dw (taps C / groups, E) += columns^T g over all tiles, group by group.
 void add_weight_gradient(const ConvShape& shape, const real* x, const real* g, real* dw) {
   const auto taps = taps_of_windows(shape.window);
   const std::size_t n = shape.inputs(), M = shape.outputs(), K = taps.count * n;
@@ -116,7 +115,7 @@ void add_weight_gradient(const ConvShape& shape, const real* x, const real* g, r
       });
 }
 
-/// w (taps, C / groups, E) as (groups, taps, E / groups, C / groups): what inputs see of gradients.
+/// Reorders w (taps, C / groups, E) to (groups, taps, E / groups, C / groups), for input gradients.
 std::vector<real> weights_of_inputs(const ConvShape& shape, const real* w) {
   const std::size_t n = shape.inputs(), M = shape.outputs(), taps = shape.window.taps();
   std::vector<real> turned(shape.groups * taps * M * n);

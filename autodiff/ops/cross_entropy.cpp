@@ -7,7 +7,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// What each row of logits is compared with.
+/// Targets of the rows of logits.
 struct Target {
   std::vector<std::int32_t> labels;
   real smoothing;
@@ -35,7 +35,7 @@ Target make_target(const char* op, const Shape& logits, const Indices& labels, r
   return target;
 }
 
-/// - sum over classes of target probability times log probability.
+/// Returns - sum over classes of target probability times log probability.
 double row_loss(const real* x, std::size_t V, std::int32_t label, real smoothing,
                 const LogSumExp& total) {
   const double on_label = total.log_softmax(x[label]);
@@ -45,15 +45,14 @@ double row_loss(const real* x, std::size_t V, std::int32_t label, real smoothing
   return -((1 - double(smoothing)) * on_label + double(smoothing) / double(V) * on_all);
 }
 
-/// The loss of row i, 0 where it is ignored.
 double loss_of_row(const Target& target, std::size_t i, const real* x) {
   if (target.labels[i] == target.ignore) return 0;
   return row_loss(x, target.classes, target.labels[i], target.smoothing,
                   log_sum_exp_row(x, target.classes));
 }
 
-/// The same, and its gradient g, a part of that of the mean: softmax minus target probability. g
-/// may be x; `exponentials`: a scratch row. (V)
+/// Returns the loss and computes its gradient g, scaled for the mean: softmax minus target
+/// probability. g may be x; `exponentials` is a scratch row. (V)
 double loss_and_gradient(const Target& target, std::size_t i, const real* x, real* exponentials,
                          real* g) {
   const auto& [labels, smoothing, ignore, V, counted] = target;
@@ -63,7 +62,7 @@ double loss_and_gradient(const Target& target, std::size_t i, const real* x, rea
     return 0;
   }
   const LogSumExp total = log_sum_exp_row(x, V, [=](std::size_t begin, std::size_t count) {
-    prefetch(x + V + begin, count);  // of the next row
+    prefetch(x + V + begin, count);  // next row
     return exponentials + begin;
   });
   const double loss = row_loss(x, V, label, smoothing, total);
@@ -74,7 +73,6 @@ double loss_and_gradient(const Target& target, std::size_t i, const real* x, rea
   return loss;
 }
 
-/// Of the losses of all rows.
 template <class LossOfRow>
 real mean_of_rows(const Target& target, const LossOfRow& loss_of_row) {
   const std::size_t rows = target.labels.size();
@@ -88,7 +86,7 @@ real mean_of_rows(const Target& target, const LossOfRow& loss_of_row) {
   return real(sum / double(target.divisor()));
 }
 
-/// Logits x W + bias, a tile of rows at a time: those of the others do not exist.
+/// Logits x W + bias, one tile of rows at a time; the others are never stored.
 class LogitTiles {
  public:
   LogitTiles(const Var& x, const Var& w, const Var& bias, Target&& target)
@@ -96,7 +94,7 @@ class LogitTiles {
         w_(w),
         bias_(bias),
         target_(std::move(target)),
-        a_(row_count(x.shape()), w.dim(0), w.dim(1), most_rows(w.dim(1))),
+        a_(row_count(x.shape()), w.dim(0), w.dim(1), max_tile_rows(w.dim(1))),
         packed_(a_.rows, a_.E, a_.D, {w.data(), a_.E}),
         losses_(a_.rows) {}
 
@@ -111,7 +109,7 @@ class LogitTiles {
     return mean();
   }
 
-  /// And its gradients, that of x in dx, or nullptr.
+  /// Returns the loss and computes its gradients, that of x in dx unless nullptr.
   real loss(real* dx, AffineGradients& gradients) {
     const Scratch<real> scratch((a_.size + 1) * a_.E);
     const auto rows_of = [&](std::size_t) { return scratch.local() + a_.E; };
@@ -125,12 +123,11 @@ class LogitTiles {
   }
 
  private:
-  /// Of logits that stay in the second cache.
-  static std::size_t most_rows(std::size_t classes) {
+  /// Limits a tile of logits to the second-level cache.
+  static std::size_t max_tile_rows(std::size_t classes) {
     constexpr std::size_t held = 131072, strip = 32;
     return std::clamp<std::size_t>(held / classes / strip * strip, 64, 256);
   }
-  /// loss_of_row(i, logits) of these rows.
   template <class LossOfRow>
   void fill_losses(std::size_t begin, std::size_t count, real* logits,
                    const LossOfRow& loss_of_row) {
@@ -180,7 +177,7 @@ Var affine_cross_entropy(const Var& x, const Var& w, const Var& bias, const Indi
   const char* op = "affine_cross_entropy";
   require_factors(op, x, w, bias);
   const Shape logits = with_last(x.shape(), w.dim(1));
-  if (row_count(x.shape()) < fewest_rows_of_blocks || w.size() == 0)
+  if (row_count(x.shape()) < min_rows_for_blocks || w.size() == 0)
     return cross_entropy(affine(x, w, bias), labels, smoothing, ignore);
   LogitTiles tiles(x, w, bias, make_target(op, logits, labels, smoothing, ignore));
   const bool wanted = x.needs_gradient() || w.needs_gradient() || bias.needs_gradient();
@@ -191,14 +188,14 @@ Var affine_cross_entropy(const Var& x, const Var& w, const Var& bias, const Indi
   return record(op, filled({}, loss), {x, w, bias},
                 [x = x.gradient_only(), w = w.gradient_only(), bias = bias.gradient_only(),
                  dx = std::move(dx), gradients = std::move(gradients)](Tensor& g) mutable {
-                  const auto hand_over = [&](const Var& to, Tensor& gradient) {
+                  const auto flush_gradients = [&](const Var& to, Tensor& gradient) {
                     if (!to.needs_gradient()) return;
                     scale_in_place(gradient.data(), gradient.size(), g.data()[0]);
                     to.add_gradient(std::move(gradient));
                   };
-                  hand_over(x, dx);
-                  hand_over(w, gradients.w);
-                  hand_over(bias, gradients.bias);
+                  flush_gradients(x, dx);
+                  flush_gradients(w, gradients.w);
+                  flush_gradients(bias, gradients.bias);
                 });
 }
 

@@ -9,7 +9,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// y = f(x) with y' a function of x.
+/// Records y = f(x) with y' a function of x.
 template <class Function, class Derivative>
 Var unary(const char* op, const Var& x, const Function& f, const Derivative& derivative) {
   return record(op, map_each(f, x.value()), {x}, [x, derivative](Tensor& gradient) {
@@ -19,7 +19,7 @@ Var unary(const char* op, const Var& x, const Function& f, const Derivative& der
   });
 }
 
-/// y = f(x) with y' a function of y: x need not be kept.
+/// Records y = f(x) with y' a function of y, so that x is not kept.
 template <class Function, class Derivative>
 Var unary_by_output(const char* op, const Var& x, const Function& f, const Derivative& derivative) {
   return record(op, map_each(f, x.value()), {x},
@@ -30,7 +30,6 @@ Var unary_by_output(const char* op, const Var& x, const Function& f, const Deriv
                 });
 }
 
-/// y = f(x) with a constant y'.
 template <class Function>
 Var linear_unary(const char* op, const Var& x, const Function& f, real slope) {
   return record(op, map_each(f, x.value()), {x}, [x = x.gradient_only(), slope](Tensor& gradient) {
@@ -47,14 +46,14 @@ Tensor broadcast_map(const char* op, const Function& f, const Var& a, const Var&
 constexpr auto product = [](real x, real y) { return x * y; };
 constexpr auto quotient = [](real x, real y) { return x / y; };
 
-/// f(y, x..) of a copy.
+/// Returns f(y, x..) on a copy of y.
 template <class Function, class... Operands>
 Tensor updated(Tensor y, const Function& f, const Operands&... x) {
   update(y, f, x...);
   return y;
 }
 
-/// The larger for sign 1, the smaller for sign -1; a where it is NaN.
+/// Returns the larger for sign 1, the smaller for sign -1; a where it is NaN.
 Var extreme(const char* op, const Var& a, const Var& b, real sign) {
   const auto takes_a = [sign](real x, real y) { return sign * x >= sign * y || x != x; };
   const auto chosen = [takes_a](real x, real y) { return takes_a(x, y) ? x : y; };
@@ -68,13 +67,13 @@ Var extreme(const char* op, const Var& a, const Var& b, real sign) {
   });
 }
 
-/// e^u - 1 for u <= 0, as accurate near 0 as elsewhere.
+/// Returns e^u - 1 for u <= 0, accurate near 0.
 real exponential_less_one(real u) {
   const real t = math::tanh(u / 2);
   return 2 * t / (1 - t);
 }
 
-/// d(u^p)/du.
+/// Returns d(u^p)/du.
 real power_slope(real u, real p) { return p == 0 ? real(0) : p * std::pow(u, p - 1); }
 
 }  // namespace
@@ -141,7 +140,7 @@ Var softplus(const Var& x) {
 }
 
 Var relu(const Var& x) {
-  // Written so that NaN stays NaN.
+  // Keeps NaN.
   return unary_by_output(
       "relu", x, [](real u) { return u < 0 ? real(0) : u; },
       [](real y) { return y > 0 ? real(1) : real(0); });
@@ -284,8 +283,8 @@ Var where(const Tensor& condition, const Var& a, const Var& b) {
 
 namespace {
 
-/// The mask is a function of the element number, so the backward pass draws it again. Element i is
-/// dropped if word i % 4 of block i / 4 lies below rate 2^32.
+/// Dropout mask, a function of the element index, so that the backward pass redraws it. Element i
+/// is dropped if word i % 4 of block i / 4 is below rate 2^32.
 struct Mask {
   RandomFunction random;
   std::uint32_t threshold;

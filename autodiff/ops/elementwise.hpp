@@ -5,76 +5,74 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// y = a + b, broadcast.
+/// Returns a + b, broadcast.
 Var add(const Var& a, const Var& b);
-/// y = a - b, broadcast.
+/// Returns a - b, broadcast.
 Var sub(const Var& a, const Var& b);
-/// y = a * b, broadcast.
+/// Returns a * b, broadcast.
 Var mul(const Var& a, const Var& b);
-/// y = a / b, broadcast.
+/// Returns a / b, broadcast.
 Var div(const Var& a, const Var& b);
-/// y = a^b for a > 0, broadcast; the gradient to b is 0 where a = 0.
+/// Returns a^b for a > 0, broadcast; the gradient of b is 0 where a = 0.
 Var pow(const Var& a, const Var& b);
-/// y = a^exponent for a constant exponent.
+/// Returns a^exponent for a constant exponent.
 Var pow(const Var& a, real exponent);
-/// y = the larger of a and b, broadcast; ties give the gradient to a; NaN propagates.
+/// Returns the larger of a and b, broadcast; ties give the gradient to a; NaN propagates.
 Var maximum(const Var& a, const Var& b);
-/// y = the smaller of a and b, broadcast; ties give the gradient to a; NaN propagates.
+/// Returns the smaller of a and b, broadcast; ties give the gradient to a; NaN propagates.
 Var minimum(const Var& a, const Var& b);
-/// y = a where condition is not 0, else b; all three broadcast.
+/// Returns a where condition is not 0, else b; all three broadcast.
 Var where(const Tensor& condition, const Var& a, const Var& b);
 
 template <class T>
 concept IsVar = std::is_same_v<std::remove_cvref_t<T>, Var>;
 
-/// The same for any value categories: without it xt::where, found through the Tensor, would fit
-/// better.
+/// Accepts all value categories: otherwise xt::where, found through Tensor, matches better.
 template <class Condition, IsVar A, IsVar B>
 Var where(Condition&& condition, A&& a, B&& b) {
   return where(static_cast<const Tensor&>(condition), std::as_const(a), std::as_const(b));
 }
 
-/// y = factor * x.
+/// Returns factor * x.
 Var scale(const Var& x, real factor);
-/// y = x + offset.
+/// Returns x + offset.
 Var shift(const Var& x, real offset);
-/// y = -x.
+/// Returns -x.
 Var neg(const Var& x);
-/// y = e^x.
+/// Returns e^x.
 Var exp(const Var& x);
-/// y = ln x.
+/// Returns ln x.
 Var log(const Var& x);
-/// y = x^(1/2).
+/// Returns x^(1/2).
 Var sqrt(const Var& x);
-/// y = x^2.
+/// Returns x^2.
 Var square(const Var& x);
-/// y = sin x, x in radians.
+/// Returns sin x, x in radians.
 Var sin(const Var& x);
-/// y = cos x, x in radians.
+/// Returns cos x, x in radians.
 Var cos(const Var& x);
-/// y = tanh x.
+/// Returns tanh x.
 Var tanh(const Var& x);
-/// y = 1 / (1 + e^-x).
+/// Returns 1 / (1 + e^-x).
 Var sigmoid(const Var& x);
-/// y = ln(1 + e^x).
+/// Returns ln(1 + e^x).
 Var softplus(const Var& x);
-/// y = max(x, 0).
+/// Returns max(x, 0).
 Var relu(const Var& x);
-/// y = x Phi(x) with the normal distribution function Phi (the exact form, not the tanh
-/// approximation).
+/// Returns x Phi(x), Phi the normal distribution function (exact, not the tanh approximation).
 Var gelu(const Var& x);
-/// y = x sigmoid(x).
+/// Returns x sigmoid(x).
 Var silu(const Var& x);
-/// y = erf x.
+/// Returns erf x.
 Var erf(const Var& x);
-/// y = x for x > 0, else e^x - 1.
+/// Returns x for x > 0, else e^x - 1.
 Var elu(const Var& x);
-/// y = |x|; the gradient at 0 is 0.
+/// Returns |x|; the gradient at 0 is 0.
 Var abs(const Var& x);
-/// y = x cut to [low, high]; no gradient outside.
+/// Clamps x to [low, high]; no gradient outside.
 Var clamp(const Var& x, real low, real high);
-/// y = x / (1 - rate) with probability 1 - rate, else 0; the identity when the tape is not
-/// training. (..) -> (..) A function of the tape's seed, step and the order of its ops that draw.
+/// Returns x / (1 - rate) with probability 1 - rate, else 0; the identity unless training. (..) ->
+/// (..) A function of the tape's seed and step and of the order of its random ops.
 Var dropout(Tape& tape, const Var& x, real rate);
 
 inline Var operator+(const Var& a, const Var& b) { return add(a, b); }
@@ -90,19 +88,19 @@ inline Var operator*(const Var& x, double factor) { return scale(x, real(factor)
 inline Var operator*(double factor, const Var& x) { return scale(x, real(factor)); }
 inline Var operator/(const Var& x, double divisor) { return scale(x, real(1 / divisor)); }
 
-/// An array beside a Var, of which xtensor's operators would make an expression.
+/// A Var and an array, for which xtensor's operators would build an expression.
 template <class A, class B>
-concept VarBesideTensor = (std::is_same_v<std::remove_cvref_t<A>, Var> &&
-                           std::is_same_v<std::remove_cvref_t<B>, Tensor>) ||
-                          (std::is_same_v<std::remove_cvref_t<A>, Tensor> &&
-                           std::is_same_v<std::remove_cvref_t<B>, Var>);
+concept VarAndTensor = (std::is_same_v<std::remove_cvref_t<A>, Var> &&
+                        std::is_same_v<std::remove_cvref_t<B>, Tensor>) ||
+                       (std::is_same_v<std::remove_cvref_t<A>, Tensor> &&
+                        std::is_same_v<std::remove_cvref_t<B>, Var>);
 template <class A, class B>
-requires VarBesideTensor<A, B> Var operator+(A&& a, B&& b) { return add(a, b); }
+requires VarAndTensor<A, B> Var operator+(A&& a, B&& b) { return add(a, b); }
 template <class A, class B>
-requires VarBesideTensor<A, B> Var operator-(A&& a, B&& b) { return sub(a, b); }
+requires VarAndTensor<A, B> Var operator-(A&& a, B&& b) { return sub(a, b); }
 template <class A, class B>
-requires VarBesideTensor<A, B> Var operator*(A&& a, B&& b) { return mul(a, b); }
+requires VarAndTensor<A, B> Var operator*(A&& a, B&& b) { return mul(a, b); }
 template <class A, class B>
-requires VarBesideTensor<A, B> Var operator/(A&& a, B&& b) { return div(a, b); }
+requires VarAndTensor<A, B> Var operator/(A&& a, B&& b) { return div(a, b); }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -29,7 +29,8 @@ Features exponential_features(const Var& x, const Var& w, real norm, const Var& 
 
 namespace {
 
-/// a (B, T, H, G, n), b (B, T, H, G, m) -> (B, T, H, G, n m): products, or sums of logarithms.
+/// Returns all products, or sums of logarithms. (B, T, H, G, n), (B, T, H, G, m) -> (B, T, H, G, n
+/// m)
 Var all_products(const Var& a, const Var& b, FeatureScale scale) {
   if (scale == FeatureScale::linear) return feature_product(a, b);
   const std::size_t B = a.dim(0), T = a.dim(1), H = a.dim(2), G = a.dim(3);
@@ -87,7 +88,7 @@ Var Features::values() const {
 
 namespace {
 
-/// One row in place: butterflies of span 1, 2, 4, .., then the scale.
+/// Transforms one row in place: butterflies of span 1, 2, 4, .., then the scale.
 void transform_row(real* x, std::size_t n, real factor) {
   for (std::size_t span = 1; span < n; span *= 2) {
     for (std::size_t first = 0; first < n; first += 2 * span) {

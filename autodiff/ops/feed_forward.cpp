@@ -12,15 +12,13 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Rows (D) through (H) and back, of each task a block of matrix units, which in all its forms
-/// stays in the second cache.
+/// Tiles of rows (D) through (H) and back; a task's block stays in the second-level cache.
 struct HiddenTiles : RowTiles {
   std::size_t D, H;
   HiddenTiles(std::size_t rows, std::size_t D, std::size_t H)
       : RowTiles(rows, D, 2 * H, 128), D(D), H(H) {}
 };
 
-/// Rows of one tile, in the worker's scratch memory.
 struct HiddenTile {
   real *normed, *normed_gradient;  // (rows, D)
   real *active, *hidden_gradient;  // (rows, H)
@@ -33,7 +31,6 @@ struct HiddenTile {
   }
 };
 
-/// Sums of gradients over the rows of each tile.
 struct TileSums {
   Tensor up_bias, down_bias, gain, bias;  // (tiles, H), (tiles, D) thrice
   explicit TileSums(const HiddenTiles& n)
@@ -44,7 +41,7 @@ struct TileSums {
   RowNormSums of_norm(std::size_t tile) { return {&gain(tile, 0), &bias(tile, 0)}; }
 };
 
-/// x = product + bias, y = gelu(x); the product is in the place of one of them.
+/// Computes x = product + bias, y = gelu(x); x or y may be the product.
 void activate(std::size_t rows, std::size_t H, const real* bias, const real* product, real* x,
               real* y) {
   for (std::size_t i = 0; i < rows; ++i, product += H, x += H, y += H) {
@@ -56,11 +53,11 @@ void activate(std::size_t rows, std::size_t H, const real* bias, const real* pro
   }
 }
 
-/// y = gelu(x); g, the gradient of y, becomes that of x, and rows of it are added to the sum.
+/// Computes y = gelu(x), turns g, the gradient of y, into that of x, and adds its rows to the sum.
 void activate_backward(std::size_t rows, std::size_t H, const real* __restrict x,
                        real* __restrict y, real* __restrict g, real* __restrict sum) {
   for (std::size_t i = 0; i < rows; ++i, x += H, y += H, g += H) {
-    prefetch_behind(x, H);
+    prefetch_ahead(x, H);
     for (std::size_t j = 0; j < H; ++j) {
       real slope;
       math::gelu(x[j], y + j, &slope);
@@ -93,14 +90,14 @@ class FeedForward {
     });
   }
 
-  /// g, the gradient of y, becomes that of x; gradients of all else are handed on.
+  /// Turns g, the gradient of y, into that of x, and propagates all other gradients.
   void backward(real* g) {
     const std::size_t rows = n_.rows, D = n_.D, H = n_.H;
     const PackedFactor up(rows, D, H, {weights_.up.data(), H, transposed});
     const PackedFactor down(rows, H, D, {weights_.down.data(), D, transposed});
     TileSums sums(n_);
     const Scratch<real> scratch(scratch_size<HiddenTile>(n_));
-    Tensor both = zeros({D, 2 * H});  // gradients of up and of down transposed, side by side
+    Tensor both = zeros({D, 2 * H});  // gradients of up and of transposed down, side by side
     const auto add_tile = [&](std::size_t, std::size_t index, real beta, real* c, std::size_t ldc) {
       const auto [begin, count] = n_[index];
       Arena arena(scratch.local());
@@ -118,11 +115,11 @@ class FeedForward {
                        sums.of_norm(index));
     };
     accumulate_products({1, n_.count(), D, 2 * H, n_.size, both.data(), 0, 2 * H}, add_tile);
-    hand_over(both, sums);
+    flush_gradients(both, sums);
   }
 
  private:
-  /// The argument of gelu goes where it is kept, or where the backward pass has something else.
+  /// Writes the argument of gelu to where it is kept, or to scratch memory.
   void forward_block(const RowBlock& block, const PackedFactor& up, const PackedFactor& down,
                      const HiddenTile& tile, real* y) {
     const std::size_t D = n_.D, H = n_.H;
@@ -130,15 +127,15 @@ class FeedForward {
     real* hidden = hidden_.empty() ? tile.hidden_gradient : hidden_.data() + block.begin * H;
     const Upcoming next[] = {{x + block.count * D, block.following, D, D}};
     normed_.compute(block.begin, block.count, tile.normed);
-    real* argument = up.wants_cache() ? tile.active : hidden;
-    real* product = down.wants_cache() ? tile.normed : y;
+    real* argument = up.prefers_cached_results() ? tile.active : hidden;
+    real* product = down.prefers_cached_results() ? tile.normed : y;
     up.multiply(block.count, tile.normed, D, 0, argument, H, next);
     activate(block.count, H, weights_.up_bias.data(), argument, hidden, tile.active);
     down.multiply(block.count, tile.active, H, 0, product, D);
     add_to_rows(weights_.down_bias.data(), x, product, D, block.count, y);
   }
 
-  /// From rows of g to the gradient of the normalised rows; `at` is the first of them in the tile.
+  /// Computes the gradient of the normalised rows from rows of g; `at` is their offset in the tile.
   void backward_block(const RowBlock& block, std::size_t at, std::size_t index,
                       const PackedFactor& up, const PackedFactor& down, const real* g,
                       const HiddenTile& tile, TileSums& sums) const {
@@ -154,7 +151,7 @@ class FeedForward {
     up.multiply(block.count, gradient, H, 0, tile.normed_gradient + at * D, D, later);
   }
 
-  void hand_over(const Tensor& both, const TileSums& sums) const {
+  void flush_gradients(const Tensor& both, const TileSums& sums) const {
     const std::size_t D = n_.D, H = n_.H;
     Tensor up = uninitialized({D, H}), down = uninitialized({H, D});
     for (std::size_t i = 0; i < D; ++i) std::copy_n(both.data() + i * 2 * H, H, up.data() + i * H);
@@ -163,13 +160,13 @@ class FeedForward {
     weights_.down.add_gradient(std::move(down));
     weights_.up_bias.add_gradient(sum_to_shape(sums.up_bias, {H}));
     weights_.down_bias.add_gradient(sum_to_shape(sums.down_bias, {D}));
-    normed_.hand_over(sums.gain, sums.bias);
+    normed_.flush_gradients(sums.gain, sums.bias);
   }
 
   HiddenTiles n_;
   NormalizedRows normed_;
   MLPWeights weights_;
-  Storage hidden_;  // (rows, H): arguments of gelu, if they are kept
+  Storage hidden_;  // (rows, H): arguments of gelu, if kept
 };
 
 void require_shapes(const Var& x, const RowNorm& norm, const MLPWeights& weights) {
@@ -188,7 +185,7 @@ void require_shapes(const Var& x, const RowNorm& norm, const MLPWeights& weights
 Var feed_forward(const Var& x, const RowNorm& norm, const MLPWeights& weights, bool in_blocks) {
   require_shapes(x, norm, weights);
   const auto& [up, up_bias, down, down_bias] = weights;
-  if (row_count(x.shape()) < fewest_rows_of_blocks || !in_blocks)
+  if (row_count(x.shape()) < min_rows_for_blocks || !in_blocks)
     return affine_add(x, affine_gelu(norm.apply(x), up, up_bias), down, down_bias);
   const std::vector<Var> inputs{x, norm.gain, norm.bias, up, up_bias, down, down_bias};
   const auto op = std::make_shared<FeedForward>(x, norm, weights,

@@ -5,7 +5,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// What a gate lets through, and its slope, given b and sigmoid(b).
+/// A gate's factor and slope, given b and sigmoid(b).
 struct SigmoidGate {
   static real open(real, real s) { return s; }
   static real slope(real, real s) { return s * (1 - s); }

@@ -7,13 +7,12 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Quantiles that are worth a task: a few microseconds each.
+/// Quantiles per task, a few microseconds each.
 constexpr std::size_t quantile_grain = 64;
 
-/// Elements that are worth a task.
 constexpr std::size_t spline_grain = 1024;
 
-/// Which row of knots each element of x uses.
+/// Returns the row of knots of each element of x.
 std::vector<std::size_t> rows_of(const Shape& x, const Shape& knots) {
   const Shape batch = without_last(knots);
   const BroadcastWalk walk(x, {&batch});
@@ -38,8 +37,7 @@ struct Knots {
   }
 };
 
-/// Gradients of all inputs; those of the knots are per row, in double, in the order of the
-/// elements.
+/// Gradients of all inputs; those of the knots per row, in double, in the order of the elements.
 struct SplineGradients {
   Tensor x;
   std::vector<double> knot_x, knot_y, slope;

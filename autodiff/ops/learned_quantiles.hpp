@@ -1,16 +1,15 @@
 #pragma once
-/// Quantile functions that are learned: noise goes in, a point of a distribution comes out.
+/// Learned quantile functions: map noise to samples of a distribution.
 
 #include <bochner/autodiff/tape.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// y = ln of the x with P(shape, x) = Phi(score): the quantile of Gamma(shape, 1) at the
-/// probability of a normal score. shape > 0 broadcasts to score; no gradient to the score. (..),
-/// (..) -> (..)
+/// Returns ln x with P(shape, x) = Phi(score), the log quantile of Gamma(shape, 1). shape > 0
+/// broadcasts to score; no gradient of the score. (..), (..) -> (..)
 Var log_gamma_quantile(const Var& shape, const Tensor& score);
 
-/// Piecewise y = rational quadratic through (knot_x, knot_y) with these slopes at the knots; y = x
+/// Evaluates a monotone rational-quadratic spline through (knot_x, knot_y) with these slopes; y = x
 /// outside [first knot, last knot]. Knots ascend, slopes are positive, and the ends should lie on y
 /// = x with slope 1. The knots' leading axes broadcast to x. (..), (.., K), (.., K), (.., K) ->
 /// (..). Durkan et al., "Neural spline flows", 2019.

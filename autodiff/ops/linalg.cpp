@@ -16,7 +16,7 @@ bool broadcasts(const Shape& a, const Shape& b) {
   return true;
 }
 
-/// For each entry of `batch` in order, the number of the operand's matrix that it reads.
+/// Returns for each entry of `batch` in order the index of the operand's matrix.
 Entries entries_of(const Shape& operand, const Shape& batch) {
   Entries entries{0};
   const std::size_t offset = batch.size() - operand.size();
@@ -33,7 +33,7 @@ Entries entries_of(const Shape& operand, const Shape& batch) {
   return entries;
 }
 
-/// Matrices, how large each is as it is read, and which of them each entry of the batch reads.
+/// Matrices, their size as read, and which one each batch entry reads.
 struct Factor {
   const real* data;
   std::size_t rows, columns;
@@ -49,7 +49,7 @@ struct Factor {
   }
 };
 
-/// The shapes of one call: y[e] (M, N) = op(a[a_entries[e]]) op(b[b_entries[e]]).
+/// Shapes of one call: y[e] (M, N) = op(a[a_entries[e]]) op(b[b_entries[e]]).
 struct Plan {
   Transpose transpose_a, transpose_b;
   Shape shape;
@@ -75,7 +75,7 @@ Plan make_plan(const char* op, Transpose transpose_a, Transpose transpose_b, con
   plan.shape.push_back(M);
   plan.shape.push_back(N);
   if (!ta && element_count(b_batch) == 1) {
-    plan.M *= element_count(batch);  // a right factor for all rows: one product
+    plan.M *= element_count(batch);  // one right factor for all rows: one product
   } else {
     plan.a_entries = entries_of(a_batch, batch);
     plan.b_entries = entries_of(b_batch, batch);
@@ -84,7 +84,7 @@ Plan make_plan(const char* op, Transpose transpose_a, Transpose transpose_b, con
   return plan;
 }
 
-/// c[e] = op(x[e]) op(y[e]) + beta c[e], row tiles of all entries in parallel.
+/// Computes c[e] = op(x[e]) op(y[e]) + beta c[e], row tiles of all entries in parallel.
 void multiply(const Factor& x, const Factor& y, real beta, real* c) {
   const std::size_t M = x.rows, K = x.columns, N = y.columns;
   const std::size_t tiles = ceil_div(M, product_row_tile);
@@ -96,8 +96,7 @@ void multiply(const Factor& x, const Factor& y, real beta, real* c) {
   });
 }
 
-/// Adds op(x[e]) op(y[e]) to the gradient of the matrix that entry e read, over which `entries` may
-/// broadcast.
+/// Adds op(x[e]) op(y[e]) to the gradient of the matrix that entry e read; `entries` may broadcast.
 void add_product(const Var& v, const Factor& x, const Factor& y, const Entries& entries) {
   const std::size_t M = x.rows, K = x.columns, N = y.columns;
   const std::size_t targets = M * N == 0 ? 0 : v.size() / (M * N);
@@ -143,8 +142,8 @@ Var matrix_product(const char* op, Transpose transpose_a, Transpose transpose_b,
                 [a, b, plan = std::move(plan)](Tensor& g) { add_gradients(plan, a, b, g); });
 }
 
-/// y[:, h, :] = x[:, h, :] op(w[h]) + beta y[:, h, :] for (rows, H, D) to (rows, H, E); heads are
-/// read in place, through the leading dimension.
+/// Computes y[:, h, :] = x[:, h, :] op(w[h]) + beta y[:, h, :] in place. (rows, H, D) -> (rows, H,
+/// E)
 void multiply_heads(Transpose transpose, std::size_t rows, std::size_t H, std::size_t D,
                     std::size_t E, const real* x, const real* w, real beta, real* y) {
   const std::size_t tiles = ceil_div(rows, product_row_tile);
@@ -157,7 +156,7 @@ void multiply_heads(Transpose transpose, std::size_t rows, std::size_t H, std::s
   });
 }
 
-/// dw[h] (m, d) += g[:, h, :]^T x[:, h, :]
+/// Adds dw[h] (m, d) += g[:, h, :]^T x[:, h, :].
 void accumulate_heads(std::size_t rows, std::size_t H, std::size_t m, std::size_t d, const real* g,
                       const real* x, real* dw) {
   const std::size_t chunk = product_reduction_chunk, terms = ceil_div(rows, chunk);

@@ -5,7 +5,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Mean over the elements of value(x, t), whose derivative to x is slope(x, t); 0 of no elements.
+/// Returns the mean of value(x, t), with derivative slope(x, t) by x; 0 if empty.
 template <class Value, class Slope>
 Var mean_loss(const char* op, const Var& x, const Tensor& targets, const Value& value,
               const Slope& slope) {

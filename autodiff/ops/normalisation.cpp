@@ -17,8 +17,8 @@ Tensor normalized(const Var& x, const RowNorm& norm, RowStatistics& statistics) 
   return y;
 }
 
-/// kernel(i, row) turns row i of g, the gradient of an op's output, into the gradient of its input
-/// x of the same shape; rows are added to x's while in cache, or moved there in the end.
+/// Calls kernel(i, row) to turn row i of g, the output gradient, into that of x of the same shape;
+/// rows are added to x's gradient while in cache, or g is moved there at the end.
 template <class Kernel>
 void rows_backward(const Var& x, Tensor& g, std::size_t grain, const Kernel& kernel) {
   const bool adding = x.has_gradient();
@@ -26,10 +26,10 @@ void rows_backward(const Var& x, Tensor& g, std::size_t grain, const Kernel& ker
   const std::size_t D = g.shape().back();
   Scratch<real> copies(D);
   parallel_each(row_count(g.shape()), grain, [&, rows = g.data()](std::size_t i) {
-    prefetch_behind(rows + i * D, D);
+    prefetch_ahead(rows + i * D, D);
     if (!adding) return kernel(i, rows + i * D);
-    prefetch_behind(sum + i * D, D);
-    real* row = copies.local();  // what is not written need not leave the caches
+    prefetch_ahead(sum + i * D, D);
+    real* row = copies.local();  // rows that are not written need not leave the caches
     std::copy_n(rows + i * D, D, row);
     kernel(i, row);
     for (std::size_t j = 0; j < D; ++j) sum[i * D + j] += row[j];
@@ -37,7 +37,7 @@ void rows_backward(const Var& x, Tensor& g, std::size_t grain, const Kernel& ker
   if (!adding) x.add_gradient(std::move(g));
 }
 
-/// fill_hat(i, hat) gives row i of xhat = (x - mean) * rstd.
+/// Computes all gradients; fill_hat(i, hat) gives row i of xhat = (x - mean) * rstd.
 template <class FillHat>
 void backward(const Var& x, const RowNorm& norm, const RowStatistics& statistics,
               const FillHat& fill_hat, Tensor& g) {
@@ -58,16 +58,16 @@ void backward(const Var& x, const RowNorm& norm, const RowStatistics& statistics
   add_columns(norm.bias, bias_sums);
 }
 
-/// xhat from the input.
+/// Returns xhat computed from the input.
 auto hat_of_input(const Var& x, const RowStatistics& statistics) {
   return [x = x.data(), &statistics, D = x.value().shape().back()](std::size_t i, real* hat) {
     standardize_row(D, i, x + i * D, statistics, hat);
   };
 }
 
-/// Whether xhat = (y - bias) / gain loses no more than a few bits. Then the input need not be kept,
-/// and the output is there anyway: the next op has it.
-bool output_tells_hat(const Var& gain, const Var& bias) {
+/// Returns whether xhat = (y - bias) / gain loses at most a few bits. Then the output, which the
+/// next op keeps anyway, replaces the input.
+bool output_determines_hat(const Var& gain, const Var& bias) {
   const real *gains = gain.data(), *biases = bias.data();
   std::size_t too_small = 0;
   for (std::size_t j = 0, D = gain.size(); j < D; ++j)
@@ -77,7 +77,7 @@ bool output_tells_hat(const Var& gain, const Var& bias) {
 
 Var record_layer_norm(const Var& x, const RowNorm& norm, RowStatistics statistics, Tensor y) {
   const auto& [gain, bias, epsilon] = norm;
-  if (!output_tells_hat(gain, bias)) {
+  if (!output_determines_hat(gain, bias)) {
     return record("layer_norm", std::move(y), {x, gain, bias},
                   [=, statistics = std::move(statistics)](Tensor& g) {
                     backward(x, norm, statistics, hat_of_input(x, statistics), g);
@@ -90,15 +90,15 @@ Var record_layer_norm(const Var& x, const RowNorm& norm, RowStatistics statistic
                   const real *gain = norm.gain.data(), *bias = norm.bias.data();
                   const auto hat_of_output = [&](std::size_t i, real* __restrict hat) {
                     const real* row = y.data() + i * D;
-                    prefetch_behind(row, D);
+                    prefetch_ahead(row, D);
                     for (std::size_t j = 0; j < D; ++j) hat[j] = (row[j] - bias[j]) / gain[j];
                   };
                   backward(x, norm, statistics, hat_of_output, g);
                 });
 }
 
-/// forward_row(x row, D, y row) of all rows; backward_row(y row, D, g row) turns each row of the
-/// output's gradient into that of the input.
+/// Applies forward_row(x row, D, y row) to all rows; backward_row(y row, D, g row) turns each row
+/// of the output gradient into the input gradient.
 template <class Forward, class Backward>
 Var map_rows(const char* op, const Var& x, const Forward& forward_row,
              const Backward& backward_row) {
@@ -115,7 +115,7 @@ Var map_rows(const char* op, const Var& x, const Forward& forward_row,
 }
 
 void softmax_row(const real* x, std::size_t D, real* y) {
-  const real largest = max_of_numbers(x, D);  // a NaN is in the sum
+  const real largest = max_of_numbers(x, D);  // sum is NaN if an element is
   for (std::size_t j = 0; j < D; ++j) y[j] = exponential_below(x[j], largest);
   const real factor = 1 / sum_row(y, D);
   for (std::size_t j = 0; j < D; ++j) y[j] *= factor;
@@ -142,7 +142,7 @@ void normalize_row(const RowNorm& norm, std::size_t i, const real* __restrict x,
                    RowStatistics& statistics, real* __restrict y) {
   const std::size_t D = norm.gain.size();
   const real* __restrict gain = norm.gain.data();
-  prefetch_behind(x, D);
+  prefetch_ahead(x, D);
   const real mean = norm.is_centred() ? sum_row(x, D) / real(D) : real(0);
   const real rstd = 1 / std::sqrt(spread_row(x, D, mean) / real(D) + norm.epsilon);
   statistics.mean.data()[i] = mean;
@@ -158,7 +158,7 @@ void normalize_row(const RowNorm& norm, std::size_t i, const real* __restrict x,
 void standardize_row(std::size_t D, std::size_t i, const real* __restrict x,
                      const RowStatistics& statistics, real* __restrict hat) {
   const real mean = statistics.mean.data()[i], rstd = statistics.rstd.data()[i];
-  prefetch_behind(x, D);
+  prefetch_ahead(x, D);
   for (std::size_t j = 0; j < D; ++j) hat[j] = (x[j] - mean) * rstd;
 }
 
@@ -203,7 +203,7 @@ void NormalizedRows::backward(std::size_t begin, std::size_t count, real* __rest
   }
 }
 
-void NormalizedRows::hand_over(const Tensor& gain_sums, const Tensor& bias_sums) const {
+void NormalizedRows::flush_gradients(const Tensor& gain_sums, const Tensor& bias_sums) const {
   norm_.gain.add_gradient(sum_to_shape(gain_sums, {D_}));
   if (norm_.is_centred()) norm_.bias.add_gradient(sum_to_shape(bias_sums, {D_}));
 }

@@ -10,14 +10,13 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Rows (D) to `maps` rows (E).
+/// Tiles of rows (D) to `maps` rows (E).
 struct MapTiles : RowTiles {
   std::size_t D, E, maps;
   MapTiles(std::size_t rows, std::size_t D, std::size_t E, std::size_t maps)
       : RowTiles(rows, D, maps * E), D(D), E(E), maps(maps) {}
 };
 
-/// Rows of one tile, in the worker's scratch memory.
 struct MapTile {
   real *normed, *gradient;  // (rows, D)
   real* product;            // (rows, E)
@@ -30,7 +29,7 @@ struct MapTile {
   }
 };
 
-/// Their outputs' gradients arrive one by one.
+/// Shared state of the outputs, whose gradients arrive one by one.
 class NormedAffines {
  public:
   NormedAffines(const Var& x, const RowNorm& norm, const std::vector<LinearMap>& maps)
@@ -53,7 +52,7 @@ class NormedAffines {
           real* to = y[m].data() + block.begin * n_.E;
           const Upcoming next[] = {
               {normed_.input(block.begin + block.count), m == 0 ? block.following : 0, n_.D, n_.D}};
-          real* product = factors[m].wants_cache() ? tile.product : to;
+          real* product = factors[m].prefers_cached_results() ? tile.product : to;
           factors[m].multiply(block.count, tile.normed, n_.D, 0, product, n_.E, next);
           add_to_rows(maps_[m].bias.data(), product, n_.E, block.count, to);
         }
@@ -63,7 +62,7 @@ class NormedAffines {
 
   void receive(std::size_t map, Tensor&& gradient) { gradients_[map] = std::move(gradient); }
 
-  /// Once all that will arrive is there.
+  /// Runs once the gradients of all used outputs have arrived.
   void backward() {
     const std::size_t rows = n_.rows, D = n_.D, E = n_.E, maps = n_.maps;
     for (Tensor& each : gradients_) {
@@ -94,12 +93,12 @@ class NormedAffines {
                        {&norm_sums[0](index, 0), &norm_sums[1](index, 0)});
     };
     accumulate_products({1, n_.count(), D, maps * E, n_.size, all.data(), 0, maps * E}, add_tile);
-    normed_.hand_over(norm_sums[0], norm_sums[1]);
-    hand_over(all, sum_to_shape(bias_sums, {maps * E}));
+    normed_.flush_gradients(norm_sums[0], norm_sums[1]);
+    flush_gradients(all, sum_to_shape(bias_sums, {maps * E}));
   }
 
  private:
-  /// They cannot be moved.
+  /// A deque, because PackedFactor cannot be moved.
   std::deque<PackedFactor> packed(Transpose transpose) const {
     const std::size_t rows = n_.rows, D = n_.D, E = n_.E;
     const bool flips = transpose == transposed;
@@ -109,7 +108,7 @@ class NormedAffines {
     return factors;
   }
 
-  /// The gradient of normalised rows from those of all maps.
+  /// Computes the gradient of the normalised rows from those of all maps.
   void sum_maps(const RowBlock& block, const std::deque<PackedFactor>& factors, real* to,
                 real* bias_sums) const {
     for (std::size_t m = 0; m < n_.maps; ++m) {
@@ -120,7 +119,7 @@ class NormedAffines {
     }
   }
 
-  void hand_over(const Tensor& all, const Tensor& bias_sums) const {
+  void flush_gradients(const Tensor& all, const Tensor& bias_sums) const {
     const std::size_t E = n_.E;
     for (std::size_t m = 0; m < n_.maps; ++m) {
       Tensor w = uninitialized({n_.D, E}), bias = uninitialized({E});
@@ -142,7 +141,7 @@ class NormedAffines {
 void require_shapes(const Var& x, const RowNorm& norm, const std::vector<LinearMap>& maps,
                     const Shape& shape) {
   norm.require_width("normed_affines", x);
-  require(!maps.empty(), "normed_affines", "needs a map or more");
+  require(!maps.empty(), "normed_affines", "needs at least one map");
   for (const auto& [w, bias] : maps) {
     require(w.rank() == 2 && w.dim(1) > 0 && w.shape() == maps[0].w.shape() &&
                 bias.shape() == Shape{w.dim(1)} && w.dim(0) == x.dim(-1) &&
@@ -152,7 +151,7 @@ void require_shapes(const Var& x, const RowNorm& norm, const std::vector<LinearM
   }
 }
 
-/// The outputs of one op: gradients wait at the first of them, the last in the backward pass.
+/// Records the outputs; gradients wait at the first one, which the backward pass reaches last.
 std::vector<Var> record_outputs(const std::shared_ptr<NormedAffines>& op, std::vector<Tensor> y,
                                 const std::vector<Var>& inputs) {
   std::vector<Var> outputs{record("normed_affines", std::move(y[0]), inputs, [op](Tensor& g) {
@@ -174,7 +173,7 @@ std::vector<Var> record_outputs(const std::shared_ptr<NormedAffines>& op, std::v
 std::vector<Var> normed_affines(const Var& x, const RowNorm& norm,
                                 const std::vector<LinearMap>& maps, const Shape& shape) {
   require_shapes(x, norm, maps, shape);
-  if (row_count(x.shape()) < fewest_rows_of_blocks) {
+  if (row_count(x.shape()) < min_rows_for_blocks) {
     const Var rows = norm.apply(x);
     std::vector<Var> y;
     for (const auto& [w, bias] : maps) y.push_back(affine(rows, w, bias, shape));

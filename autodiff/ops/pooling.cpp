@@ -27,8 +27,8 @@ Tensor pool_output(const Var& x, const SlidingWindow& window) {
   return zeros(shape);
 }
 
-/// body(target, tap, place) for what targets 0 to count - 1 see: fill(target, places) as of
-/// SlidingWindow. A target is handled by one task, its taps in order.
+/// Calls body(target, tap, place) for what targets 0 .. count - 1 see; fill(target, places) as in
+/// SlidingWindow. One task per target, taps in order.
 template <class Fill, class Body>
 void for_each_seen(std::size_t count, std::size_t taps, std::size_t C, const Fill& fill,
                    const Body& body) {
@@ -56,7 +56,7 @@ void for_each_window_that_sees(const SlidingWindow& window, std::size_t C, const
       [&](std::size_t i, std::size_t* windows) { window.seeing(i, windows); }, body);
 }
 
-/// How many places a window sees, as a factor.
+/// Returns 1 / number of positions of each window.
 std::vector<real> parts_of_windows(const SlidingWindow& window) {
   std::vector<real> parts(window.windows(), real(0));
   for_each_seen_by_windows(window, 1,

@@ -9,12 +9,11 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Which axes of an array go, and what remains.
 struct Reduction {
   std::vector<bool> reduced;
-  Shape kept_shape;       ///< of the rank of the array, with 1 for each reduced axis
+  Shape kept_shape;       ///< shape with size 1 for each reduced axis
   Shape shape;            ///< of the result
-  std::size_t count = 1;  ///< elements behind each element of the result
+  std::size_t count = 1;  ///< input elements per result element
 };
 
 Reduction reduction_of(const char* op, const Shape& shape, const Axes& axes, Keep keep_axes) {
@@ -22,7 +21,7 @@ Reduction reduction_of(const char* op, const Shape& shape, const Axes& axes, Kee
   reduction.reduced.assign(shape.size(), axes.empty());
   for (int axis : axes) {
     const std::size_t index = normalize_axis(op, axis, shape.size());
-    require(!reduction.reduced[index], op, "axis ", axis, " is given twice");
+    require(!reduction.reduced[index], op, "axis ", axis, " is repeated");
     reduction.reduced[index] = true;
   }
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {
@@ -36,15 +35,14 @@ Reduction reduction_of(const char* op, const Shape& shape, const Axes& axes, Kee
   return reduction;
 }
 
-/// The same of at least one element.
+/// Returns reduction_of(); throws if there are no elements to reduce.
 Reduction filled_reduction_of(const char* op, const Shape& shape, const Axes& axes,
                               Keep keep_axes) {
   const Reduction reduction = reduction_of(op, shape, axes, keep_axes);
-  require(reduction.count > 0, op, "of no elements: x ", shape);
+  require(reduction.count > 0, op, "needs at least one element: x ", shape);
   return reduction;
 }
 
-/// y = factor * sum of x.
 Var scaled_sum(const char* op, const Var& x, const Reduction& reduction, real factor) {
   Tensor y = uninitialized(reduction.shape);
   sum_axes(x.value(), reduction.reduced, y.data());
@@ -57,8 +55,8 @@ Var scaled_sum(const char* op, const Var& x, const Reduction& reduction, real fa
                 });
 }
 
-/// A reduction given by value(row, count) and slope(row, count, y, g, dx) of contiguous rows; other
-/// axes are moved to the end and back.
+/// Records a reduction by value(row, count) and slope(row, count, y, g, dx) of contiguous rows;
+/// permutes other axes to the end and back.
 template <class Value, class Slope>
 Var row_reduction(const char* op, const Var& x, const Reduction& reduction, const Value& value,
                   const Slope& slope) {
@@ -82,15 +80,14 @@ Var row_reduction(const char* op, const Var& x, const Reduction& reduction, cons
   });
 }
 
-/// The largest where it is not finite, and then NaN if there is one, which max_row() sees.
+/// Returns the maximum if it is not finite, NaN if an element is, which max_row() detects.
 real log_sum_exp(const real* x, std::size_t n) {
   if (n == 0) return -std::numeric_limits<real>::infinity();
   const LogSumExp total = log_sum_exp_row(x, n);
   return std::isfinite(total.largest) ? total.largest + total.log_sum : max_row(x, n);
 }
 
-/// Of sum(x, count) of parts of a long row, joined in double: in one run of floats a sum loses what
-/// is added to it.
+/// Returns the mean of sum(x, count) over parts of a row, joined in double: floats lose terms.
 template <class Sum>
 real mean_of_parts(const real* x, std::size_t n, const Sum& sum) {
   constexpr std::size_t longest = 1024, of_long = 256;

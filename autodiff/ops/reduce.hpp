@@ -5,25 +5,25 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// Of one, or several: -1, {0, 1}.
+/// One or several axes: -1, {0, 1}.
 struct Axes : std::vector<int> {
   using std::vector<int>::vector;
   Axes(int axis) : std::vector<int>{axis} {}
 };
-/// Whether reduced axes stay with size 1.
+/// Whether reduced axes are kept with size 1.
 enum class Keep { no, yes };
 inline constexpr Keep keep = Keep::yes;
 
-/// Sum over the axes. (..) -> (..)
+/// Returns the sum over the axes. (..) -> (..)
 Var sum(const Var& x, const Axes& axes = {}, Keep keep_axes = Keep::no);
-/// Mean over the axes. (..) -> (..)
+/// Returns the mean over the axes. (..) -> (..)
 Var mean(const Var& x, const Axes& axes = {}, Keep keep_axes = Keep::no);
-/// Largest element over the axes; the first of equal ones receives the gradient; NaN propagates.
-/// (..) -> (..)
+/// Returns the maximum over the axes; ties give the gradient to the first; NaN propagates. (..) ->
+/// (..)
 Var max(const Var& x, const Axes& axes = {}, Keep keep_axes = Keep::no);
-/// ln sum e^x over the axes, without overflow. (..) -> (..)
+/// Returns ln sum e^x over the axes, without overflow. (..) -> (..)
 Var logsumexp(const Var& x, const Axes& axes = {}, Keep keep_axes = Keep::no);
-/// Mean squared deviation from the mean over the axes (divisor n). (..) -> (..)
+/// Returns the variance over the axes (divisor n). (..) -> (..)
 Var variance(const Var& x, const Axes& axes = {}, Keep keep_axes = Keep::no);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

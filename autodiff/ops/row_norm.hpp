@@ -1,20 +1,20 @@
 #pragma once
-/// Layer norm and RMS norm row by row: what ops that normalise in passing are made of.
+/// Layer norm and RMS norm row by row, for ops that include a normalisation.
 
 #include <bochner/autodiff/ops/normalisation.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// Per row what turns x into xhat = (x - mean) * rstd; those of RMS norm have means of zero.
+/// Mean and rstd per row, xhat = (x - mean) * rstd; RMS norm has means of zero.
 struct RowStatistics {
   Storage mean, rstd;
   explicit RowStatistics(std::size_t rows) : mean(rows), rstd(rows) {}
 };
 
-/// y = xhat * gain + bias for row i, whose statistics are stored. (D) -> (D)
+/// Computes y = xhat * gain + bias for row i and stores its statistics. (D) -> (D)
 void normalize_row(const RowNorm& norm, std::size_t i, const real* x, RowStatistics& statistics,
                    real* y);
-/// xhat of row i. (D) -> (D)
+/// Computes xhat of row i from stored statistics. (D) -> (D)
 void standardize_row(std::size_t D, std::size_t i, const real* x, const RowStatistics& statistics,
                      real* hat);
 
@@ -22,27 +22,26 @@ void standardize_row(std::size_t D, std::size_t i, const real* x, const RowStati
 struct RowNormSums {
   real *gain, *bias;
 };
-/// g, the gradient of y, becomes that of x; g * xhat and g are added to the sums. `scaled`: a
-/// scratch row. (D)
+/// Turns y's gradient g into x's; adds g * xhat and g to the sums. `scaled` is scratch. (D)
 void normalize_row_backward(const RowNorm& norm, const real* hat, real rstd, real* g, real* scaled,
                             const RowNormSums& sums);
 
-/// Normalised rows of x (rows, D), a few at a time and not all at once.
+/// Normalised rows of x (rows, D), computed a few at a time.
 class NormalizedRows {
  public:
   NormalizedRows(const Var& x, const RowNorm& norm)
       : x_(x), norm_(norm), D_(norm.gain.size()), statistics_(row_count(x.shape())) {}
   const real* input(std::size_t i) const { return x_.data() + i * D_; }
-  /// Rows from `begin` on, whose statistics are kept. (count, D)
+  /// Computes rows from `begin` on and stores their statistics. (count, D)
   void compute(std::size_t begin, std::size_t count, real* to);
-  /// The same again.
+  /// Computes rows again from the stored statistics.
   void recompute(std::size_t begin, std::size_t count, real* to) const;
-  /// From the gradient of these rows (count, D), which it uses up, to that of x, which it adds to
-  /// `to` or stores there. `scratch`: (2, D).
+  /// Turns the gradient of these rows (count, D), which it overwrites, into that of x, which it
+  /// adds to `to` or stores there. `scratch`: (2, D).
   void backward(std::size_t begin, std::size_t count, real* gradient, real* scratch, bool adds,
                 real* to, const RowNormSums& sums) const;
-  /// Sums of parts (parts, D) of the gradients of gain and bias.
-  void hand_over(const Tensor& gain_sums, const Tensor& bias_sums) const;
+  /// Adds the partial sums (parts, D) to the gradients of gain and bias.
+  void flush_gradients(const Tensor& gain_sums, const Tensor& bias_sums) const;
 
  private:
   Var x_;

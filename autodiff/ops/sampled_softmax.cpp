@@ -10,24 +10,24 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Columns of weights that are gathered at a time: their rows stay in cache.
+/// Columns of weights gathered at a time: their rows stay in cache.
 constexpr std::size_t channel_block = 8;
 
-/// What the rows of x are held against: U noise classes, and their own label behind them.
-struct Contrast {
+/// Candidate classes of the rows of x: U noise classes, then the row's own label.
+struct Candidates {
   const char* op;
   std::size_t rows, D, V, U;
   std::vector<std::int32_t> labels;
   std::vector<std::int32_t> classes;
   std::vector<real> counts, log_rates, label_log_rates;
-  real share = 0;                                 ///< of a label that counts in the mean
+  real share = 0;                                 ///< weight of a label in the mean
   Tensor noise_weights = {}, label_weights = {};  // (D, U), (rows, D)
-  Tensor slopes = {};  // (rows, U + 1): logits, then the derivatives of the mean loss by them
+  Tensor slopes = {};  // (rows, U + 1): logits, then derivatives of the mean loss
 
   bool counts_row(std::size_t i) const { return labels[i] != -1; }
-  /// The class whose weights stand for a label; those of rows that do not count are of no matter.
+  /// Returns the class whose weights are gathered for row i; any class if its label is ignored.
   std::size_t label(std::size_t i) const { return std::size_t(std::max(0, labels[i])); }
-  /// Where the label is among the noise, U if it is not.
+  /// Returns the index of the label among the noise, U if absent.
   std::size_t hit(std::size_t i) const {
     const auto found = std::lower_bound(classes.begin(), classes.end(), labels[i]);
     return found != classes.end() && *found == labels[i] ? found - classes.begin() : U;
@@ -45,7 +45,7 @@ void require_inputs(const char* op, const Var& x, const Var& w, const Var& bias,
           op, "labels must be (..) for x (.., D): x ", x.shape(), ", labels ", labels.shape);
   require(!noise.classes.empty() && noise.counts.size() == noise.classes.size() &&
               noise.log_rates.size() == w.dim(1),
-          op, "noise must have a count for each of its classes, ", noise.classes.size(),
+          op, "noise must have one count per class, ", noise.classes.size(),
           ", and a rate for each of w ", w.shape());
 }
 
@@ -54,27 +54,27 @@ std::int32_t checked(const char* op, const char* what, std::int32_t index,
   const std::size_t V = noise.log_rates.size();
   require(index >= 0 && std::size_t(index) < V, op, what, " ", index, " is not in [0, ", V, ")");
   require(std::isfinite(noise.log_rates[std::size_t(index)]), op, what, " ", index,
-          " has no finite rate as noise");
+          " must have a finite log rate in the noise");
   return index;
 }
 
-Contrast contrast_of(const char* op, const Var& x, const Var& w, const Var& bias,
-                     const Indices& labels, const NoiseClasses& noise) {
+Candidates candidates_of(const char* op, const Var& x, const Var& w, const Var& bias,
+                         const Indices& labels, const NoiseClasses& noise) {
   require_inputs(op, x, w, bias, labels, noise);
-  Contrast all{op,
-               labels.values.size(),
-               w.dim(0),
-               w.dim(1),
-               noise.classes.size(),
-               labels.values,
-               noise.classes,
-               {},
-               {},
-               {}};
+  Candidates all{op,
+                 labels.values.size(),
+                 w.dim(0),
+                 w.dim(1),
+                 noise.classes.size(),
+                 labels.values,
+                 noise.classes,
+                 {},
+                 {},
+                 {}};
   for (std::size_t u = 0; u < all.U; ++u) {
     const std::int32_t index = checked(op, "noise", noise.classes[u], noise);
-    require(u == 0 || noise.classes[u - 1] < index, op, "noise must ascend: ", index, " follows ",
-            u == 0 ? 0 : noise.classes[u - 1]);
+    require(u == 0 || noise.classes[u - 1] < index, op, "noise classes must ascend: ", index,
+            " follows ", u == 0 ? 0 : noise.classes[u - 1]);
     all.counts.push_back(real(noise.counts[u]));
     all.log_rates.push_back(real(noise.log_rates[std::size_t(index)]));
   }
@@ -87,8 +87,8 @@ Contrast contrast_of(const char* op, const Var& x, const Var& w, const Var& bias
   return all;
 }
 
-/// The columns of w that are needed: (D, U) of the noise, (rows, D) of the labels.
-void gather_weights(Contrast& all, const real* w) {
+/// Gathers the needed columns of w: (D, U) of the noise, (rows, D) of the labels.
+void gather_weights(Candidates& all, const real* w) {
   const std::size_t D = all.D, V = all.V, U = all.U;
   all.noise_weights = uninitialized({D, U});
   all.label_weights = uninitialized({all.rows, D});
@@ -102,11 +102,11 @@ void gather_weights(Contrast& all, const real* w) {
   });
 }
 
-/// Sum over the rows of row_loss(i, logits (U + 1)), which makes slopes of the logits in place;
-/// those of the noise come with `shift` (U).
+/// Returns the sum over rows of row_loss(i, logits (U + 1)), which replaces logits by slopes; noise
+/// logits are shifted by `shift` (U).
 template <class RowLoss>
-double forward(Contrast& all, const Var& x, const Var& w, const Var& bias, std::vector<real> shift,
-               const RowLoss& row_loss) {
+double forward(Candidates& all, const Var& x, const Var& w, const Var& bias,
+               std::vector<real> shift, const RowLoss& row_loss) {
   gather_weights(all, w.data());
   const std::size_t D = all.D, U = all.U, ld = U + 1;
   all.slopes = uninitialized({all.rows, ld});
@@ -130,7 +130,7 @@ double forward(Contrast& all, const Var& x, const Var& w, const Var& bias, std::
   });
 }
 
-void add_input_gradient(const Contrast& all, const Var& x) {
+void add_input_gradient(const Candidates& all, const Var& x) {
   const std::size_t D = all.D, U = all.U, ld = U + 1;
   const GradientTarget dx(x);
   parallel_for(all.rows, product_row_tile, [&](std::size_t begin, std::size_t end) {
@@ -146,8 +146,8 @@ void add_input_gradient(const Contrast& all, const Var& x) {
   });
 }
 
-/// Adds to the columns of the classes that were seen; those of the others stay as they are.
-void add_weight_gradient(const Contrast& all, const Var& x, const Var& w) {
+/// Adds to the gradient columns of the classes used; others stay untouched.
+void add_weight_gradient(const Candidates& all, const Var& x, const Var& w) {
   const std::size_t D = all.D, V = all.V, U = all.U, ld = U + 1, tile = product_reduction_chunk;
   Tensor of_noise = zeros({D, U});
   accumulate_products({1, ceil_div(all.rows, tile), D, U, tile, of_noise.data(), 0, U},
@@ -170,7 +170,7 @@ void add_weight_gradient(const Contrast& all, const Var& x, const Var& w) {
   });
 }
 
-void add_bias_gradient(const Contrast& all, const Var& bias) {
+void add_bias_gradient(const Candidates& all, const Var& bias) {
   const std::size_t U = all.U, ld = U + 1;
   std::vector<real> sums(ld);
   accumulate_columns(all.slopes.data(), all.rows, ld, sums.data());
@@ -179,30 +179,31 @@ void add_bias_gradient(const Contrast& all, const Var& bias) {
   for (std::size_t i = 0; i < all.rows; ++i) db[all.label(i)] += all.slopes.data()[i * ld + U];
 }
 
-/// Of a constant that is subtracted from all logits.
-void add_shift_gradient(const Contrast& all, const Var& shift) {
+/// Adds the gradient of a constant subtracted from all logits.
+void add_shift_gradient(const Candidates& all, const Var& shift) {
   Tensor sum = uninitialized({1});
   sum_axes(all.slopes, {true, true}, sum.data());
   shift.add_gradient(Tensor(-sum));
 }
 
-/// The mean of x, w, bias and, if there is one, what is subtracted from all logits.
-Var recorded(Contrast all, double sum, const std::vector<Var>& inputs) {
+/// Records the mean loss of x, w, bias and, if present, the constant subtracted from all logits.
+Var recorded(Candidates all, double sum, const std::vector<Var>& inputs) {
   const char* op = all.op;
   const real loss = real(sum * double(all.share));
-  std::vector<Var> kept = inputs;
-  kept[1] = inputs[1].gradient_only(), kept.back() = inputs.back().gradient_only();
+  std::vector<Var> saved = inputs;
+  saved[1] = inputs[1].gradient_only(), saved.back() = inputs.back().gradient_only();
   return record(op, filled({}, loss), inputs,
-                [all = std::move(all), kept = std::move(kept)](Tensor& g) mutable {
+                [all = std::move(all), saved = std::move(saved)](Tensor& g) mutable {
                   scale_in_place(all.slopes.data(), all.slopes.size(), g.data()[0]);
-                  if (kept[0].needs_gradient()) add_input_gradient(all, kept[0]);
-                  if (kept[1].needs_gradient()) add_weight_gradient(all, kept[0], kept[1]);
-                  if (kept[2].needs_gradient()) add_bias_gradient(all, kept[2]);
-                  if (kept.size() > 3 && kept[3].needs_gradient()) add_shift_gradient(all, kept[3]);
+                  if (saved[0].needs_gradient()) add_input_gradient(all, saved[0]);
+                  if (saved[1].needs_gradient()) add_weight_gradient(all, saved[0], saved[1]);
+                  if (saved[2].needs_gradient()) add_bias_gradient(all, saved[2]);
+                  if (saved.size() > 3 && saved[3].needs_gradient())
+                    add_shift_gradient(all, saved[3]);
                 });
 }
 
-/// Sum of counts[u] softplus(x[u]), in blocks.
+/// Returns the sum of counts[u] softplus(x[u]), in blocks.
 double weighted_softplus(const std::vector<real>& counts, const real* x) {
   constexpr std::size_t block = 256;
   double sum = 0;
@@ -220,7 +221,7 @@ double weighted_softplus(const std::vector<real>& counts, const real* x) {
 
 Var sampled_softmax(const Var& x, const Var& w, const Var& bias, const Indices& labels,
                     const NoiseClasses& noise) {
-  Contrast all = contrast_of("sampled_softmax", x, w, bias, labels, noise);
+  Candidates all = candidates_of("sampled_softmax", x, w, bias, labels, noise);
   const std::size_t U = all.U;
   std::vector<real> shift(U);
   for (std::size_t u = 0; u < U; ++u) shift[u] = std::log(all.counts[u]) - all.log_rates[u];
@@ -240,7 +241,7 @@ Var sampled_softmax(const Var& x, const Var& w, const Var& bias, const Indices& 
 Var noise_contrastive(const Var& x, const Var& w, const Var& bias, const Var& log_z,
                       const Indices& labels, const NoiseClasses& noise) {
   require(log_z.shape() == Shape{1}, "noise_contrastive", "log_z must be (1), not ", log_z.shape());
-  Contrast all = contrast_of("noise_contrastive", x, w, bias, labels, noise);
+  Candidates all = candidates_of("noise_contrastive", x, w, bias, labels, noise);
   const std::size_t U = all.U;
   const real z = log_z.data()[0];
   std::vector<real> shift(U), shares(U);

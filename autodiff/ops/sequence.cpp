@@ -7,7 +7,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// cos and sin of every position and pair, (T, d/2) each; phases in double until they are reduced.
+/// cos and sin per position and pair, (T, d/2) each; phases in double until they are reduced.
 struct Angles {
   Tensor cosine, sine;
   Angles(std::size_t T, std::size_t half, std::size_t first, double base)
@@ -43,8 +43,8 @@ Tensor rotate(const Tensor& x, const Angles& angles, real direction) {
   return y;
 }
 
-/// y_t += sum over taps j of w_j x_(t + direction j), where that token exists. direction -1 looks
-/// back, 1 is its adjoint.
+/// Computes y_t += sum over taps j of w_j x_(t + direction j) over existing tokens. Direction -1
+/// looks back, 1 is the adjoint.
 void convolve(const real* x, const real* w, std::size_t rows, std::size_t T, std::size_t D,
               std::size_t taps, int direction, real* y) {
   parallel_rows(rows, taps * D, [=](std::size_t row) {
@@ -59,7 +59,7 @@ void convolve(const real* x, const real* w, std::size_t rows, std::size_t T, std
   });
 }
 
-/// dw_j += sum over tokens of g_t x_(t - j), at most 256 chunks of tokens joined in order.
+/// Adds dw_j += sum over tokens of g_t x_(t - j), at most 256 chunks of tokens joined in order.
 void accumulate_taps(const real* x, const real* g, std::size_t rows, std::size_t T, std::size_t D,
                      std::size_t taps, real* dw) {
   const std::size_t grain = std::max(row_grain(rows, taps * D), ceil_div(rows, 256));

@@ -10,7 +10,7 @@ namespace {
 
 constexpr auto identity = [](real u) { return u; };
 
-/// Elements first <= i < first + count of one axis: a run in each row of an array (outer, row).
+/// Elements first <= i < first + count of one axis: a range in each row of an array (outer, row).
 struct Window {
   std::size_t outer = 1, row, offset, run;
 };
@@ -31,14 +31,12 @@ Shape with_size(Shape shape, std::size_t axis, std::size_t size) {
   return shape;
 }
 
-/// whole[window] = part
 void write_window(const real* part, const Window& window, real* whole) {
   parallel_pieces(window.outer, window.run, [&](std::size_t i, std::size_t j, std::size_t count) {
     std::copy_n(part + i * window.run + j, count, whole + i * window.row + window.offset + j);
   });
 }
 
-/// whole[window] += part
 void add_to_window(const real* part, const Window& window, real* whole) {
   parallel_pieces(window.outer, window.run, [&](std::size_t i, std::size_t j, std::size_t count) {
     const real* from = part + i * window.run + j;
@@ -77,7 +75,7 @@ void require_indices(const Indices& indices, const Shape& table) {
   }
 }
 
-/// table[index[i]] += rows[i]: tasks own columns, so that rows arrive in order.
+/// Adds rows[i] to table[index[i]]; tasks own columns, so that rows are added in order.
 void scatter_add(const Tensor& rows, const std::vector<std::int32_t>& index, Tensor& table) {
   constexpr std::size_t block = 16;
   const std::size_t D = table.shape()[1];
@@ -91,7 +89,7 @@ void scatter_add(const Tensor& rows, const std::vector<std::int32_t>& index, Ten
   });
 }
 
-/// Pieces of `length` elements of a row of n, the first one `offset` elements behind its begin.
+/// Pieces of `length` elements of a row of n, the first one at `offset`.
 struct Pieces {
   std::size_t n, length, stride, count, offset;
   std::size_t begin(std::size_t piece) const { return offset + piece * stride; }
@@ -102,7 +100,7 @@ Pieces pieces_of(std::size_t n, std::size_t length, std::size_t stride) {
   return {n, length, stride, count, n - length - (count - 1) * stride};
 }
 
-/// whole[row] += pieces of that row, in their order
+/// Adds the pieces of each row to whole, in order.
 void add_pieces(const Tensor& gradient, const Pieces& pieces, Tensor& whole) {
   const std::size_t rows = whole.size() / std::max<std::size_t>(1, pieces.n);
   const std::size_t row_size = pieces.count * pieces.length;
@@ -135,7 +133,7 @@ Var transpose(const Var& x, const std::vector<int>& order) {
   for (int axis : order) {
     axes.push_back(normalize_axis("transpose", axis, x.rank()));
     require(std::count(axes.begin(), axes.end(), axes.back()) == 1, "transpose", "axis ", axis,
-            " is given twice");
+            " is repeated");
   }
   return record("transpose", permute(x.value(), axes), {x},
                 [x = x.gradient_only(), back = inverse_order(axes)](Tensor& gradient) {
@@ -155,7 +153,7 @@ Var slice(const Var& x, int axis, std::size_t begin, std::size_t end) {
 }
 
 Var concat(const std::vector<Var>& parts, int axis) {
-  require(!parts.empty(), "concat", "of no arrays");
+  require(!parts.empty(), "concat", "needs at least one array");
   const std::size_t index = normalize_axis("concat", axis, parts[0].rank());
   Tensor y = uninitialized(concat_shape(parts, index));
   std::vector<Window> windows;
@@ -210,7 +208,7 @@ Var broadcast_to(const Var& x, const Shape& shape) {
 
 Var patches(const Var& x, std::size_t length, std::size_t stride) {
   require(x.rank() >= 1 && length >= 1 && stride >= 1 && length <= x.dim(-1), "patches",
-          "no pieces of length ", length, " and stride ", stride, " in x ", x.shape());
+          "no windows of length ", length, " and stride ", stride, " in x ", x.shape());
   const Pieces pieces = pieces_of(x.dim(-1), length, stride);
   Shape shape = x.shape();
   shape.back() = pieces.count;

@@ -1,25 +1,23 @@
 #pragma once
-/// Windows that slide over two axes: which positions each sees.
+/// Windows that slide over two axes, and the positions that each sees.
 
 #include <bochner/base/shape.hpp>
 
 namespace bochner {
 
-/// No position: what a window sees beyond the edge.
+/// No position: beyond the edge.
 inline constexpr std::size_t no_place = ~std::size_t(0);
 
-/// Along one axis of n positions.
 struct WindowAxis {
   std::size_t n, size, stride, padding;
   std::size_t count() const {
     return n + 2 * padding < size ? 0 : (n + 2 * padding - size) / stride + 1;
   }
-  /// What window number `window` sees with one of its taps.
   std::size_t seen(std::size_t window, std::size_t tap) const {
     const std::size_t place = window * stride + tap;
     return place < padding || place - padding >= n ? no_place : place - padding;
   }
-  /// The window that sees a place with this tap.
+  /// Returns the window that sees a position with this tap.
   std::size_t seeing(std::size_t place, std::size_t tap) const {
     if (place + padding < tap || (place + padding - tap) % stride != 0) return no_place;
     const std::size_t window = (place + padding - tap) / stride;
@@ -27,7 +25,7 @@ struct WindowAxis {
   }
 };
 
-/// Over the rows and columns of a batch of images (B, R, S, ..); taps are numbered row by row.
+/// Windows over the rows and columns of images (B, R, S, ..); taps are numbered row by row.
 struct SlidingWindow {
   std::size_t batch;
   WindowAxis rows, columns;
@@ -36,7 +34,7 @@ struct SlidingWindow {
   std::size_t places() const { return batch * rows.n * columns.n; }
   std::size_t windows() const { return batch * rows.count() * columns.count(); }
 
-  /// The place that each tap of a window sees. -> (taps)
+  /// Computes the position that each tap of a window sees. -> (taps)
   void seen(std::size_t window, std::size_t* places) const {
     const std::size_t R = rows.count(), S = columns.count(), image = window / (R * S);
     for_taps([&](std::size_t u, std::size_t v) {
@@ -46,7 +44,7 @@ struct SlidingWindow {
                       : (image * rows.n + row) * columns.n + column;
     });
   }
-  /// The window that sees a place with each tap. -> (taps)
+  /// Computes the window that sees a position with each tap. -> (taps)
   void seeing(std::size_t place, std::size_t* windows) const {
     const std::size_t R = rows.n, S = columns.n, image = place / (R * S);
     for_taps([&](std::size_t u, std::size_t v) {

@@ -55,7 +55,8 @@ Var shifted_waves(Tape& tape, const Times& times, const Var& frequency, std::siz
                   std::size_t N) {
   const std::size_t B = times.shape()[0], T = times.shape()[1], H = frequency.dim(0);
   const std::size_t all = H * frequency.dim(1);
-  const Var waves = harmonics({1, {times.begin(), times.end()}}, reshape(frequency, {all, 1}));
+  const Var waves =
+      fourier_features_at({1, {times.begin(), times.end()}}, reshape(frequency, {all, 1}));
   const Var sine = reshape(slice(waves, 1, 0, all), {B, T, all, 1});
   const Var cosine = reshape(slice(waves, 1, all, 2 * all), {B, T, all, 1});
   return reshape(cosine * tape.constant(at_phases(std::cos, k, N)) -

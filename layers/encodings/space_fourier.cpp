@@ -71,8 +71,8 @@ Tensor initial_frequencies(const FourierSpec& spec) {
 }
 
 /// Scales Fourier features (N, 2m) by m^(-1/2).
-Var normalized(const Var& harmonics) {
-  return scale(harmonics, real(std::sqrt(2 / double(harmonics.dim(1)))));
+Var normalized(const Var& features) {
+  return scale(features, real(std::sqrt(2 / double(features.dim(1)))));
 }
 
 }  // namespace
@@ -101,11 +101,11 @@ Var FourierEncoding::frequencies(Tape& tape) {
 }
 
 Var FourierEncoding::at(Tape& tape, const Places& places) {
-  return normalized(harmonics(places, frequencies(tape)));
+  return normalized(fourier_features_at(places, frequencies(tape)));
 }
 
 Var FourierEncoding::grid(Tape& tape, const GridAxes& axes) {
-  return normalized(grid_harmonics(axes, frequencies(tape)));
+  return normalized(grid_fourier_features(axes, frequencies(tape)));
 }
 
 Tensor FourierEncoding::grid_product(const GridAxes& axes, const Tensor& w) const {

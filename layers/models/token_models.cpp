@@ -155,7 +155,7 @@ Tensor LanguageModel::step(const std::vector<std::int32_t>& tokens, State& state
   const auto step_one = [&](std::size_t g) {
     const auto first = tokens.begin() + std::ptrdiff_t(B * g / groups);
     const auto last = tokens.begin() + std::ptrdiff_t(B * (g + 1) / groups);
-    logits[g] = step_group({first, last}, state.groups[g], *state.kept, time);
+    logits[g] = step_group({first, last}, state.groups[g], *state.cache, time);
   };
   if (state.position++ > 0) {
     parallel_tasks(groups, step_one);
@@ -183,13 +183,13 @@ void LanguageModel::begin(State& state, std::size_t sequences) {
   state.groups.clear();
   for (std::size_t g = 0; g < count_groups(sequences); ++g) state.groups.push_back(trunk_.start());
   // Every thread reads all weights, so they are packed once.
-  if (state.groups.size() > 1) state.kept->add(parameters_of(*this));
+  if (state.groups.size() > 1) state.cache->add(parameters_of(*this));
 }
 
 Tensor LanguageModel::step_group(const std::vector<std::int32_t>& tokens, Trunk::State& state,
-                                 WeightCache& kept, double time) {
+                                 WeightCache& cache, double time) {
   Tape tape({.recording = false});
-  tape.kept = &kept;
+  tape.weight_cache = &cache;
   Tensor logits = head_.forward(tape, trunk_.step(tape, tokens, state, time)).value();
   logits.reshape(Shape{tokens.size(), logits.size() / tokens.size()});
   return logits;

@@ -102,7 +102,7 @@ class LanguageModel : public Module {
   struct State {
     std::size_t position = 0, sequences = 0;
     std::vector<Trunk::State> groups = {};  ///< one per group of sequences
-    std::unique_ptr<WeightCache> kept = std::make_unique<WeightCache>();
+    std::unique_ptr<WeightCache> cache = std::make_unique<WeightCache>();
     const LanguageModel* model = nullptr;  ///< set at the first token
   };
   State start() const;
@@ -121,8 +121,8 @@ class LanguageModel : public Module {
   void require_tokens(const std::vector<std::int32_t>& tokens) const;
   void begin(State& state, std::size_t sequences);
   /// Returns logits (b, V) of the b sequences of a group.
-  Tensor step_group(const std::vector<std::int32_t>& tokens, Trunk::State& state, WeightCache& kept,
-                    double time);
+  Tensor step_group(const std::vector<std::int32_t>& tokens, Trunk::State& state,
+                    WeightCache& cache, double time);
 
   Trunk trunk_;
   Linear head_;

@@ -1,6 +1,6 @@
 #pragma once
-/// Attention by its definition, all pairs in long double, with its gradients: what the blocked and
-/// chunked ops must equal. A kernel gives ln K(q, k) and its derivatives; the rest is shared.
+/// Reference attention over all pairs in long double, with gradients; blocked and chunked ops must
+/// equal it. A kernel provides ln K(q, k) and its derivatives.
 
 #include "autodiff/op_check.hpp"
 
@@ -22,7 +22,7 @@ using op_check::value_of;
 using Wide = long double;
 using Wides = std::vector<Wide>;
 
-/// Token t of sequence b of x (B, T, H, ..) -> (1, 1, H, ..)
+/// Returns token t of sequence b of x (B, T, H, ..) -> (1, 1, H, ..)
 inline Tensor token_of(const Tensor& x, std::size_t b, std::size_t t) {
   Shape shape = x.shape();
   shape[0] = shape[1] = 1;
@@ -40,13 +40,13 @@ struct LinearKernel {
     for (std::size_t f = 0; f < q.size(); ++f) sum += q[f] * k[f];
     return std::log(sum);
   }
-  /// d ln K / d q_f; that for k_f is the same with q and k exchanged.
+  /// Returns d ln K / d q_f; exchange q and k for k_f.
   static Wide derivative(const Wides&, const Wides& k, Wide log_kernel, std::size_t f) {
     return k[f] / std::exp(log_kernel);
   }
 };
 
-/// K = sum_f exp(q_f + k_f) of the logarithms of features.
+/// K = sum_f exp(q_f + k_f) of logarithmic features.
 struct LogarithmicKernel {
   static Wide logarithm(const Wides& q, const Wides& k) {
     Wide top = -std::numeric_limits<Wide>::infinity(), sum = 0;
@@ -72,13 +72,13 @@ struct SoftmaxKernel {
 };
 
 struct Inputs {
-  Tensor q, k, v, rate;  ///< (B, T, H, F) twice, (B, T, H, d), (H) or (B, T, H) or empty for none
+  Tensor q, k, v, rate;  ///< (B, T, H, F) twice, (B, T, H, d), (H) or (B, T, H) or empty
   std::vector<Tensor> list() const {
     return rate.size() > 0 ? std::vector<Tensor>{q, k, v, rate} : std::vector<Tensor>{q, k, v};
   }
 };
 
-/// The output, then the gradients of q, k, v and rate for the cotangent g.
+/// Returns the output, then the gradients of q, k, v and rate for the cotangent g.
 template <class Kernel>
 std::vector<Wides> naive_attention(const Inputs& in, const Tensor& g, bool causal) {
   const std::size_t B = in.v.shape()[0], T = in.v.shape()[1], H = in.v.shape()[2],
@@ -93,7 +93,7 @@ std::vector<Wides> naive_attention(const Inputs& in, const Tensor& g, bool causa
     const Wides q = widen(in.q.data() + row(i) * F, F);
     const bool by_token = in.rate.shape().size() == 3;
     const auto rate_at = [&](std::size_t t) { return by_token ? row(t) : h; };
-    Wides elapsed(T);  // the rates' sum up to each token
+    Wides elapsed(T);  // cumulative rates
     for (std::size_t t = 0; t < T && in.rate.size() > 0; ++t)
       elapsed[t] = (t > 0 ? elapsed[t - 1] : 0) + in.rate.data()[rate_at(t)];
     const auto decay = [&](std::size_t j) { return std::abs(elapsed[i] - elapsed[j]); };
@@ -144,7 +144,7 @@ inline void expect_all(const Tensor& x, real value) {
   for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(x.data()[i], value) << "element " << i;
 }
 
-/// Outputs before `token` whose bits change when q, k and v of `token` do, over all sequences.
+/// Counts outputs before `token` whose bits change when q, k and v of `token` do.
 template <class Attention>
 std::size_t changed_before(const Attention& attention, const Inputs& in, std::size_t token,
                            real change) {
@@ -167,7 +167,7 @@ std::size_t changed_before(const Attention& attention, const Inputs& in, std::si
   return changed;
 }
 
-/// Largest gradient of q, k, v after `token` when only the outputs up to `token` have a cotangent.
+/// Returns the largest gradient after `token` when only outputs up to `token` have a cotangent.
 inline double gradient_after(const Op& op, const Inputs& in, std::size_t token) {
   Tape tape;
   std::vector<Var> leaves;
@@ -193,7 +193,7 @@ inline double gradient_after(const Op& op, const Inputs& in, std::size_t token) 
   return largest;
 }
 
-/// Positions around the borders of chunks and of the sequence.
+/// Returns positions around the borders of chunks and of the sequence.
 inline std::vector<std::size_t> telling_positions(std::size_t T) {
   std::vector<std::size_t> positions;
   for (std::size_t t : {0, 1, 2, 3, 15, 16, 17, 47, 62, 63, 64, 65, 99, 100, 127, 128, 129}) {
@@ -202,12 +202,12 @@ inline std::vector<std::size_t> telling_positions(std::size_t T) {
   return positions;
 }
 
-/// Values and gradients with 1, 2, 3, 4 and 8 threads.
+/// Compares values and gradients with 1, 2, 3, 4 and 8 threads.
 inline void expect_equal_for_all_threads(const Op& op, const std::vector<Tensor>& in) {
   expect_equal_bits_for_threads(op, in, {2, 3, 4, 8});
 }
 
-/// The first n tokens of x (B, T, ..).
+/// Returns the first n tokens of x (B, T, ..).
 inline Tensor first_tokens(const Tensor& x, std::size_t n) {
   Shape shape = x.shape();
   const std::size_t T = shape[1];

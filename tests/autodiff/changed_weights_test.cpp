@@ -13,7 +13,7 @@ namespace changed_weights_test {
 using op_check::error_of;
 using op_check::vector_of;
 
-/// The closures of the pass read the weights as they are now, and would run over their ends.
+/// Closures read the current weights and would run past their ends.
 TEST(Tape, GoesBackwardFromNoWeightsThatHaveChanged) {
   const Tensor other = vector_of({3, 4, 5});
   for (const auto& change : std::vector<std::function<void(Parameter&)>>{
@@ -27,7 +27,7 @@ TEST(Tape, GoesBackwardFromNoWeightsThatHaveChanged) {
     change(weight);
     EXPECT_THAT(error_of([&] { tape.backward(y); }),
                 testing::StartsWith("[backward] a parameter " + to_string(weight.shape()) +
-                                    " has changed since this pass used it"));
+                                    " changed after this pass used it"));
     EXPECT_FALSE(weight.has_gradient());
     tape.clear();
     tape.backward(sum(square(handle)));
@@ -35,7 +35,7 @@ TEST(Tape, GoesBackwardFromNoWeightsThatHaveChanged) {
   }
 }
 
-/// Handles of a pass that is over, passes that nobody awaits, and constants await nothing.
+/// Finished passes, passes without a pending backward, and constants do not hold parameters.
 TEST(Tape, LetsWeightsChangeBetweenPasses) {
   Parameter weight(vector_of({1, 2}));
   Tape evaluation({.recording = false}), dropped, tape;

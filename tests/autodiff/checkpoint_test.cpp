@@ -11,7 +11,7 @@ namespace checkpoint_test {
 
 using op_check::vector_of;
 
-/// Random factors drawn from the tape, as dropout does, times a weight.
+/// Multiplies random factors of the tape, as dropout does, by a weight.
 Var noisy_layer(Tape& tape, Parameter& weight, const Var& x) {
   const RandomFunction random = tape.next_random(Purpose::dropout);
   Tensor noise = uninitialized(x.shape());
@@ -49,10 +49,10 @@ TEST(Checkpoint, NeedsAResult) {
   Tape tape;
   const auto f = [](Tape&, const Var&) { return Var(); };
   EXPECT_THAT(op_check::error_of([&] { checkpoint(tape, f, tape.input(vector_of({3}))); }),
-              ::testing::StartsWith("[value] a Var without a value is used"));
+              ::testing::StartsWith("[value] an empty Var was used"));
 }
 
-/// It would compute again with other weights than those of its output.
+/// The recomputation would use other weights than the output did.
 TEST(Checkpoint, GoesBackwardFromNoWeightsThatHaveChanged) {
   Parameter weight(vector_of({0.5}));
   Tape tape;
@@ -63,14 +63,14 @@ TEST(Checkpoint, GoesBackwardFromNoWeightsThatHaveChanged) {
               ::testing::StartsWith("[backward] a parameter (1) has changed"));
 }
 
-/// In the order in which the backward pass is done with them, also where it computes again.
+/// Parameters are released in the order of the backward pass, also when it recomputes.
 TEST(Checkpoint, KeepsParametersAwaited) {
   struct Awaited : TapeObserver {
     std::vector<Parameter*> parameters;
     std::vector<std::string> seen;
     void went_backward(const char* op, std::size_t) override {
       std::string line = op;
-      for (const Parameter* parameter : parameters) line += parameter->is_awaited() ? " 1" : " 0";
+      for (const Parameter* parameter : parameters) line += parameter->is_in_use() ? " 1" : " 0";
       seen.push_back(line);
     }
   };
@@ -83,10 +83,10 @@ TEST(Checkpoint, KeepsParametersAwaited) {
     tape.observer = &awaited;
     const Var x = tape.constant(vector_of({0.5}));
     const Var y = recompute ? checkpoint(tape, f, x) : f(tape, x);
-    EXPECT_TRUE(early.is_awaited() && late.is_awaited());
+    EXPECT_TRUE(early.is_in_use() && late.is_in_use());
     const Var z = sin(y * tape(late));
     tape.backward(z);
-    EXPECT_FALSE(early.is_awaited() || late.is_awaited());
+    EXPECT_FALSE(early.is_in_use() || late.is_in_use());
     return awaited.seen;
   };
   EXPECT_THAT(pass(false),
@@ -95,7 +95,7 @@ TEST(Checkpoint, KeepsParametersAwaited) {
                                                  "mul 0 0", "checkpoint 0 0"));
 }
 
-/// Also where nothing arrives at its output, or its output is a constant.
+/// Also when no gradient reaches the output, or the output is constant.
 TEST(Checkpoint, GoesBackwardFromLossesOfItsOwn) {
   for (const bool constant : {false, true}) {
     Parameter weight(vector_of({1, 2, 3}));

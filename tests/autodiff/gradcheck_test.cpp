@@ -26,7 +26,7 @@ GradientOptions options() {
 
 Tensor times(const Tensor& a, const Tensor& b) { return Tensor(a * b); }
 
-/// A product whose gradient to b is what `backward_b` makes of (gradient, a, b).
+/// Records a product whose gradient of b is computed by `backward_b` from (gradient, a, b).
 Var product_with(const Var& a, const Var& b,
                  std::function<void(const Tensor&, const Var&, const Var&)> backward_b) {
   return record("product", times(a.value(), b.value()), {a, b},

@@ -7,7 +7,7 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// Normal numbers.
+/// Returns normal numbers.
 inline std::vector<real> noise(std::size_t count, std::uint64_t seed) {
   const RandomFunction random{seed};
   std::vector<real> x(count);
@@ -15,7 +15,7 @@ inline std::vector<real> noise(std::size_t count, std::uint64_t seed) {
   return x;
 }
 
-/// (columns, rows) from (rows, columns).
+/// Transposes (rows, columns) to (columns, rows).
 inline std::vector<real> flipped(const std::vector<real>& x, std::size_t rows,
                                  std::size_t columns) {
   std::vector<real> y(x.size());

@@ -1,7 +1,6 @@
 #pragma once
-/// What every op must pass, on the inputs of a row of the op table or on inputs of its own:
-/// gradients by central differences, contributions that add up, equal bits for any number of
-/// threads.
+/// Checks for every op, on rows of the op table or custom inputs: gradients by central differences,
+/// accumulation of contributions, equal bits for any number of threads.
 
 #include <gtest/gtest.h>
 
@@ -51,8 +50,8 @@ inline Tensor value_of(const Op& op, const std::vector<Tensor>& inputs) {
   return op(tape, constants).value();
 }
 
-/// The output, then the gradient of each input for a fixed random cotangent. With `prior`, the
-/// inputs' gradients hold numbers already.
+/// Returns the output, then each input's gradient for a fixed random cotangent. With `prior`,
+/// inputs start with nonzero gradients.
 inline std::vector<Tensor> value_and_gradients(const Op& op, const std::vector<Tensor>& inputs,
                                                bool prior = false) {
   Tape tape;
@@ -68,7 +67,7 @@ inline std::vector<Tensor> value_and_gradients(const Op& op, const std::vector<T
   return results;
 }
 
-/// Against central differences, which are coarse in float.
+/// Compares with central differences, coarsely in float.
 inline void expect_gradients(const Op& op, const std::vector<Tensor>& inputs,
                              std::size_t elements_per_input = 200) {
   GradientOptions options;
@@ -112,7 +111,7 @@ inline void check_op(const Op& op, const std::vector<Tensor>& inputs) {
   expect_equal_bits_for_threads(op, inputs);
 }
 
-/// The message of the Error that `call` throws.
+/// Returns the message of the Error that `call` throws.
 template <class Error = std::invalid_argument>
 std::string error_of(const std::function<void()>& call) {
   try {

@@ -1,6 +1,5 @@
 #pragma once
-/// Equality to the last bit, where == would take -0 for 0 and no NaN for itself, and digests that
-/// stand for it between machines.
+/// Bit equality, where == would accept -0 for 0 and reject NaN, and digests to compare machines.
 
 #include <bochner/autodiff/tensor.hpp>
 #include <cstdint>
@@ -8,7 +7,7 @@
 
 namespace bochner {
 
-/// Numbers in [-1, 1) that fill the significand, the same everywhere.
+/// Returns numbers in [-1, 1) with full significands, the same on every machine.
 inline Tensor mixed(const Shape& shape, std::uint32_t state) {
   Tensor x = uninitialized(shape);
   for (real& value : x) {
@@ -18,7 +17,7 @@ inline Tensor mixed(const Shape& shape, std::uint32_t state) {
   return x;
 }
 
-/// FNV-1a of the bits of the elements, from the digest of those before.
+/// Continues an FNV-1a digest with the bits of the elements.
 inline std::uint64_t digest_of(const real* x, std::size_t n, std::uint64_t digest) {
   const auto* byte = reinterpret_cast<const unsigned char*>(x);
   for (std::size_t i = 0; i < n * sizeof(real); ++i) digest = (digest ^ byte[i]) * 0x100000001b3;

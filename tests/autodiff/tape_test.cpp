@@ -93,7 +93,7 @@ TEST(Tape, CountsGradientsTwiceWhereTheyAreAdded) {
                                                        4 * sizeof(real), 6 * sizeof(real)));
 }
 
-/// Of a segment that is computed again, too.
+/// Includes the ops of a recomputed segment.
 TEST(Tape, ShowsTheOpsOfASegmentToItsObserver) {
   Names names;
   Tape tape;
@@ -207,7 +207,7 @@ TEST(Tape, GoesBackwardOnce) {
   EXPECT_EQ(gradient_of(x).data()[0], 6);
   for (const Var& again : {a, b})
     EXPECT_THAT(error_of([&] { tape.backward(again); }),
-                testing::StartsWith("[backward] a pass has been here"));
+                testing::StartsWith("[backward] the output was already freed"));
   tape.backward(x * 2);
   EXPECT_EQ(gradient_of(x).data()[0], 8);
 }
@@ -227,14 +227,15 @@ TEST(Tape, TakesNoResultWhosePassIsOver) {
                     *tape, [](Tape&, const Var& x) { return x; }, y);
               }),
               testing::StartsWith("[record] the pass of exp (1) is over"));
-  EXPECT_EQ(error_of([&] { tape->add_loss(y); }), "[add_loss] the pass of the loss is over");
+  EXPECT_EQ(error_of([&] { tape->add_loss(y); }), "[add_loss] the loss belongs to a finished pass");
   y = exp((*tape)(weight));
   tape->clear();
   expect_refused(y);
-  EXPECT_THAT(error_of([&] { tape->backward(y); }),
-              testing::StartsWith("[backward] a pass has been here, or clear()"));
+  EXPECT_THAT(
+      error_of([&] { tape->backward(y); }),
+      testing::StartsWith("[backward] the output was already freed by backward() or clear()"));
   y = exp((*tape)(weight));
-  tape.emplace();  // at the address of the one before
+  tape.emplace();  // at the address of the previous one
   expect_refused(y);
   EXPECT_THROW(tape->backward(y), std::invalid_argument);
   weight.zero_gradient();
@@ -250,7 +251,7 @@ TEST(Tape, IsOutlivedByItsConstants) {
   const Var y = predict();
   EXPECT_EQ(y.tape(), nullptr);
   EXPECT_EQ((y + y).value(), vector_of({2}));
-  Tape tape;  // it may be at the address of the other one
+  Tape tape;  // may be at the address of the other one
   EXPECT_EQ((y + tape.input(vector_of({2}))).value(), vector_of({3}));
   Parameter weight(vector_of({1}));
   const Var handle = [&] { return Tape()(weight); }();
@@ -258,7 +259,7 @@ TEST(Tape, IsOutlivedByItsConstants) {
               testing::StartsWith("[record] the pass of parameter (1) is over"));
 }
 
-/// Sums of a part of the gradients serve nobody.
+/// Partial sums of gradients are useless.
 TEST(Tape, IsClearedByAnExceptionInItsPass) {
   Parameter weight(vector_of({1, 2}));
   Tape tape;
@@ -267,7 +268,7 @@ TEST(Tape, IsClearedByAnExceptionInItsPass) {
       record("broken", Tensor(a.value()), {a}, [](Tensor&) { throw std::runtime_error("broken"); });
   EXPECT_EQ(error_of<std::runtime_error>([&] { tape.backward(sum(broken) + sum(a)); }), "broken");
   EXPECT_EQ(tape.size(), 0u);
-  EXPECT_FALSE(weight.is_awaited());
+  EXPECT_FALSE(weight.is_in_use());
   EXPECT_THROW(sum(a), std::invalid_argument);
   tape.backward(sum(tape(weight) * 2));
   EXPECT_EQ(weight.gradient(), vector_of({2, 2}));
@@ -281,8 +282,8 @@ TEST(Tape, RefusesWhatNoVisitNamesWhereItIsAskedTo) {
   tape.visited = &visited;
   EXPECT_NO_THROW(tape(named));
   EXPECT_EQ(error_of([&] { tape(forgotten); }),
-            "[tape] a parameter (2, 3) is used that no visit() names: it would be neither trained "
-            "nor saved; name it in the visit() of its module");
+            "[tape] a parameter (2, 3) is not named by any visit(), so it would be neither trained "
+            "nor saved; add it to the visit() of its module");
 }
 
 TEST(CheckFinite, NamesTheOpOfANanValue) {
@@ -315,16 +316,15 @@ TEST(CheckFinite, NamesTheOpOfANanGradientOfALeaf) {
 
 TEST(Var, WithoutAValueSaysSo) {
   const std::string problem =
-      "[value] a Var without a value is used: an argument that was left out, or a result that was "
-      "never assigned";
+      "[value] an empty Var was used: an omitted argument or an unassigned result";
   EXPECT_EQ(error_of([] { Var().shape(); }), problem);
   EXPECT_EQ(error_of([] { exp(Var()); }), problem);
   EXPECT_EQ(error_of([] { Var() + vector_of({1}); }), problem);
   Tape tape;
   const Var x = tape.input(vector_of({1}));
   EXPECT_EQ(error_of([&] { x.gradient_only().value(); }),
-            "[value] a handle on a gradient alone, gradient_only(), has no value: keep the value "
-            "that the backward pass uses");
+            "[value] gradient_only() has no value; capture the Var itself if the backward pass "
+            "needs its value");
 }
 
 TEST(Var, TakesNoGradientOfAnotherShape) {
@@ -333,7 +333,7 @@ TEST(Var, TakesNoGradientOfAnotherShape) {
   for (const Shape& shape : {Shape{3, 2}, Shape{6}, Shape{2}, Shape{4, 2, 1}})
     EXPECT_EQ(error_of([&] { x.add_gradient(zeros(shape)); }),
               "[gradient] a contribution " + to_string(shape) +
-                  " does not sum down to (2, 3), the shape of what it is for");
+                  " does not reduce to (2, 3), the shape of its value");
   x.add_gradient(filled({4, 2, 3}, 1));
   EXPECT_EQ(gradient_of(x), filled({2, 3}, 4));
 }
@@ -358,7 +358,7 @@ TEST(Tape, AddsTheGradientsOfLayersOwnLosses) {
   EXPECT_THAT(error_of([&] {
                 quiet.add_loss(quiet.constant(vector_of({1, 2})));
               }),
-              testing::HasSubstr("a loss has one element"));
+              testing::HasSubstr("the loss must have one element"));
 }
 
 TEST(Pool, NothingIsRequestedFromTheThirdPassOn) {

@@ -93,13 +93,13 @@ void GradientExchange::begin() {
 
 void GradientExchange::look() {
   if (!learned_) note_finished();
-  while (finished_ < order_.size() && !is_awaited(order_[finished_])) ++finished_;
+  while (finished_ < order_.size() && !is_in_use(order_[finished_])) ++finished_;
   advance_all();
 }
 
 void GradientExchange::note_finished() {
   for (std::size_t index = parameters_.size(); index-- > 0;) {
-    if (is_noted_[index] || is_awaited(index)) continue;
+    if (is_noted_[index] || is_in_use(index)) continue;
     is_noted_[index] = true;
     noted_.push_back(index);
   }

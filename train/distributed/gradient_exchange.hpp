@@ -79,7 +79,7 @@ class GradientExchange {
   void await_all();
   void note_finished();
   void learn_order();
-  bool is_awaited(std::size_t index) const { return parameters_[index].parameter->is_awaited(); }
+  bool is_in_use(std::size_t index) const { return parameters_[index].parameter->is_in_use(); }
   Parameter& in_order(std::size_t tensor) { return *parameters_[order_[tensor]].parameter; }
   void advance_all();
   bool advance(Bucket& bucket, const ExchangeStep& step);

@@ -21,14 +21,14 @@ void require_delta_shapes(const Features& q, const Features& k, const Var& v, co
           rate.exists() ? rate.shape() : Shape{}, ", k ", k.shape());
 }
 
-/// What one call, forward or backward, works on.
 delta_rule_parts::Inputs delta_inputs(const Features& q, const Features& k, const Var& v,
                                       const Var& strength, const Var& rate,
                                       const DeltaRuleOptions& options) {
   const std::size_t B = v.dim(0), T = v.dim(1), H = v.dim(2);
   const std::size_t rank = rate.exists() ? rate.rank() : 0, F = k.shape()[3];
   const bool by_channel = rank == 2 || rank == 4;
-  constexpr std::size_t most = 16;  // of channels, whose pairs are no product of matrices
+  // Largest chunk with channel rates, whose pairs are not matrix products.
+  constexpr std::size_t most = 16;
   const std::size_t chunk = by_channel ? std::min(most, options.chunk) : options.chunk;
   const std::size_t C = std::max<std::size_t>(1, std::min(chunk, T));
   return {{B, T, H, F, v.dim(3), C},
@@ -53,8 +53,8 @@ void delta_backward(const delta_rule_parts::Inputs& in, const Tensor& states, co
   in.q->expect_gradients(all_tokens, v.dim(1));
   in.k->expect_gradients(all_tokens, v.dim(1));
   delta_rule_parts::run_backward(in, states, g, gradients);
-  in.q->hand_over();
-  in.k->hand_over();
+  in.q->flush_gradients();
+  in.k->flush_gradients();
   v.add_gradient(std::move(gradients.v));
   strength.add_gradient(std::move(gradients.strength));
   if (!rate.needs_gradient()) return;
@@ -68,7 +68,7 @@ struct DeltaStep {
   const real *q, *k, *v, *rate;  ///< (F), (F), (d), (width) or null
   real strength;
 
-  /// state (F, d), error (d) scratch, out (d), zero before.
+  /// Updates state (F, d) and adds the output to out (d); error (d) is scratch.
   void run(real* state, real* error, real* out) const {
     std::copy_n(v, d, error);
     for (std::size_t f = 0; f < F; ++f) {
@@ -90,7 +90,7 @@ struct DeltaStep {
   }
 };
 
-/// (H, F) of unit length.
+/// Returns the features (H, F) at unit length.
 Tensor unit_features(Tensor x, FeatureScale scale) {
   const std::size_t H = x.shape()[0], F = x.shape()[1];
   std::vector<real> lengths(H);

@@ -14,15 +14,15 @@ void add_scaled(std::size_t F, real factor, const real* x, real* __restrict y) {
 
 }  // namespace
 
-/// A key fades from token to token: no quotient of decays is ever formed, which could overflow.
-void ChannelPairs::see(real* seen) const {
+/// Decays the key from token to token; never forms quotients of decays, which could overflow.
+void ChannelPairs::find_scores(real* scores) const {
   const real* queries = units + rows * F;
   for (std::size_t j = 0; j < rows; ++j) {
     std::copy_n(units + j * F, F, passing);
     for (std::size_t i = 0; i < rows; ++i) {
       if (i > j) fade(F, left + i * F, passing);
-      seen[i * C + j] = i > j ? dot_row(units + i * F, passing, F) : real(0);
-      seen[(rows + i) * C + j] = i >= j ? dot_row(queries + i * F, passing, F) : real(0);
+      scores[i * C + j] = i > j ? dot_row(units + i * F, passing, F) : real(0);
+      scores[(rows + i) * C + j] = i >= j ? dot_row(queries + i * F, passing, F) : real(0);
     }
   }
 }

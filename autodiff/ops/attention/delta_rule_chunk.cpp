@@ -5,7 +5,7 @@ namespace delta_rule_parts {
 
 namespace {
 
-/// The length of a row whose squares are too large for numbers, which is one itself.
+/// Returns the length of a row whose squares overflow but whose length does not.
 real large_length(std::size_t F, const real* x) {
   real largest = 0, square = 0;
   for (std::size_t f = 0; f < F; ++f) largest = std::max(largest, std::abs(x[f]));
@@ -15,7 +15,7 @@ real large_length(std::size_t F, const real* x) {
 
 }  // namespace
 
-/// What is no number stays so.
+/// NaN stays NaN.
 void to_unit_length(std::size_t rows, std::size_t F, real* x, real* length) {
   constexpr real tiny = std::numeric_limits<real>::min() * 1024;
   for (std::size_t i = 0; i < rows; ++i, x += F) {
@@ -46,8 +46,8 @@ void from_unit_length(std::size_t rows, std::size_t F, const real* length, real*
 DeltaChunk::DeltaChunk(const Inputs& in, Arena& arena) {
   const Sizes& n = in.n;
   arena.take(2 * n.C * n.F, units);
-  arena.take(2 * n.C * n.C, seen);
-  arena.take(n.C * n.C, kept);
+  arena.take(2 * n.C * n.C, scores);
+  arena.take(n.C * n.C, retained);
   arena.take(n.state(), state);
   arena.take(n.C * n.d, errors, written);
   arena.take(2 * n.C, lengths);
@@ -70,13 +70,13 @@ void DeltaChunk::load(const Inputs& in, const Place& place) {
   }
   to_unit_length(2 * rows, n.F, units, lengths);
   if (in.fading.rate) fade(in, place);
-  see(in);
+  find_scores(in);
 }
 
 void DeltaChunk::weigh_pairs(const Inputs& in, real* pairs) const {
   for (std::size_t i = 0; i < 2 * rows; ++i) {
     real* row = pairs + i * in.n.C;
-    const real* weight = kept + i % rows * in.n.C;
+    const real* weight = retained + i % rows * in.n.C;
     for (std::size_t j = 0; j < rows; ++j) row[j] = weight[j] > 0 ? weight[j] * row[j] : real(0);
     if (i < rows) row[i] = 0;
   }
@@ -95,7 +95,7 @@ void DeltaChunk::write(const Inputs& in, const Place& place, bool for_queries, r
     real* correction = written + j * n.d;
     for (std::size_t e = 0; e < n.d; ++e) correction[e] = strength * errors[j * n.d + e];
     for (std::size_t i = j + 1; i < rows; ++i)
-      subtract_row(seen[i * n.C + j], correction, n.d, errors + i * n.d);
+      subtract_row(scores[i * n.C + j], correction, n.d, errors + i * n.d);
   }
 }
 
@@ -117,8 +117,7 @@ void DeltaChunk::add_product(const Inputs& in, const Operand& features, std::siz
   gemm(n.F, n.d, count, features, {x, n.d}, factor, to, n.d);
 }
 
-/// By products of what single tokens leave: differences of sums of rates would lose digits behind
-/// a long gap.
+/// Multiplies per-token decays: differences of cumulative rates would lose digits after a long gap.
 void DeltaChunk::fade(const Inputs& in, const Place& place) {
   const std::size_t w = in.fading.width, F = in.n.F;
   for (std::size_t i = 0; i < rows; ++i) {
@@ -140,19 +139,19 @@ void DeltaChunk::fade(const Inputs& in, const Place& place) {
   scale_channels(rows, F, w, carry, writing);
 }
 
-void DeltaChunk::see(const Inputs& in) {
+void DeltaChunk::find_scores(const Inputs& in) {
   const Sizes& n = in.n;
-  if (in.fading.rate && in.fading.width > 1) return pairs(n).see(seen);
+  if (in.fading.rate && in.fading.width > 1) return pairs(n).find_scores(scores);
   for (std::size_t i = 0; i < rows; ++i) {
-    real* row = kept + i * n.C;
-    const real* before = kept + (i > 0 ? i - 1 : 0) * n.C;
+    real* row = retained + i * n.C;
+    const real* before = retained + (i > 0 ? i - 1 : 0) * n.C;
     for (std::size_t j = 0; j < i; ++j)
       row[j] = in.fading.rate ? faded(before[j], left[i]) : real(1);
     row[i] = 1;
     std::fill(row + i + 1, row + rows, real(0));
   }
-  gemm(2 * rows, rows, n.F, {units, n.F}, {units, n.F, transposed}, 0, seen, n.C);
-  weigh_pairs(in, seen);
+  gemm(2 * rows, rows, n.F, {units, n.F}, {units, n.F, transposed}, 0, scores, n.C);
+  weigh_pairs(in, scores);
 }
 
 }  // namespace delta_rule_parts

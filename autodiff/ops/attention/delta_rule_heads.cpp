@@ -6,8 +6,8 @@ namespace delta_rule_parts {
 
 namespace {
 
-/// Chunks that the backward pass holds at once: half a megabyte in float. More, up to the root of
-/// all, where the states between such segments would take more than an eighth of q, k and v.
+/// Returns the chunks per segment, which the backward pass holds at once: half a megabyte in float,
+/// or up to the square root of all if the states between segments exceed an eighth of q, k and v.
 std::size_t chunks_of_segment(const Inputs& in) {
   constexpr std::size_t elements = 131072;
   const Sizes& n = in.n;
@@ -20,7 +20,6 @@ std::size_t segments_of(const Inputs& in) {
   return ceil_div(in.n.chunks(), size);
 }
 
-/// One head of one sequence.
 class DeltaHead {
  protected:
   DeltaHead(const Inputs& in, std::size_t index)
@@ -28,12 +27,12 @@ class DeltaHead {
 
   std::size_t length() const { return length_of(in_.lengths, b_, n_.T); }
   std::size_t chunks() const { return ceil_div(length(), n_.C); }
-  /// In the order in which tokens are written.
+  /// Returns chunk `chunk` in write order.
   Place place(std::size_t chunk) const {
     const std::size_t first = chunk * n_.C, rows = std::min(n_.C, length() - first);
     return {b_, h_, in_.reverse ? length() - first - rows : first, rows};
   }
-  /// The same where `next` is read after it; the chunk itself if nothing is.
+  /// Returns the place of a chunk that prefetches `next`; pass the chunk itself for none.
   Place place(std::size_t chunk, std::size_t next) const {
     return place(chunk).before(place(next));
   }
@@ -44,7 +43,7 @@ class DeltaHead {
   const Inputs& in_;
   const Sizes& n_;
   std::size_t b_, h_;
-  std::size_t segment_;  // its chunks
+  std::size_t segment_;  // in chunks
 };
 
 class DeltaForward : DeltaHead {
@@ -80,7 +79,7 @@ class DeltaForward : DeltaHead {
   real* past_;  // (2 C, d)
 };
 
-/// Segments and their chunks in reverse order.
+/// Backward pass of one head: segments and their chunks in reverse order.
 class DeltaBackward : DeltaHead {
  public:
   DeltaBackward(const Inputs& in, std::size_t index, Arena& arena) : DeltaHead(in, index) {
@@ -108,7 +107,7 @@ class DeltaBackward : DeltaHead {
   }
 
  private:
-  /// All of each chunk, and the state before it.
+  /// Recomputes every chunk of a segment and the state before it.
   void load_segment(const real* state, std::size_t first, std::size_t last) {
     std::copy_n(state, n_.state(), chunks_[0].state);
     for (std::size_t c = first; c < last; ++c) {
@@ -139,7 +138,7 @@ class DeltaBackward : DeltaHead {
     store(place, chunk);
   }
 
-  /// slope = the gradient of what was written, which queries and later chunks read.
+  /// Sets slope to the gradient of the written values, which queries and later chunks read.
   void differentiate_written(const DeltaChunk& chunk) {
     const std::size_t rows = chunk.rows;
     gemm(rows, n_.d, n_.F, {chunk.writing, n_.F}, {later_, n_.d}, 0, slope_, n_.d);
@@ -147,9 +146,9 @@ class DeltaBackward : DeltaHead {
          {readings_ + rows * n_.d, n_.d}, 1, slope_, n_.d);
   }
 
-  /// From the last token to the first: slope becomes the gradient of strength errors, and that of
-  /// the errors, which is the one of values, goes to the first half of readings with its sign
-  /// turned: what keys read enters the errors so.
+  /// Back-substitutes from the last token to the first: slope becomes the gradient of strength *
+  /// error. The gradient of the errors, equal to that of values, goes to the first half of readings
+  /// with its sign flipped, because errors subtract what keys read.
   void substitute(const Place& place, const DeltaChunk& chunk, OtherGradients& out) {
     for (std::size_t j = chunk.rows; j-- > 0;) {
       const real* slope = slope_ + j * n_.d;
@@ -162,12 +161,12 @@ class DeltaBackward : DeltaHead {
         reading[e] = -value[e];
       }
       for (std::size_t i = 0; i < j; ++i)
-        subtract_row(chunk.seen[j * n_.C + i], value, n_.d, slope_ + i * n_.d);
+        subtract_row(chunk.scores[j * n_.C + i], value, n_.d, slope_ + i * n_.d);
     }
   }
 
-  /// Of what reads, keys and queries, and of keys that are written, but for what a query reads of
-  /// its own token, which no rate fades.
+  /// Computes the gradients of reading keys and queries and of written keys, except a query's read
+  /// of its own token, which no rate decays.
   void differentiate_features(const DeltaChunk& chunk) {
     const std::size_t rows = chunk.rows, w = in_.fading.width, queries = rows * n_.F;
     gemm(2 * rows, n_.F, n_.d, {readings_, n_.d}, {chunk.state, n_.d, transposed}, 0, gradient_,
@@ -204,9 +203,9 @@ class DeltaBackward : DeltaHead {
     }
   }
 
-  /// `passing`: the derivative with respect to the logarithm of what passes from before token t to
-  /// t and beyond; that of the rate is its negative. At the first token all of it comes from the
-  /// state; then comes what the token wrote, and what it read ends there.
+  /// `passing` is the derivative by the logarithm of the decay from before token t to t and beyond;
+  /// that of the rate is its negative. At the first token it comes from the state; then a token's
+  /// writes are added and its reads removed.
   void differentiate_rates(const Place& place, const DeltaChunk& chunk, OtherGradients& out) {
     const std::size_t w = in_.fading.width, size = n_.state() / w, queries = chunk.rows * n_.F;
     for (std::size_t c = 0; c < w; ++c)
@@ -252,7 +251,7 @@ class DeltaBackward : DeltaHead {
   real* gradient_;          // (2 C, F): of keys and queries
   real* written_gradient_;  // (C, F): of keys as they are written
   real* slopes_;            // (2 C, C)
-  real* own_slope_;         // (C): its diagonal of queries
+  real* own_slope_;         // (C): diagonal of the query slopes
   real* readings_;          // (2 C, d): gradients of what keys and queries read
   real* slope_;             // (C, d)
   std::vector<DeltaChunk> chunks_;

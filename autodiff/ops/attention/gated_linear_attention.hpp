@@ -1,5 +1,5 @@
 #pragma once
-/// Linear attention whose past fades at a rate of its own in every channel of the keys.
+/// Linear attention with a decay per channel of the keys.
 
 #include <bochner/autodiff/tape.hpp>
 #include <vector>
@@ -7,26 +7,26 @@
 namespace bochner::inline BOCHNER_PRECISION {
 
 struct GatedLinearAttentionOptions {
-  std::size_t chunk = 64;  ///< tokens handled at once: speed only, no bit depends on it
-  /// Tokens of each sequence (B), or empty for T: those behind have zero outputs and no gradient.
+  std::size_t chunk = 64;  ///< tokens handled at once: speed only, results are bit-equal
+  /// Tokens per sequence (B), or empty for T: tokens beyond have zero output and gradient.
   std::vector<std::size_t> lengths = {};
-  /// From the last token of each sequence to its first: what a token sees is its future.
+  /// Runs from the last token of each sequence to its first.
   bool reverse = false;
-  /// A token does not see itself: two passes, one of them reversed and strict, count it once.
+  /// Excludes a token's own value: two passes, one of them reversed and strict, count it once.
   bool strict = false;
 };
 
-/// S_t = diag(exp(log_decay_t)) S_(t-1) + k_t v_t^T, y_t = S_t^T q_t: sums of values, not divided
-/// by any weights. log_decay <= 0, (H, F) or of each token (B, T, H, F), may be -infinity. q, k (B,
-/// T, H, F), v (B, T, H, d) -> (B, T, H, d). O(T F d) and nothing kept but the inputs: the state is
-/// computed again in the backward pass, which holds one for every 1,024 tokens of the sequence that
-/// it works on. No decay can overflow, since none is ever divided by.
+/// Computes S_t = diag(exp(log_decay_t)) S_(t-1) + k_t v_t^T, y_t = S_t^T q_t, not normalised.
+/// log_decay <= 0, (H, F) or per token (B, T, H, F), may be -infinity. q, k (B, T, H, F), v (B, T,
+/// H, d) -> (B, T, H, d). O(T F d) and stores only the inputs: the backward pass recomputes the
+/// state and holds one per 1,024 tokens of its current sequence. Never divides by decays, so none
+/// can overflow.
 /// Yang et al., "Gated linear attention", 2024.
 Var gated_linear_attention(const Var& q, const Var& k, const Var& v, const Var& log_decay,
                            const GatedLinearAttentionOptions& options = {});
 
-/// One token after `state` (H, F, d), zeros before the first, which moves on by it; equals the
-/// op to the bit. q, k, log_decay (H, F), v (H, d) -> (H, d)
+/// Processes one token and updates `state` (H, F, d), zeros before the first; bit-equal to the op.
+/// q, k, log_decay (H, F), v (H, d) -> (H, d)
 Tensor gated_linear_attention_step(Tensor& state, const Tensor& q, const Tensor& k, const Tensor& v,
                                    const Tensor& log_decay);
 

@@ -1,6 +1,6 @@
 #pragma once
-/// What gated linear attention is made of: walks over the tokens of a head, or of some columns of
-/// its state where heads are fewer than threads.
+/// Internals of gated linear attention: iteration over the tokens of a head, or over some columns
+/// of its state if there are fewer heads than threads.
 
 #include <algorithm>
 #include <bochner/autodiff/compute/arena.hpp>
@@ -14,17 +14,16 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace gated_parts {
 
-/// Tokens after which the sums that decays receive start afresh, from a state kept there: their
-/// rounding errors are never forgotten, and in a fast channel they soon outweigh what is summed.
-inline constexpr std::size_t fresh_every = 1024;
+/// Tokens after which the gradient sums of decays restart from a stored state: rounding errors
+/// never decay in those sums and soon exceed the terms of a fast channel.
+inline constexpr std::size_t restart_interval = 1024;
 
-/// What one call, forward or backward, works on.
 struct GatedAttention {
   std::size_t B, T, H, F, d, chunk;
   const real *q, *k, *v, *log_decay;
-  bool by_token;        ///< decays (B, T, H, F)
-  bool decays_learned;  ///< they need a gradient
-  std::size_t heads;    ///< of a task: more than one if they are small
+  bool by_token;        ///< decays are (B, T, H, F)
+  bool decays_learned;  ///< decays need a gradient
+  std::size_t heads;    ///< heads per task: several if they are small
   const GatedLinearAttentionOptions& options;
 
   GatedAttention(const Var& q, const Var& k, const Var& v, const Var& log_decay,
@@ -34,7 +33,7 @@ struct GatedAttention {
         H(v.dim(2)),
         F(q.dim(3)),
         d(v.dim(3)),
-        chunk(std::max<std::size_t>(1, std::min({options.chunk, T, fresh_every}))),
+        chunk(std::max<std::size_t>(1, std::min({options.chunk, T, restart_interval}))),
         q(q.data()),
         k(k.data()),
         v(v.data()),
@@ -48,7 +47,7 @@ struct GatedAttention {
   std::size_t tasks() const { return B * (H / heads); }
 };
 
-/// Columns of the state, or of its transpose: none needs the others.
+/// Columns of the state or of its transpose, which are independent of each other.
 struct GatedColumns {
   std::size_t first = 0, count = 0;
 };
@@ -56,7 +55,7 @@ struct GatedPart {
   GatedColumns features, values;
 };
 
-/// Whole vectors of `n` columns for each thread that would have no head; bits do not depend on it.
+/// Returns pieces of whole vectors of `n` columns, one per idle thread; bits do not change.
 inline std::vector<GatedColumns> pieces_of(const GatedAttention& in, std::size_t n) {
   const std::size_t tasks = std::max<std::size_t>(1, in.tasks());
   const std::size_t wanted = in.heads > 1 ? 1 : ceil_div(thread_count(), tasks);
@@ -68,7 +67,7 @@ inline std::vector<GatedColumns> pieces_of(const GatedAttention& in, std::size_t
   return pieces;
 }
 
-/// Columns of one head of one sequence, or several heads side by side.
+/// Some columns of one head of one sequence, or several heads side by side.
 class GatedHead {
  public:
   GatedHead(const GatedAttention& in, std::size_t index, const GatedPart& part, Arena& arena)
@@ -78,8 +77,8 @@ class GatedHead {
         h_(index % (in.H / in.heads) * in.heads),
         length_(length_of(in.options.lengths, b_, in.T)),
         channels_(in.heads * in.F),
-        fades_(whole_lanes(channels_)) {
-    arena.take(in.chunk * fades_, decay_);
+        decay_width_(whole_lanes(channels_)) {
+    arena.take(in.chunk * decay_width_, decay_);
     arena.take(in.chunk * in.longest(), x_, y_);
     arena.take(in.F * whole_lanes(part.values.count), by_feature_);
   }
@@ -97,24 +96,23 @@ class GatedHead {
     std::size_t first, tokens;
     bool backward;
 
-    /// Token i in the order in which they are gone through.
     std::size_t token(std::size_t i) const { return first + (backward ? tokens - 1 - i : i); }
   };
 
-  /// None goes beyond a token where sums start afresh.
+  /// Calls body(chunk) for every chunk; chunks end where sums restart.
   template <class Body>
   void each_chunk(bool backward, const Body& body) const {
-    const std::size_t chunks = ceil_div(fresh_every, in_.chunk);
-    const std::size_t all = ceil_div(length_, fresh_every) * chunks;
+    const std::size_t chunks = ceil_div(restart_interval, in_.chunk);
+    const std::size_t all = ceil_div(length_, restart_interval) * chunks;
     for (std::size_t i = 0; i < all; ++i) {
       const std::size_t n = backward ? all - 1 - i : i, within = n % chunks * in_.chunk;
-      const std::size_t first = n / chunks * fresh_every + within;
-      const std::size_t most = std::min(in_.chunk, fresh_every - within);
+      const std::size_t first = n / chunks * restart_interval + within;
+      const std::size_t most = std::min(in_.chunk, restart_interval - within);
       if (first < length_) body(Chunk{first, std::min(most, length_ - first), backward});
     }
   }
 
-  /// This head's numbers of a token in an array (B, T, H, n).
+  /// Returns the offset of this head's numbers of a token in an array (B, T, H, n).
   std::size_t at(std::size_t token, std::size_t n) const {
     return ((b_ * in_.T + token) * in_.H + h_) * n;
   }
@@ -122,16 +120,16 @@ class GatedHead {
     return {x + at(first, n), in_.H * n};
   }
 
-  /// exp(log_decay) of the tokens `shift` further; the state is zero where there is none.
+  /// Loads exp(log_decay) of the tokens at offset `shift`, zero where there is no token.
   void load_decays(const Chunk& now, std::ptrdiff_t shift) {
     if (!in_.by_token) return load_decay(in_.log_decay + h_ * in_.F, decay_);
     for (std::size_t i = 0; i < now.tokens; ++i) {
       const std::size_t token =
           now.first + i + std::size_t(shift);  // -1 wraps to beyond the length
       if (token < length_) {
-        load_decay(in_.log_decay + at(token, in_.F), decay_ + i * fades_);
+        load_decay(in_.log_decay + at(token, in_.F), decay_ + i * decay_width_);
       } else {
-        std::fill_n(decay_ + i * fades_, fades_, real(0));
+        std::fill_n(decay_ + i * decay_width_, decay_width_, real(0));
       }
     }
   }
@@ -139,15 +137,15 @@ class GatedHead {
     const GatedColumns all{0, channels_};
     const auto [first, count] = part_.values.count > 0 ? all : part_.features;
     for (std::size_t f = first; f < first + count; ++f) to[f] = math::exp(log_decay[f]);
-    std::fill(to + channels_, to + fades_, real(0));
+    std::fill(to + channels_, to + decay_width_, real(0));
   }
-  TokenRows fading() const { return {decay_, in_.by_token ? fades_ : 0}; }
+  TokenRows fading() const { return {decay_, in_.by_token ? decay_width_ : 0}; }
   const real* decay_of(const Chunk& now, std::size_t token) const {
     return decay_ + (token - now.first) * fading().stride;
   }
 
-  /// Over the tokens of a chunk and a state (F, d), or its transpose (d, F) where decays are of
-  /// columns. write, read (B, T, H, rows), x (B, T, H, width)
+  /// Describes the scan of a chunk over a state (F, d), or its transpose (d, F) if `decays_rows` is
+  /// false. write, read (B, T, H, rows), x (B, T, H, width)
   StateScan scan_of(const Chunk& now, bool strict, bool decays_rows, const real* write,
                     const real* read, const real* x) const {
     const std::size_t count = decays_rows ? in_.F : in_.d, width = decays_rows ? in_.d : in_.F;
@@ -168,12 +166,12 @@ class GatedHead {
             y_};
   }
 
-  /// out_t = S_t^T read_t over a state (F, d) that write_t x_t^T adds to.
+  /// Computes out_t = S_t^T read_t over a state (F, d) that accumulates write_t x_t^T.
   void values(const Chunk& now, const real* write, const real* read, const real* x, real* out) {
     scan_rows(scan_of(now, in_.options.strict, true, write, read, x), now, out, by_feature_);
   }
 
-  /// `scan` with a width that may be no whole number of vectors, over rows of x and out.
+  /// Runs `scan` with a width that need not be whole vectors, over rows of x and out.
   void scan_rows(StateScan scan, const Chunk& now, real* out, real* state) {
     if (in_.heads > 1) return scan_heads(scan, now, out, state);
     const std::size_t n = scan.width, row = scan.decays_rows ? in_.d : in_.F;
@@ -189,7 +187,7 @@ class GatedHead {
       std::copy_n(y_ + i * scan.width, n, out + at(now.first + i, row) + first);
   }
 
-  /// Of heads that fill a vector together: nothing is packed.
+  /// Scans heads that fill a vector together, without packing.
   void scan_heads(StateScan scan, const Chunk& now, real* out, real* state) {
     const std::size_t n = std::exchange(scan.width, channels_);
     scan_side_by_side(scan, state);
@@ -200,18 +198,17 @@ class GatedHead {
   const GatedAttention& in_;
   GatedPart part_;
   std::size_t b_, h_, length_;
-  std::size_t channels_, fades_;  // of decays: F of each head, the same in whole vectors
-  real* decay_;                   // (chunk, fades)
-  real *x_, *y_;                  // (chunk, F or d in whole vectors)
-  real* by_feature_;              // (F, values in whole vectors): the state
+  std::size_t channels_, decay_width_;  // decays per head: F; the same in whole vectors
+  real* decay_;                         // (chunk, decay_width)
+  real *x_, *y_;                        // (chunk, F or d in whole vectors)
+  real* by_feature_;                    // (F, values in whole vectors): the state
 };
 
 inline void add_products(const real* a, const real* b, std::size_t n, real* __restrict to) {
   for (std::size_t i = 0; i < n; ++i) to[i] += a[i] * b[i];
 }
 
-/// Two passes: the recurrence for what queries receive, then the one of gradients from its end for
-/// keys, values and decays.
+/// Backward pass of a head: a scan for query gradients, then a reverse one for k, v and decays.
 class GatedHeadBack : GatedHead {
  public:
   GatedHeadBack(const GatedAttention& in, std::size_t index, const GatedPart& part, Arena& arena)
@@ -221,10 +218,10 @@ class GatedHeadBack : GatedHead {
         state_size_(in.d * width_) {
     arena.take(state_size_, by_value_);
     arena.take(count_, passing_, total_);
-    arena.take(in.decays_learned ? (in.T - 1) / fresh_every * state_size_ : 0, kept_);
+    arena.take(in.decays_learned ? (in.T - 1) / restart_interval * state_size_ : 0, stored_);
   }
 
-  /// Gradients, of the shapes of the inputs; that of decays (B, T, H, F) or sums (B, H, F).
+  /// Computes gradients in the inputs' shapes; of decays (B, T, H, F) or sums (B, H, F).
   void run(const real* g, real* dq, real* dk, real* dv, real* by_token, double* sums) {
     if (count_ > 0) run_queries(g, dq);
     std::fill_n(by_value_, state_size_, real(0));
@@ -239,14 +236,14 @@ class GatedHeadBack : GatedHead {
     if (!in_.decays_learned) return;
     const std::size_t first = part_.features.first;
     if (!in_.by_token) std::copy_n(total_, count_, sums + (b_ * in_.H + h_) * in_.F + first);
-    if (in_.by_token && length_ > 0)  // there is nothing that the first token could fade
+    if (in_.by_token && length_ > 0)  // nothing precedes the first token
       std::fill_n(by_token + at(in_.options.reverse ? length_ - 1 : 0, in_.F) + first, count_,
                   real(0));
   }
 
  private:
   void differentiate_features(const Chunk& now, const real* g, real* dq, real* dk, real* by_token) {
-    if (in_.decays_learned) start_afresh(now);
+    if (in_.decays_learned) restart_sums(now);
     features(now, g, in_.v, in_.q, dk);
     if (in_.decays_learned) decays(now, dq, dk, by_token);
     if (!in_.options.strict) add_own(now, g, dq, dk);
@@ -257,29 +254,27 @@ class GatedHeadBack : GatedHead {
     each_chunk(in_.options.reverse, [&](const Chunk& now) {
       load_decays(now, 0);
       features(now, in_.v, g, in_.k, dq);
-      if (real* kept = kept_at(now)) std::copy_n(by_value_, state_size_, kept);
+      if (real* stored = stored_at(now)) std::copy_n(by_value_, state_size_, stored);
     });
   }
 
-  /// Where the state of one side of the chunk is kept: of the side that comes last in the
-  /// recurrence.
-  real* kept_at(const Chunk& now) const {
+  /// Returns where the state at the later side of the chunk is stored.
+  real* stored_at(const Chunk& now) const {
     const std::size_t place = now.first + (in_.options.reverse ? 0 : now.tokens);
-    const bool keeps = in_.decays_learned && place % fresh_every == 0 && place % length_ > 0;
-    return keeps ? kept_ + (place / fresh_every - 1) * state_size_ : nullptr;
+    const bool keeps = in_.decays_learned && place % restart_interval == 0 && place % length_ > 0;
+    return keeps ? stored_ + (place / restart_interval - 1) * state_size_ : nullptr;
   }
 
-  /// values() over the transpose of the state, (d, F), of the other tokens only: what a token
-  /// itself adds is the same for queries and keys, and the difference of the two would be lost in
-  /// its rounding.
+  /// Does values() over the transposed state (d, F), without a token's own value: queries and keys
+  /// would add the same term, and their difference would drown in its rounding.
   void features(const Chunk& now, const real* write, const real* read, const real* x, real* out) {
     scan_rows(scan_of(now, true, false, write, read, x), now, out, by_value_);
   }
 
-  /// The gradient of a decay is decay S . A of the state before it and the gradient of the one
-  /// behind it, which by_value_ has before the chunk.
-  void start_afresh(const Chunk& now) {
-    const real *state = kept_at(now), *decay = decay_of(now, now.token(0)) + part_.features.first;
+  /// Restarts the sums from the gradient of a decay: decay S . A of the state before it and the
+  /// gradient after it, which by_value_ holds before the chunk.
+  void restart_sums(const Chunk& now) {
+    const real *state = stored_at(now), *decay = decay_of(now, now.token(0)) + part_.features.first;
     if (!state) return;
     std::fill_n(passing_, count_, 0.0);
     for (std::size_t e = 0; e < in_.d; ++e) {
@@ -289,9 +284,9 @@ class GatedHeadBack : GatedHead {
     for (std::size_t f = 0; f < count_; ++f) passing_[f] *= double(decay[f]);
   }
 
-  /// With G_t the sum of log decays up to t, the weight of key j for query i is exp(G_i - G_j):
-  /// q_t dq_t - k_t dk_t is the derivative with respect to G_t, and its sum from the token after t
-  /// on that with respect to the decay there. A gate that is shut lets nothing pass.
+  /// Computes the gradients of decays. With G_t the cumulative log decay, key j has weight exp(G_i
+  /// - G_j) for query i: q_t dq_t - k_t dk_t is the derivative by G_t, and its sum from token t + 1
+  /// on is that by the decay there. A decay of 0 passes nothing.
   void decays(const Chunk& now, const real* dq, const real* dk, real* out) {
     for (std::size_t i = 0; i < now.tokens; ++i) {
       const std::size_t t = now.token(i), later = now.backward ? t + 1 : t - 1;
@@ -299,20 +294,21 @@ class GatedHeadBack : GatedHead {
       const real *decay = decay_of(now, t) + part_.features.first, *q = in_.q + place,
                  *k = in_.k + place;
       for (std::size_t f = 0; f < count_; ++f) passing_[f] = decay[f] > 0 ? passing_[f] : 0;
-      if (later < length_) hand_over(out ? out + at(later, in_.F) + part_.features.first : nullptr);
+      if (later < length_)
+        emit_decay_gradient(out ? out + at(later, in_.F) + part_.features.first : nullptr);
       for (std::size_t f = 0; f < count_; ++f)
         passing_[f] += double(q[f]) * double(dq[place + f]) - double(k[f]) * double(dk[place + f]);
     }
   }
 
-  void hand_over(real* to) const {
+  void emit_decay_gradient(real* to) const {
     if (to) std::copy_n(passing_, count_, to);
     for (std::size_t f = 0; f < count_ && !to; ++f) total_[f] += passing_[f];
   }
 
-  /// What features() left out: a query sees the value of its own token.
+  /// Adds a query's read of its own token, which features() left out.
   void add_own(const Chunk& now, const real* g, real* dq, real* dk) {
-    see_own(now, g);
+    find_own_scores(now, g);
     for (std::size_t i = 0; i < now.tokens; ++i) {
       const std::size_t place = at(now.first + i, in_.F) + part_.features.first;
       const real* seen = y_ + i * count_;
@@ -321,8 +317,8 @@ class GatedHeadBack : GatedHead {
     }
   }
 
-  /// y_ = g_t . v_t of each head, (tokens, channels).
-  void see_own(const Chunk& now, const real* g) {
+  /// Computes y_ = g_t . v_t per head, (tokens, channels).
+  void find_own_scores(const Chunk& now, const real* g) {
     if (in_.heads > 1)
       return dots_side_by_side(now.tokens, in_.d, rows(g, now.first, in_.d),
                                rows(in_.v, now.first, in_.d), y_);
@@ -332,11 +328,11 @@ class GatedHeadBack : GatedHead {
     }
   }
 
-  std::size_t count_, width_;  // channels of the features, the same in whole vectors
+  std::size_t count_, width_;  // channels of the features; the same in whole vectors
   std::size_t state_size_;
-  real* by_value_;            // (d, width): the state's transpose
+  real* by_value_;            // (d, width): the transposed state
   double *passing_, *total_;  // (count)
-  real* kept_;                // (T / fresh_every, d, width)
+  real* stored_;              // (T / restart_interval, d, width)
 };
 
 template <class Head, class Task>

@@ -17,17 +17,17 @@ void require_kinds(const char* op, const Features& q, const Features& k, real fl
 }
 
 void require_shapes(const Features& q, const Features& k, const Var& v, const Var& rate,
-                    const LinearAttentionOptions& options, const Var& beside) {
+                    const LinearAttentionOptions& options, const Var& extra) {
   const Shape features = q.shape();
   require_feature_attention(name, features, k.shape(), v.shape(), options.chunk, options.lengths);
   require_kinds(name, q, k, options.floor);
   const Shape tokens = without_last(features);
-  if (beside.exists()) {
+  if (extra.exists()) {
     const Shape means{tokens[0], tokens[1], tokens[2], v.dim(3) + 1};
     require(options.causal && options.floor == 0, name,
-            "what is seen besides needs causal attention with positive features");
-    require(beside.shape() == means, name,
-            "what is seen besides must be (B, T, H, d + 1): ", beside.shape(), ", v ", v.shape());
+            "extra needs causal attention with positive features");
+    require(extra.shape() == means, name, "extra must be (B, T, H, d + 1): ", extra.shape(), ", v ",
+            v.shape());
   }
   if (!rate.exists()) return;
   require(options.causal, name, "a time kernel needs causal attention");
@@ -36,13 +36,13 @@ void require_shapes(const Features& q, const Features& k, const Var& v, const Va
 }
 
 std::vector<Var> inputs_of(const Features& q, const Features& k, const Var& v, const Var& rate,
-                           const Var& beside) {
+                           const Var& extra) {
   return {q.tokens, q.frequencies,  q.offset, q.coefficients, k.tokens, k.frequencies,
-          k.offset, k.coefficients, v,        rate,           beside};
+          k.offset, k.coefficients, v,        rate,           extra};
 }
 
-/// Tokens that are in cache together. Without causality no square of a chunk grows with them: as
-/// many as 6,144 features have, which takes an eighth less time than 32 (Zen 3).
+/// Returns the chunk size. Without causality there are no (C, C) products, so a chunk holds as many
+/// tokens as 6,144 features: an eighth less time than 32 tokens (Zen 3).
 std::size_t chunk_of(const LinearAttentionOptions& options, std::size_t T, std::size_t F) {
   const std::size_t wanted = options.causal
                                  ? options.chunk
@@ -50,10 +50,10 @@ std::size_t chunk_of(const LinearAttentionOptions& options, std::size_t T, std::
   return std::max<std::size_t>(1, std::min(wanted, T));
 }
 
-/// Heads of one sequence that a task takes by turns, as long as their rows are parts of the same
-/// few cache lines and no thread waits longer: alone, each line of a head is one that no processor
-/// foresees. The backward pass of performer-lm-16k takes 9 % less time with two, 15 % with four.
-std::size_t heads_together(const Sizes& n) {
+/// Returns the heads of a sequence that one task interleaves, while their rows share cache lines
+/// and no thread is idle: the rows of a single head defeat hardware prefetching. The backward pass
+/// of performer-lm-16k takes 9 % less time with two heads, 15 % with four.
+std::size_t heads_per_task(const Sizes& n) {
   constexpr std::size_t line = 64 / sizeof(real), lines = 4;
   const auto turns = [&](std::size_t together) {
     const std::size_t tasks = n.B * n.H / together;
@@ -69,14 +69,13 @@ std::size_t heads_together(const Sizes& n) {
 Sizes sizes_of(const Features& k, const Var& v, const LinearAttentionOptions& options) {
   const std::size_t T = v.dim(1), F = k.shape()[3];
   Sizes n{v.dim(0), T, v.dim(2), F, v.dim(3), chunk_of(options, T, F)};
-  n.together = heads_together(n);
+  n.together = heads_per_task(n);
   if (options.causal) cut_into_spans(n, options.span);
   return n;
 }
 
-/// What one call, forward or backward, works on.
 Attention attention(const Sizes& n, const Features& q, const Features& k, const Var& v,
-                    const Var& rate, const LinearAttentionOptions& options, const Var& beside) {
+                    const Var& rate, const LinearAttentionOptions& options, const Var& extra) {
   const bool by_token = rate.exists() && rate.rank() == 3;
   const Decay decay{rate.exists() ? rate.data() : nullptr, by_token, n.T, n.H};
   return {n,
@@ -86,14 +85,14 @@ Attention attention(const Sizes& n, const Features& q, const Features& k, const 
           decay,
           options.lengths,
           options.floor,
-          beside.exists() ? beside.data() : nullptr,
+          extra.exists() ? extra.data() : nullptr,
           q.log_factor + k.log_factor};
 }
 
 constexpr const char* step_name = "linear_attention_step";
 
 void require_step_shapes(const LinearAttentionState& state, const Features& q, const Features& k,
-                         const Var& v, const Tensor* rate, real floor, const Tensor* beside) {
+                         const Var& v, const Tensor* rate, real floor, const Tensor* extra) {
   const Shape& sums = state.weighted_values.shape();  // (B H, F, d)
   const Shape features = q.shape();
   require(features.size() == 4 && features[1] == 1 && features == k.shape() &&
@@ -104,29 +103,28 @@ void require_step_shapes(const LinearAttentionState& state, const Features& q, c
   require(!rate || rate->size() == sums[0], step_name, "one rate per head: state (B H, F, d) ",
           sums);
   require_kinds(step_name, q, k, floor);
-  require(!beside || floor == 0, step_name, "what is seen besides needs positive features");
-  require(!beside || beside->size() == sums[0] * (sums[2] + 1), step_name,
-          "what is seen besides must be (B H, d + 1) of a state (B H, F, d) ", sums);
+  require(!extra || floor == 0, step_name, "extra needs positive features");
+  require(!extra || extra->size() == sums[0] * (sums[2] + 1), step_name,
+          "extra must be (B H, d + 1) for a state (B H, F, d) ", sums);
 }
 
-/// Texts of which the features of a head are found at once: the frequencies stay in cache.
-constexpr std::size_t texts_together = 16;
+/// Texts whose features of a head are computed at once: the frequencies stay in cache.
+constexpr std::size_t texts_per_block = 16;
 
-/// One token of a head: its features in units of exp(log_key) and what is lost since the last; and
-/// what it sees besides, or null, with the unit of its query.
-struct StepOfHead {
+/// One token of a head: features in units of exp(log_key), the decay since the last token, and the
+/// extra term (or null) with the unit of its query.
+struct HeadStep {
   std::size_t F, d;
   real *key, *query;  // (F)
   const real* value;  // (d)
   real log_key, rate;
-  const real* beside;  // (d + 1)
+  const real* extra;  // (d + 1)
   real log_query;
 };
 
-/// Columns from `first` on of what every feature has seen, one token later, and what the query
-/// reads of them. values (F, d), y (d)
+/// Updates state columns from `first` on by one token and reads them. values (F, d), y (d)
 template <std::size_t vectors>
-void add_value(const StepOfHead& in, std::size_t first, real keep, real* values, real* y) {
+void add_value(const HeadStep& in, std::size_t first, real keep, real* values, real* y) {
   NativeLanes value[vectors], sum[vectors] = {};
   for (std::size_t n = 0; n < vectors; ++n)
     value[n] = lanes_at(in.value + first + n * native_lane_count);
@@ -142,7 +140,7 @@ void add_value(const StepOfHead& in, std::size_t first, real keep, real* values,
   for (std::size_t n = 0; n < vectors; ++n) lanes_at(y + first + n * native_lane_count) = sum[n];
 }
 
-void add_value(const StepOfHead& in, real keep, real* values, real* y) {
+void add_value(const HeadStep& in, real keep, real* values, real* y) {
   constexpr std::size_t lanes = native_lane_count;
   std::size_t e = 0;
   for (; e + 4 * lanes <= in.d; e += 4 * lanes) add_value<4>(in, e, keep, values, y);
@@ -158,10 +156,9 @@ void add_value(const StepOfHead& in, real keep, real* values, real* y) {
   }
 }
 
-/// What the query reads after the token was added: y (d) of the values. Returns that of weights.
-/// The unit moves as it does in Keys: where it followed every key, a slow decay would be rounded to
-/// a float at each of them.
-real add_token(const StepOfHead& in, std::size_t head, LinearAttentionState& state, real* y) {
+/// Adds a token and computes what the query reads, y (d); returns the sum of weights. The unit
+/// moves as in Keys: if it followed every key, a slow decay would be rounded to float at each.
+real add_token(const HeadStep& in, std::size_t head, LinearAttentionState& state, real* y) {
   double& unit = state.log_unit[head];
   unit -= double(in.rate);
   const double key = double(in.log_key), top = key > unit + double(Keys::slack) ? key : unit;
@@ -176,50 +173,48 @@ real add_token(const StepOfHead& in, std::size_t head, LinearAttentionState& sta
   return dot_row(in.query, weights, in.F);
 }
 
-/// y (d) of one token.
-void step(const StepOfHead& in, std::size_t head, LinearAttentionState& state, real floor,
-          real* y) {
+void step(const HeadStep& in, std::size_t head, LinearAttentionState& state, real floor, real* y) {
   const real sum = add_token(in, head, state, y);
   const double unit = state.log_unit[head];
   real factor = safe_inverse(sum, floor > 0 ? floor * math::exp(real(-unit)) : real(0)), share = 0;
-  if (in.beside) {
-    const real log_beside = real(double(in.beside[in.d]) - unit - double(in.log_query));
-    share = share_beside(log_beside, factor == 0 ? real(0) : sum, &factor);
+  if (in.extra) {
+    const real log_extra = real(double(in.extra[in.d]) - unit - double(in.log_query));
+    share = extra_share(log_extra, factor == 0 ? real(0) : sum, &factor);
   }
   for (std::size_t e = 0; e < in.d; ++e)
-    y[e] = y[e] * factor + (in.beside ? share * in.beside[e] : real(0));
+    y[e] = y[e] * factor + (in.extra ? share * in.extra[e] : real(0));
 }
 
 }  // namespace
 
 Var linear_attention(const Features& q, const Features& k, const Var& v, const Var& rate,
-                     const LinearAttentionOptions& options, const Var& beside) {
-  require_shapes(q, k, v, rate, options, beside);
+                     const LinearAttentionOptions& options, const Var& extra) {
+  require_shapes(q, k, v, rate, options, extra);
   const auto memory = std::make_shared<Memory>();
   const bool all_tokens = options.lengths.empty();
   Tensor y = unwritten(v.shape(), all_tokens);
   Sizes n{};
   if (y.size() > 0) {
     n = sizes_of(k, v, options);
-    const Attention in = attention(n, q, k, v, rate, options, beside);
+    const Attention in = attention(n, q, k, v, rate, options, extra);
     (options.causal ? attend_causally : attend_bidirectionally)(in, *memory, y);
   }
-  return record(name, std::move(y), inputs_of(q, k, v, rate, beside),
+  return record(name, std::move(y), inputs_of(q, k, v, rate, extra),
                 [=](const Tensor& y, Tensor& g) {
                   if (g.size() == 0) return;
-                  const Attention in = attention(n, q, k, v, rate, options, beside);
+                  const Attention in = attention(n, q, k, v, rate, options, extra);
                   OtherGradients gradients{unwritten(v.shape(), all_tokens), {}, {}};
-                  if (beside.exists()) gradients.beside = zeros(beside.shape());
+                  if (extra.exists()) gradients.extra = zeros(extra.shape());
                   if (rate.needs_gradient())
                     gradients.rate.resize(rate.rank() == 3 ? rate.size() : n.B * n.spans() * n.H);
                   in.q->expect_gradients(all_tokens, n.span_tokens());
                   in.k->expect_gradients(all_tokens, n.span_tokens());
                   (options.causal ? attend_causally_backward : attend_bidirectionally_backward)(
                       in, *memory, y, g, gradients);
-                  in.q->hand_over();
-                  in.k->hand_over();
+                  in.q->flush_gradients();
+                  in.k->flush_gradients();
                   v.add_gradient(std::move(gradients.v));
-                  if (beside.exists()) beside.add_gradient(std::move(gradients.beside));
+                  if (extra.exists()) extra.add_gradient(std::move(gradients.extra));
                   if (rate.needs_gradient())
                     rate.add_gradient(sum_repeats(gradients.rate, rate.shape()));
                 });
@@ -231,10 +226,10 @@ LinearAttentionState::LinearAttentionState(std::size_t heads, std::size_t featur
       log_unit(heads, double(nothing)) {}
 
 Tensor linear_attention_step(LinearAttentionState& state, const Features& q, const Features& k,
-                             const Var& v, const Tensor* rate, real floor, const Tensor* beside) {
-  require_step_shapes(state, q, k, v, rate, floor, beside);
+                             const Var& v, const Tensor* rate, real floor, const Tensor* extra) {
+  require_step_shapes(state, q, k, v, rate, floor, extra);
   const std::size_t B = v.dim(0), H = v.dim(2), F = state.weights.shape()[1], d = v.dim(3);
-  const std::size_t block = std::clamp<std::size_t>(B, 1, texts_together);
+  const std::size_t block = std::clamp<std::size_t>(B, 1, texts_per_block);
   const std::size_t blocks = ceil_div(B, block);
   const auto queries = make_source(q, block), keys = make_source(k, block);
   Tensor out = uninitialized(v.shape());
@@ -242,20 +237,20 @@ Tensor linear_attention_step(LinearAttentionState& state, const Features& q, con
   // The heads of one text are not worth a second thread.
   parallel_rows(H * blocks, block * F * d, [&](std::size_t index) {
     const std::size_t first = index % blocks * block;
-    // A token of each of many texts lies as the tokens of one text do.
+    // One token of each of several texts is laid out as the tokens of one text.
     const Place place{0, index / blocks, first, std::min(block, B - first)};
     real *query = scratch.local(), *key = query + block * F;
     real *log_query = key + block * F, *log_key = log_query + block;
-    queries->load(place, query, beside ? log_query : nullptr);
+    queries->load(place, query, extra ? log_query : nullptr);
     keys->load(place, key, log_key);
     for (std::size_t i = 0; i < place.rows; ++i, query += F, key += F) {
       const std::size_t head = (first + i) * H + place.h;
       const real* value = v.data() + head * d;
-      const real* mean = beside ? beside->data() + head * (d + 1) : nullptr;
+      const real* mean = extra ? extra->data() + head * (d + 1) : nullptr;
       const real unit_of_key = log_key[i] + k.log_factor,
                  lost = rate ? rate->data()[head] : real(0);
-      const real unit_of_query = beside ? log_query[i] + q.log_factor : real(0);
-      const StepOfHead token{F, d, key, query, value, unit_of_key, lost, mean, unit_of_query};
+      const real unit_of_query = extra ? log_query[i] + q.log_factor : real(0);
+      const HeadStep token{F, d, key, query, value, unit_of_key, lost, mean, unit_of_query};
       step(token, head, state, floor, out.data() + head * d);
     }
   });

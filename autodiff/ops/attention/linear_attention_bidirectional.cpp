@@ -4,7 +4,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace linear_attention_parts {
 namespace {
 
-/// Bidirectional: one state over all keys, then every query reads it.
+/// Bidirectional: one state over all keys, which every query reads.
 class Head : HeadWithGradients {
  public:
   Head(const Attention& in, Memory& memory, std::size_t index, Arena& arena)

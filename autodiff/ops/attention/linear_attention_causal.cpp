@@ -27,7 +27,7 @@ class ForwardHead : CausalHead {
   }
 
  private:
-  void begin(std::size_t span) { past_.begin(n_, found_by(span)); }
+  void begin(std::size_t span) { past_.begin(n_, state_before(span)); }
 
   void attend(std::size_t span, std::size_t c, real* out) {
     const Place now = place(c, std::min(c + 1, chunks() - 1));
@@ -36,9 +36,9 @@ class ForwardHead : CausalHead {
       past_.own.save(n_, state_before(span, seen / n_.segment));
     const State& state = past_.all(n_);
     keys_.load(in_, now, past_.own.unit, past_.unit_before());
-    in_.q->load(now, q_, in_.beside ? query_unit_ : nullptr);
+    in_.q->load(now, q_, in_.extra ? query_unit_ : nullptr);
     multiply(state, normalizer(now));
-    if (in_.beside) add_beside(now, normalizer(now), share(now));
+    if (in_.extra) add_extra(now, normalizer(now), share(now));
     read(state, now, normalizer(now), out + n_.value_offset(now));
     if (n_.spans() > 1) remember(now);
     past_.own.add(n_, keys_);
@@ -49,7 +49,7 @@ class ForwardHead : CausalHead {
     join(span);
   }
 
-  /// product = weight * (q k^T), and the normalizer, to which the past adds its weights.
+  /// Computes product = weight * (q k^T) and the normalizer, including the weights of the past.
   void multiply(const State& state, real* normalizer) {
     const std::size_t rows = keys_.rows;
     Triangle(n_, rows).multiply(n_.F, {q_, n_.F}, {keys_.features, n_.F}, product_);
@@ -62,15 +62,15 @@ class ForwardHead : CausalHead {
       normalizer[i] = safe_inverse(normalizer[i] + keys_.past[i] * seen_[i], keys_.lowest[i]);
   }
 
-  /// From 1 / sums to 1 / (sums and what is beside), and the share of the latter.
-  void add_beside(const Place& place, real* normalizer, real* share) {
-    const real* beside = in_.beside_at(place);
+  /// Turns 1 / sums into 1 / (sums + extra term) and computes the extra term's share.
+  void add_extra(const Place& place, real* normalizer, real* share) {
+    const real* extra = in_.extra_at(place);
     for (std::size_t i = 0; i < place.rows; ++i) {
       const double unit =
           double(in_.log_factor + query_unit_[i]) + keys_.reference[i] - keys_.time[i];
-      const real log_beside = real(double(beside[i * n_.H * (n_.d + 1) + n_.d]) - unit);
+      const real log_extra = real(double(extra[i * n_.H * (n_.d + 1) + n_.d]) - unit);
       const real sum = normalizer[i] == 0 ? real(0) : 1 / normalizer[i];
-      share[i] = share_beside(log_beside, sum, normalizer + i);
+      share[i] = extra_share(log_extra, sum, normalizer + i);
     }
   }
 
@@ -84,20 +84,20 @@ class ForwardHead : CausalHead {
       const real factor = normalizer[i], past = keys_.past[i];
       real* __restrict to = y;
       for (std::size_t e = 0; e < n_.d; ++e) to[e] = factor * (recent[e] + past * older[e]);
-      if (!in_.beside) continue;
-      const real* mean = in_.beside_at(place) + i * n_.H * (n_.d + 1);
+      if (!in_.extra) continue;
+      const real* mean = in_.extra_at(place) + i * n_.H * (n_.d + 1);
       for (std::size_t e = 0; e < n_.d; ++e) y[e] += share(place)[i] * mean[e];
     }
   }
 
-  /// For later sums of gradients, which then need no keys.
+  /// Stores the weights for the backward pass, which then needs no keys for its first sums.
   void remember(const Place& place) {
     std::copy_n(keys_.past, place.rows, past(place));
     std::copy_n(keys_.lowest, place.rows, lowest(place));
   }
 
   real *q_, *product_, *recent_, *older_;
-  real* seen_;        // (C): weights of what is older
+  real* seen_;        // (C): weights of earlier chunks
   real* query_unit_;  // (C): logarithms of the units of queries
 };
 
@@ -116,7 +116,7 @@ void cut_into_spans(Sizes& n, std::size_t tokens) {
 }
 
 void attend_causally(const Attention& in, Memory& memory, Tensor& out) {
-  memory.allocate(in.n, in.n.spans() * in.n.segments_of_span(), in.beside);
+  memory.allocate(in.n, in.n.spans() * in.n.segments_of_span(), in.extra);
   const SpanGroups groups(in.n);
   if (const std::size_t last = groups.first(groups.count - 1); last > 0) {
     for_each_part<CausalHead>(in, memory, last, [](Heads<CausalHead>& heads, std::size_t span) {

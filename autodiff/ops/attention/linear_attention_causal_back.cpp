@@ -4,18 +4,18 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace linear_attention_parts {
 namespace {
 
-/// sum (d + 1, F) = own + factor after
+/// Computes sum (d + 1, F) = own + factor * after.
 void join_later(const Sizes& n, const real* own, real factor, const real* after, real* sum) {
   for (std::size_t i = 0; i < n.state(); ++i) sum[i] = own[i] + factor * after[i];
 }
 
-/// The gradient of the state that one span of one head reads.
+/// Accumulates the gradient of the state that one span of one head reads.
 class LaterHead : protected HeadWithGradients {
  public:
   LaterHead(const Attention& in, Memory& memory, std::size_t index, Arena& arena)
       : HeadWithGradients(in, memory, index, arena) {}
 
-  /// What the span before this one receives, but for all that is behind this one.
+  /// Computes the gradient that the previous span receives from this span alone.
   void sum(std::size_t span, const Tensor& y, const Tensor& g) {
     if (span >= spans()) return;
     clear();
@@ -26,9 +26,9 @@ class LaterHead : protected HeadWithGradients {
       pass_chunk(now.rows, past(now)[now.rows - 1]);
     }
     std::copy_n(later_, n_.state(), after(span - 1));
-    after(span - 1)[n_.state()] = real(kept_);
+    after(span - 1)[n_.state()] = real(decay_after_);
   }
-  /// All that is read behind each span from the one before `first` on, once their sums are there.
+  /// Adds the later spans' gradients, from the one before `first` on, once their sums exist.
   void join_all(std::size_t first) {
     for (std::size_t span = spans() - 1; span-- > first;)
       join_later(n_, after(span - 1), after(span - 1)[n_.state()], after(span), after(span - 1));
@@ -37,11 +37,11 @@ class LaterHead : protected HeadWithGradients {
  protected:
   void clear() {
     std::fill_n(later_, n_.state(), real(0));
-    kept_ = 1;
+    decay_after_ = 1;
   }
   real* after(std::size_t span) { return &memory_.later(b_, h_, span, 0); }
 
-  /// Queries, and the gradients of what they read.
+  /// Loads queries and the gradients of what they read.
   void split(const Place& place, const real* y, const real* g, const real* past,
              const real* lowest) {
     split_quotient(n_, place, g, y, normalizer(place), lowest, numerator_, weight_);
@@ -50,13 +50,13 @@ class LaterHead : protected HeadWithGradients {
   }
   void pass_chunk(std::size_t rows, real keep) {
     gemm(n_.d + 1, n_.F, rows, {extended_, n_.d + 1, transposed}, {q_, n_.F}, keep, later_, n_.F);
-    kept_ *= keep;
+    decay_after_ *= keep;
   }
 
-  double kept_ = 1;  // of what is behind the span
+  double decay_after_ = 1;  // decay of what follows the span
 };
 
-/// One head of one sequence, segments and their chunks in reverse order.
+/// Backward pass of one head of one sequence: segments and their chunks in reverse order.
 class BackwardHead : LaterHead {
  public:
   BackwardHead(const Attention& in, Memory& memory, std::size_t index, Arena& arena)
@@ -97,13 +97,13 @@ class BackwardHead : LaterHead {
   void start(std::size_t span) {
     clear();
     after_ = span + 1 < spans() ? after(span) : nullptr;
-    past_.begin(n_, found_by(span));
+    past_.begin(n_, state_before(span));
   }
 
-  /// The gradient of all that the next tokens read, in this span and behind it.
+  /// Returns the gradient of all that later tokens read, in this span and after it.
   const real* all_later() {
     if (!after_) return later_;
-    join_later(n_, later_, real(kept_), after_, all_later_);
+    join_later(n_, later_, real(decay_after_), after_, all_later_);
     return all_later_;
   }
 
@@ -114,7 +114,6 @@ class BackwardHead : LaterHead {
       past_.own.restore(n_, state_before(span, segment));
   }
 
-  /// The keys of a chunk and the state before it.
   void load_chunk(std::size_t c, std::size_t first, std::size_t last) {
     State& own = past_.own;
     Chunk& chunk = segment_[c - first];
@@ -131,7 +130,7 @@ class BackwardHead : LaterHead {
     const Place now = place(c, std::max(c, first + 1) - 1);
     const std::size_t values = n_.value_offset(now);
     differentiate(now, chunk, y.data() + values, g.data() + values, out.v.data() + values);
-    if (in_.beside) differentiate_beside(now, y.data() + values, g.data() + values, out);
+    if (in_.extra) differentiate_extra(now, y.data() + values, g.data() + values, out);
     if (!out.rate.empty()) differentiate_rates(now, span, chunk.state, out);
   }
 
@@ -149,7 +148,7 @@ class BackwardHead : LaterHead {
     pass_chunk(place.rows, keys.past[place.rows - 1]);
   }
 
-  /// product = weight * q k^T, and the gradient of q k^T.
+  /// Computes product = weight * q k^T and the gradient of q k^T.
   void differentiate_products(const Keys& keys, const real* v) {
     const std::size_t rows = keys.rows;
     const Triangle triangle(n_, rows);
@@ -178,17 +177,17 @@ class BackwardHead : LaterHead {
     Triangle(n_, place.rows)
         .sum_keys(n_.F, slope_of_product_, {keys.features, n_.F}, 0, gradient_, n_.F);
     gemm(place.rows, n_.F, n_.d + 1, {extended_, n_.d + 1}, {state, n_.F}, 1, gradient_, n_.F);
-    in_.q->store(place, q_, gradient_, in_.decay.rate || in_.beside ? query_slope_ : nullptr);
+    in_.q->store(place, q_, gradient_, in_.decay.rate || in_.extra ? query_slope_ : nullptr);
   }
 
-  void differentiate_beside(const Place& place, const real* y, const real* g, OtherGradients& out) {
-    const real *beside = in_.beside_at(place), *weight = share(place);
-    real* to = out.beside.data() + (beside - in_.beside);
+  void differentiate_extra(const Place& place, const real* y, const real* g, OtherGradients& out) {
+    const real *extra = in_.extra_at(place), *weight = share(place);
+    real* to = out.extra.data() + (extra - in_.extra);
     const std::size_t row = n_.H * (n_.d + 1);
-    for (std::size_t i = 0; i < place.rows; ++i, to += row, beside += row) {
+    for (std::size_t i = 0; i < place.rows; ++i, to += row, extra += row) {
       const real *gi = g + i * n_.value_stride(), *yi = y + i * n_.value_stride();
       for (std::size_t e = 0; e < n_.d; ++e) to[e] = weight[i] * gi[e];
-      to[n_.d] = weight[i] * (dot_row(gi, beside, n_.d) - dot_row(gi, yi, n_.d));
+      to[n_.d] = weight[i] * (dot_row(gi, extra, n_.d) - dot_row(gi, yi, n_.d));
     }
   }
 
@@ -198,10 +197,9 @@ class BackwardHead : LaterHead {
     in_.k->store(place, keys.features, gradient_, slope_);
   }
 
-  /// `passing`: the derivative with respect to the logarithm of what passes from before token t to
-  /// t and beyond; that of the rate is its negative. At the first token all of it comes from the
-  /// state. The slopes of queries are zero where no floor is, but for rounding errors, which those
-  /// of keys share.
+  /// `passing` is the derivative by the logarithm of the decay from before token t to t and beyond;
+  /// that of the rate is its negative. At the first token it comes from the state. Slopes of
+  /// queries are zero without a floor, up to rounding errors that the slopes of keys share.
   void differentiate_rates(const Place& place, std::size_t span, const real* state,
                            OtherGradients& out) {
     double passing = dot_row(all_later(), state, n_.state());
@@ -216,7 +214,7 @@ class BackwardHead : LaterHead {
   real *product_, *slope_of_product_;  // (C, C)
   real* query_slope_;                  // (C)
   real* all_later_;                    // (d + 1, F)
-  const real* after_ = nullptr;        // the gradient of all that is read behind the span
+  const real* after_ = nullptr;        // gradient of all that is read after the span
   Past past_;
   std::vector<Chunk> segment_;
 };

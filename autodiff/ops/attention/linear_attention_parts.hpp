@@ -1,6 +1,6 @@
 #pragma once
-/// What causal and bidirectional linear attention are made of: the features and weights of one
-/// chunk of tokens, and the state that sums over chunks.
+/// Internals of causal and bidirectional linear attention: features and weights of one chunk, and
+/// the state that sums over chunks.
 
 #include <bochner/autodiff/compute/arena.hpp>
 #include <bochner/autodiff/compute/decay.hpp>
@@ -19,16 +19,14 @@ namespace linear_attention_parts {
 
 struct Sizes {
   std::size_t B, T, H, F, d, C;
-  std::size_t together = 1;            ///< heads whose chunks are read by turns
-  std::size_t span = std::size_t(-1);  ///< chunks after which sums start afresh
+  std::size_t together = 1;            ///< heads whose chunks a task interleaves
+  std::size_t span = std::size_t(-1);  ///< chunks after which sums restart
   std::size_t segment = 1;             ///< chunks that the backward pass holds at once
   std::size_t value_stride() const { return H * d; }
   std::size_t value_offset(const Place& place) const {
     return ((place.b * T + place.first) * H + place.h) * d;
   }
-  /// Elements of a state: (d + 1, F).
   std::size_t state() const { return (d + 1) * F; }
-  /// Chunks of the longest sequence.
   std::size_t chunks() const { return ceil_div(T, C); }
   std::size_t spans() const { return spans_of(chunks()); }
   std::size_t spans_of(std::size_t chunks) const {
@@ -38,14 +36,13 @@ struct Sizes {
   std::size_t segments_of_span() const { return ceil_div(std::min(chunks(), span), segment); }
 };
 
-/// How much weight passes from token to token: exp(-rate) with a rate per head (H), per token (B,
-/// T, H), or none.
+/// Decay per token: exp(-rate) with rates per head (H), per token (B, T, H), or none.
 struct Decay {
   const real* rate;
   bool by_token;
   std::size_t T, H;
 
-  /// time_j = sum of the rates from the first token of a place to its token j.
+  /// Computes time_j = sum of the rates from the first token of a place to its token j.
   void elapsed(const Place& place, double* time) const {
     double now = 0;
     for (std::size_t j = 0; j < place.rows; ++j) {
@@ -64,38 +61,38 @@ struct Attention {
   Decay decay;
   const std::vector<std::size_t>& lengths;
   real floor;
-  const real* beside;  // (B, T, H, d + 1) or null
-  real log_factor;     // of all products of features, which matters beside others only
+  const real* extra;  // (B, T, H, d + 1) or null
+  real log_factor;    // of all feature products; matters only with an extra term
 
-  /// Means and logarithms of what a place sees besides, rows H (d + 1) apart.
-  const real* beside_at(const Place& place) const {
-    return beside + ((place.b * n.T + place.first) * n.H + place.h) * (n.d + 1);
+  /// Returns the extra term of a place, means and log-sums; rows H (d + 1) apart.
+  const real* extra_at(const Place& place) const {
+    return extra + ((place.b * n.T + place.first) * n.H + place.h) * (n.d + 1);
   }
 };
 
-/// 1 / x, or 1 / floor for x below a floor > 0. Without one, 0 where features have underflowed:
-/// such a row gives a zero output and no gradient.
+/// Returns 1 / x, or 1 / floor for x below a floor > 0. Without a floor, 0 where features
+/// underflowed: such a row has zero output and gradient.
 inline real safe_inverse(real x, real floor) {
   if (floor > 0) return 1 / (x < floor ? floor : x);
   constexpr real tiny = std::numeric_limits<real>::min() * 1024;
   return std::abs(x) < tiny ? real(0) : 1 / x;
 }
 
-/// The share of exp(log_beside) in its sum with `sum` >= 0; `normalizer` is 1 / that sum, or 0
-/// where there is nothing else.
-inline real share_beside(real log_beside, real sum, real* normalizer) {
+/// Returns the share of exp(log_extra) in its sum with `sum` >= 0 and sets `normalizer` to 1 / that
+/// sum, or 0 if everything vanishes.
+inline real extra_share(real log_extra, real sum, real* normalizer) {
   if (!(sum > 0)) {
     *normalizer = 0;
     return 1;
   }
-  const real small = math::exp(-std::abs(log_beside));
-  const real own = log_beside > 0 ? small : real(1), other = log_beside > 0 ? real(1) : small;
+  const real small = math::exp(-std::abs(log_extra));
+  const real own = log_extra > 0 ? small : real(1), other = log_extra > 0 ? real(1) : small;
   const real factor = 1 / (own * sum + other);
   *normalizer = own * factor;
   return other * factor;
 }
 
-/// to_i = factor_i (from_i, last_i): rows (d + 1) from rows (d). `last` null means ones.
+/// Computes to_i = factor_i (from_i, last_i): rows (d + 1) from rows (d). `last` null means ones.
 inline void scale_and_extend(std::size_t rows, std::size_t d, const real* factor,
                              const real* __restrict from, std::size_t stride, const real* last,
                              real* __restrict to) {
@@ -105,21 +102,20 @@ inline void scale_and_extend(std::size_t rows, std::size_t d, const real* factor
   }
 }
 
-/// Features of one chunk of keys with the weights that the recurrences need. Weights are relative
-/// to a reference that follows the largest key so far: it moves, to that key, only when a key
-/// exceeds it by more than `slack`, so that a chunk has one set of weights almost always, no weight
-/// exceeds exp(slack), and no row depends on a later key, not even in its rounding. Logarithms hold
-/// the time since the first token, which one long gap makes huge: they are double, and only their
-/// differences are narrowed.
+/// Features and weights of one chunk of keys. Weights are relative to a reference that follows the
+/// largest key so far and moves only when a key exceeds it by more than `slack`. So a chunk almost
+/// always has one set of weights, no weight exceeds exp(slack), and no row depends on a later key,
+/// not even by rounding. Logarithms include the time since the first token, which one long gap
+/// makes huge: they are double, and only differences are narrowed.
 struct Keys {
   static constexpr real slack = 16;
   std::size_t rows = 0;
-  double *log_key, *time;  // (C): logarithm of a key's weight and when it came, at the first token
-  double* reference;       // (C): unit of row i
+  double *log_key, *time;  // (C): log weight and time of a key, at the first token
+  double* reference;       // (C): reference (unit) of row i
   real* features;          // (C, F)
   real* past;              // (C): weight of the old state in the unit of row i
-  real *carry, *weight;    // (C): weight of key j in the unit carried, and in a row of another one
-  real* lowest;            // (C): the floor in the unit of row i
+  real *carry, *weight;    // (C): weight of key j in the carried unit, and in a row of another unit
+  real* lowest;            // (C): floor in the unit of row i
   real* extended;          // (C, d + 1): carry (v, 1)
   double carried = 0;      // unit of the new state
   real keep = 0;           // weight of the old state in the new one
@@ -130,8 +126,8 @@ struct Keys {
     arena.take(n.C * (n.d + 1), extended);
   }
 
-  /// `unit`: that of the state of the past that keys are added to. Rows read it together with what
-  /// was there before it, in the larger of both units.
+  /// Loads keys. `unit` is that of the past state to which they are added; rows read it together
+  /// with the state `before` it, in the larger of both units.
   void load(const Attention& in, const Place& place, double unit, double before = double(nothing)) {
     rows = place.rows;
     in.k->load(place, features, weight);
@@ -150,7 +146,7 @@ struct Keys {
     carry_in(in, place, top);
   }
 
-  /// Weights for sums in units of exp(unit).
+  /// Computes the weights for sums in units of exp(unit).
   void carry_in(const Attention& in, const Place& place, double unit) {
     carried = unit;
     weigh(unit, rows, carry);
@@ -159,14 +155,14 @@ struct Keys {
     for (std::size_t i = 0; i < rows; ++i) place.prefetch_next(i, v + i * stride, stride, in.n.d);
     scale_and_extend(rows, in.n.d, carry, v, stride, nullptr, extended);
   }
-  /// The unit of all that the last row has seen.
+  /// Returns the unit after the last row.
   double last() const { return reference[rows - 1]; }
 
   void weigh(double unit, std::size_t count, real* weights) const {
     for (std::size_t j = 0; j < count; ++j) weights[j] = math::exp(real(log_key[j] - unit));
   }
 
-  /// body(first, last, weights of keys) for the rows of each unit.
+  /// Calls body(first, last, weights of keys) for the rows of each unit.
   template <class Body>
   void for_each_unit(const Body& body) const {
     for (std::size_t first = 0, last; first < rows; first = last) {
@@ -179,7 +175,7 @@ struct Keys {
   }
 };
 
-/// A double, all bits of it, in the place of two numbers: where it is read back must not matter.
+/// Stores a double in the space of two reals, unaligned.
 inline void save_double(double x, real* memory) { std::memcpy(memory, &x, sizeof x); }
 inline double restore_double(const real* memory) {
   double x;
@@ -187,8 +183,8 @@ inline double restore_double(const real* memory) {
   return x;
 }
 
-/// Sums over the past in units of exp(unit), transposed: rows 0 .. d are sums of v_e phi(k), row d
-/// is the sum of phi(k).
+/// Sums over the past in units of exp(unit), transposed: rows 0 .. d - 1 are sums of v_e phi(k),
+/// row d is the sum of phi(k).
 struct State {
   real* sums;  // (d + 1, F)
   double unit = double(nothing);
@@ -212,7 +208,7 @@ struct State {
   }
   const real* weights(const Sizes& n) const { return sums + n.d * n.F; }
 
-  /// this = keep this + sum_j carry_j (v_j, 1) phi(k_j)
+  /// Computes this = keep this + sum_j carry_j (v_j, 1) phi(k_j).
   void add(const Sizes& n, const Keys& keys) {
     gemm(n.d + 1, n.F, keys.rows, {keys.extended, n.d + 1, transposed}, {keys.features, n.F},
          keys.keep, sums, n.F);
@@ -220,7 +216,7 @@ struct State {
     passed += keys.time[keys.rows - 1];
   }
 
-  /// this = own + before, of which `own` has seen all that came since, in the larger of both units.
+  /// Computes this = own + before in the larger of both units; `own` starts after `before` ends.
   void join(const Sizes& n, const State& own, const State& before) {
     const double faded = before.unit - own.passed;
     unit = std::max(own.unit, faded);
@@ -230,8 +226,8 @@ struct State {
   }
 };
 
-/// Gradients of the numerators and denominators: numerator_i = g_i / den_i (C, d), weight_i = -(g_i
-/// . y_i) / den_i (C), or 0 where the denominator is lowest_i > 0.
+/// Computes the gradients of numerators and denominators: numerator_i = g_i / den_i (C, d),
+/// weight_i = -(g_i . y_i) / den_i (C), or 0 where the denominator is lowest_i > 0.
 inline void split_quotient(const Sizes& n, const Place& place, const real* g, const real* y,
                            const real* normalizer, const real* lowest, real* numerator,
                            real* weight) {
@@ -252,31 +248,31 @@ inline void split_quotient(const Sizes& n, const Place& place, const real* g, co
 /// What the backward pass keeps of the forward pass.
 struct Memory {
   Tensor normalizer;    ///< (B, H, T): 1 / denominator
-  Tensor share;         ///< (B, H, T), of what is beside
+  Tensor share;         ///< (B, H, T), of the extra term
   Tensor past, lowest;  ///< (B, H, T) of Keys, if there are several spans
-  Tensor states;        ///< (B, H, segments, state, its unit and time): what the span has summed
-                        ///< before each segment, but all that was before the span at its first
-  Tensor later;  ///< (B, H, spans, gradient of the state and what is left of it): of all that
-                 ///< is read behind each span, of the backward pass
-  void allocate(const Sizes& n, std::size_t segments, bool beside = false) {
+  /// (B, H, segments, state, its unit and time): sums of the span before each segment; at a span's
+  /// first segment, of all that precedes it.
+  Tensor states;
+  /// (B, H, spans, state gradient and its decay): of all reads after each span.
+  Tensor later;
+  void allocate(const Sizes& n, std::size_t segments, bool extra = false) {
     const Shape tokens{n.B, n.H, n.T};
     normalizer = uninitialized(tokens);
-    if (beside) share = uninitialized(tokens);
+    if (extra) share = uninitialized(tokens);
     if (n.spans() > 1) past = uninitialized(tokens), lowest = uninitialized(tokens);
     states = uninitialized({n.B, n.H, segments, n.state() + 4});
   }
 };
 
-/// Gradients of everything but the features, which go to their sources.
+/// Gradients of everything but the features, whose sources take theirs.
 struct OtherGradients {
   Tensor v;                  ///< (B, T, H, d)
-  std::vector<double> rate;  ///< (B, spans, H), or (B, T, H) if there is a rate for each token;
-                             ///< empty where none is wanted
-  Tensor beside;             ///< (B, T, H, d + 1), or empty
+  std::vector<double> rate;  ///< (B, spans, H), (B, T, H) for rates per token, or empty
+  Tensor extra;              ///< (B, T, H, d + 1), or empty
 };
 
-/// Finds segments, and spans of about `tokens` tokens; if that is 0, a function of the sizes: a
-/// long sequence is cut where its heads are too few for many threads.
+/// Chooses segments, and spans of about `tokens` tokens. 0 derives the spans from the sizes: a long
+/// sequence is split if its heads are too few for the threads.
 void cut_into_spans(Sizes& n, std::size_t tokens);
 
 void attend_causally(const Attention& in, Memory& memory, Tensor& out);
@@ -286,7 +282,7 @@ void attend_bidirectionally(const Attention& in, Memory& memory, Tensor& out);
 void attend_bidirectionally_backward(const Attention& in, Memory& memory, const Tensor& y,
                                      const Tensor& g, OtherGradients& gradients);
 
-/// One head of one sequence. Constructors take its scratch memory and write nothing there.
+/// One head of one sequence. Constructors take scratch memory and do not write to it.
 class OneHead {
  protected:
   OneHead(const Attention& in, Memory& memory, std::size_t index)
@@ -297,7 +293,7 @@ class OneHead {
   Place place(std::size_t chunk) const {
     return {b_, h_, chunk * n_.C, std::min(n_.C, length() - chunk * n_.C)};
   }
-  /// The same where `next` is read after it; the chunk itself if nothing is.
+  /// Returns the place of a chunk that prefetches `next`; pass the chunk itself for none.
   Place place(std::size_t chunk, std::size_t next) const {
     return place(chunk).before(place(next));
   }
@@ -309,8 +305,8 @@ class OneHead {
     return &memory_.states(b_, h_, span * n_.segments_of_span() + segment, 0);
   }
   real* before(std::size_t span) { return state_before(span, 0); }
-  /// What a span finds, null for the first.
-  const real* found_by(std::size_t span) { return span > 0 ? before(span) : nullptr; }
+  /// Returns the state before a span, null for the first.
+  const real* state_before(std::size_t span) { return span > 0 ? before(span) : nullptr; }
   real* normalizer(const Place& place) { return &memory_.normalizer(b_, h_, place.first); }
   real* share(const Place& place) { return &memory_.share(b_, h_, place.first); }
   real* past(const Place& place) { return &memory_.past(b_, h_, place.first); }
@@ -322,7 +318,7 @@ class OneHead {
   std::size_t b_, h_;
 };
 
-/// One that goes backward, too.
+/// A head with scratch memory for the backward pass.
 class HeadWithGradients : protected OneHead {
  protected:
   HeadWithGradients(const Attention& in, Memory& memory, std::size_t index, Arena& arena)
@@ -335,13 +331,13 @@ class HeadWithGradients : protected OneHead {
   }
 
   real* later_;            // (d + 1, F): gradient of the state that later tokens read
-  real *q_, *gradient_;    // (C, F): features of queries; gradient of features
+  real *q_, *gradient_;    // (C, F): query features; feature gradient
   real* numerator_;        // (C, d), of split_quotient()
   real* extended_;         // (C, d + 1): (numerator, weight)
   real *weight_, *slope_;  // (C): of split_quotient(); slope of keys
 };
 
-/// Heads of one sequence, `together` of them.
+/// Interleaved heads of one sequence.
 template <class Head>
 struct Heads : std::vector<Head> {
   Heads(const Attention& in, Memory& memory, std::size_t index, Arena& arena) {

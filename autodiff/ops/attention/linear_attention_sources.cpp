@@ -13,7 +13,7 @@ real exponentiate(real* x, std::size_t n) {
 
 namespace {
 
-/// Where the rows of a chunk lie in an array (B, T, H, ..).
+/// Location of a chunk's rows in an array (B, T, H, ..).
 struct Rows {
   std::size_t width = 1, stride, offset;
   Rows(const Place& place, const Shape& shape) {
@@ -23,11 +23,11 @@ struct Rows {
   }
 };
 
-/// Rows whose maxima or sums are found together.
+/// Rows whose maxima or sums are computed together.
 constexpr std::size_t rows_at_once = 16;
 
-/// exp2(x_i - max x_i) of rows (n) in place: logarithms to base 2, which take half the steps of
-/// exp. Natural logarithms of the units go to `log_scale` if there is one. A NaN stays where it is.
+/// Computes exp2(x_i - max x_i) of rows (n) in place; base 2 takes half the steps of exp. Writes
+/// natural logarithms of the units to `log_scale` if given. NaN is cache.
 void exponentiate_base_2(std::size_t rows, std::size_t n, real* x, real* log_scale) {
   for (std::size_t first = 0; first < rows; first += rows_at_once) {
     const std::size_t count = std::min(rows_at_once, rows - first);
@@ -78,7 +78,7 @@ class StoredSource : public FeatureSource {
     }
   }
 
-  void hand_over() override { values_.add_gradient(std::move(gradient_)); }
+  void flush_gradients() override { values_.add_gradient(std::move(gradient_)); }
 
  private:
   Var values_;
@@ -87,25 +87,25 @@ class StoredSource : public FeatureSource {
   Tensor gradient_;
 };
 
-/// factor x^T of each head. (H, m, n) -> (H, n, m)
+/// Returns factor x^T of each head. (H, m, n) -> (H, n, m)
 Tensor transposed_heads(const Tensor& x, real factor) {
   Tensor y = permute(x, {0, 2, 1});
   update(y, [factor](real u) { return factor * u; });
   return y;
 }
 
-/// The same of frequencies, which tokens of a text share.
+/// Returns transposed_heads() of frequencies, cached across the tokens of a text.
 std::shared_ptr<const Tensor> shared_transposed_heads(const Var& w, real factor) {
   const auto transpose = [&] {
     return std::make_shared<const Tensor>(transposed_heads(w.value(), factor));
   };
-  WeightCache* kept = w.tape() ? w.tape()->kept : nullptr;
-  return kept && kept->holds(w.value()) ? kept->of<Tensor>(&w.value(), factor, transpose)
-                                        : transpose();
+  WeightCache* cache = w.tape() ? w.tape()->weight_cache : nullptr;
+  return cache && cache->holds(w.value()) ? cache->of<Tensor>(&w.value(), factor, transpose)
+                                          : transpose();
 }
 
-/// exp(factor w . x + offset - norm |x|^2); w is kept as (H, d, F), so that rows of F numbers are
-/// what products run along, and for logarithms to base 2.
+/// Features exp(factor w . x + offset - norm |x|^2). Stores w as (H, d, F), so that products run
+/// along rows of F, scaled for logarithms to base 2.
 class ExponentialSource : public FeatureSource {
  public:
   ExponentialSource(const Features& features, std::size_t groups)
@@ -165,7 +165,7 @@ class ExponentialSource : public FeatureSource {
          dw_.data() + head * d_ * F_, F_);
   }
 
-  void hand_over() override {
+  void flush_gradients() override {
     x_.add_gradient(std::move(dx_));
     if (w_.needs_gradient())
       w_.add_gradient(transposed_heads(sum_to_shape(dw_, {H_, d_, F_}), factor_));
@@ -173,7 +173,7 @@ class ExponentialSource : public FeatureSource {
   }
 
  private:
-  /// Products of some rows of x to their features and units.
+  /// Turns products of some rows of x into features and units.
   void exponentiate(std::size_t h, std::size_t rows, const real* x, std::size_t stride,
                     real* features, real* log_scale) const {
     const real* offset = offset_.exists() ? offset_.data() + h * F_ : nullptr;
@@ -190,14 +190,14 @@ class ExponentialSource : public FeatureSource {
   Var x_, w_, offset_;
   real factor_, norm_;
   std::size_t groups_, H_, F_, d_;
-  std::size_t span_ = 0, spans_ = 0;          // tokens, and how many
+  std::size_t span_ = 0, spans_ = 0;          // tokens per span, number of spans
   std::shared_ptr<const Tensor> transposed_;  // log2_e factor w as (H, d, F)
   Tensor scaled_;                             // factor w
-  Tensor dx_, dw_, doffset_;                  // of each span: (B spans, H, d, F), (B spans, H, F)
+  Tensor dx_, dw_, doffset_;                  // per span: (B spans, H, d, F), (B spans, H, F)
 };
 
-/// Products of coefficients (G, S) with base features (G, m) of a token, in cache: only the factors
-/// are stored, or follow a rule of their own.
+/// Products of coefficients (G, S) with base features (G, m) of a token, formed in cache; only the
+/// factors are stored or computed by their own source.
 class ProductSource : public FeatureSource {
  public:
   ProductSource(const Features& features, std::size_t chunk)
@@ -243,13 +243,13 @@ class ProductSource : public FeatureSource {
     base_->store(place, factors.base, factors.base_gradient, slope);
   }
 
-  void hand_over() override {
+  void flush_gradients() override {
     coefficients_.add_gradient(std::move(gradient_));
-    base_->hand_over();
+    base_->flush_gradients();
   }
 
  private:
-  /// Of the rows of a place, in the worker's scratch memory.
+  /// Factors of the rows of a place, in the worker's scratch memory.
   struct Factors {
     real *coefficients, *base, *base_gradient;  // (rows, G, S), (rows, G, m) twice
     real* units;                                // (rows, G)
@@ -261,8 +261,8 @@ class ProductSource : public FeatureSource {
     }
   };
 
-  /// Products of logarithms may be far below both of their largest factors: each group has its own
-  /// unit, and what is between the groups goes to the coefficients.
+  /// Loads the factors. Products of logarithms may be far below the product of the largest factors:
+  /// each group has its own unit, and coefficients take up the differences between groups.
   Factors load_factors(const Place& place, real* log_scale) const {
     Arena arena(scratch_.local());
     const Factors factors(groups_, S_, m_, arena);
@@ -280,8 +280,8 @@ class ProductSource : public FeatureSource {
     return factors;
   }
 
-  /// Logarithms of coefficients (G, S) to coefficients of groups in units of exp(units_g), the
-  /// largest 1. Returns the logarithm of their common unit.
+  /// Turns log coefficients (G, S) into coefficients in units of exp(units_g), the largest 1;
+  /// returns the logarithm of their common unit.
   real join_units(real* c, real* units) const {
     real top = nothing;
     for (std::size_t g = 0; g < G_; ++g) {
@@ -299,7 +299,7 @@ class ProductSource : public FeatureSource {
   Var coefficients_;
   FeatureScale scale_;
   std::size_t G_, S_, m_;
-  std::size_t groups_;  // of a chunk
+  std::size_t groups_;  // groups per chunk
   Scratch<real> scratch_;
   Tensor gradient_;  // of the coefficients
 };

@@ -1,8 +1,8 @@
 #pragma once
-/// What both passes of causal attention share. A long sequence with few heads is cut into spans, a
-/// function of the sizes only: each sums its keys from zero, and all that was before it is added
-/// where it is read. Where threads are more than heads, they go through groups of spans at the same
-/// time, for which spans are summed before; the sums are the same.
+/// Shared by both passes of causal attention. A long sequence with few heads is split into spans, a
+/// function of the sizes only: each span sums its keys from zero, and the state before it is added
+/// where it is read. If threads outnumber heads, groups of spans run concurrently after the spans
+/// were summed; the sums are the same.
 
 #include <bochner/autodiff/compute/lanes.hpp>
 #include <bochner/autodiff/ops/attention/linear_attention_parts.hpp>
@@ -10,7 +10,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace linear_attention_parts {
 
-/// Row i of `products` becomes weight_j (product_ij + offset) for j <= i and 0 beyond.
+/// Turns row i of `products` into weight_j (product_ij + offset) for j <= i and 0 beyond.
 inline void weigh_row(std::size_t i, std::size_t rows, const real* weight, real offset,
                       real* products) {
   constexpr std::size_t lanes = native_lane_count;
@@ -22,15 +22,14 @@ inline void weigh_row(std::size_t i, std::size_t rows, const real* weight, real 
   for (; j < rows; ++j) products[j] = j <= i ? weight[j] * (products[j] + offset) : real(0);
 }
 
-/// Products of a chunk whose square of queries and keys (rows, rows), ld apart, is zero above the
-/// diagonal. The second half of the keys is seen by the second half of the queries only: what lies
-/// beyond is neither computed, nor read.
+/// Products of a chunk with a lower triangular (rows, rows) matrix, ld apart. Only the second half
+/// of the queries sees the second half of the keys; the rest is neither computed nor read.
 struct Triangle {
   std::size_t rows, cut, ld;
   Triangle(const Sizes& n, std::size_t rows)
       : rows(rows), cut(std::min(rows, ceil_div(n.C, 2))), ld(n.C) {}
 
-  /// s = a b^T for a, b (rows, K). Halves of a single vector would cost more than they leave out.
+  /// Computes s = a b^T for a, b (rows, K). Halving a single vector would cost time.
   void multiply(std::size_t K, const Operand& a, const Operand& b, real* s) const {
     if (cut < 2 * native_lane_count)
       return gemm(rows, rows, K, a, {b.data, b.ld, transposed}, 0, s, ld);
@@ -39,13 +38,13 @@ struct Triangle {
     gemm(rows - cut, rows - cut, K, {a.data + cut * a.ld, a.ld},
          {b.data + cut * b.ld, b.ld, transposed}, 0, s + at, ld);
   }
-  /// c (rows, N) = s b + beta c, of what each query sees.
+  /// Computes c (rows, N) = s b + beta c, sums over the keys of each query.
   void sum_keys(std::size_t N, const real* s, const Operand& b, real beta, real* c,
                 std::size_t ldc) const {
     gemm(cut, N, cut, {s, ld}, b, beta, c, ldc);
     gemm(rows - cut, N, rows, {s + cut * ld, ld}, b, beta, c + cut * ldc, ldc);
   }
-  /// c (rows, N) = s^T b + beta c, of what sees each key.
+  /// Computes c (rows, N) = s^T b + beta c, sums over the queries of each key.
   void sum_queries(std::size_t N, const real* s, const Operand& b, real beta, real* c,
                    std::size_t ldc) const {
     gemm(cut, N, rows, {s, ld, transposed}, b, beta, c, ldc);
@@ -54,7 +53,6 @@ struct Triangle {
   }
 };
 
-/// A chunk of keys and the state before it.
 struct Chunk {
   Keys keys;
   real* state;
@@ -62,7 +60,7 @@ struct Chunk {
   Chunk(const Sizes& n, Arena& arena) : keys(n, arena) { arena.take(n.state(), state); }
 };
 
-/// Spans of one head that a task goes through in order.
+/// Consecutive spans of one head per task.
 struct SpanGroups {
   std::size_t spans, count;
   explicit SpanGroups(const Sizes& n) : spans(n.spans()), count(1) {
@@ -72,7 +70,7 @@ struct SpanGroups {
   std::size_t first(std::size_t group) const { return group * spans / count; }
 };
 
-/// Runs `task(heads, first span, behind the last)` for every group of all heads, in parallel.
+/// Runs `task(heads, first span, end)` for every group of all heads, in parallel.
 template <class Head, class Task>
 void for_each_group(const Attention& in, Memory& memory, const Task& task) {
   const SpanGroups groups(in.n);
@@ -81,12 +79,12 @@ void for_each_group(const Attention& in, Memory& memory, const Task& task) {
   });
 }
 
-/// What a span has summed, and what was there before it.
+/// Sums of the current span, and the state before it.
 class Past {
  public:
   Past(const Sizes& n, Arena& arena) : own(n, arena), before_(n, arena), all_(n, arena) {}
 
-  /// `before`: null for the first span.
+  /// Starts a span; `before` is null for the first one.
   void begin(const Sizes& n, const real* before) {
     own.clear(n);
     is_first_ = before == nullptr;
@@ -106,13 +104,13 @@ class Past {
   State before_, all_;
 };
 
-/// The sums of keys of one span of one head.
+/// Key sums of the spans of one head.
 class CausalHead : protected OneHead {
  public:
   CausalHead(const Attention& in, Memory& memory, std::size_t index, Arena& arena)
       : OneHead(in, memory, index), keys_(n_, arena), past_(n_, arena) {}
 
-  /// What the next span finds, but for all that was before this one.
+  /// Computes the state after a span from that span alone.
   void sum(std::size_t span) {
     if (span + 1 >= spans()) return;
     past_.begin(n_, nullptr);
@@ -122,15 +120,15 @@ class CausalHead : protected OneHead {
     }
     past_.own.save(n_, before(span + 1));
   }
-  /// All that was before each span up to `last`, once their sums are there.
+  /// Adds the preceding states to spans up to `last`, once their sums exist.
   void join_all(std::size_t last) {
     for (std::size_t span = 1; span < std::min(last, spans() - 1); ++span) join(span);
   }
 
  protected:
-  /// What the next span finds.
+  /// Adds the state before `span` to the state after it.
   void join(std::size_t span) {
-    past_.begin(n_, found_by(span));
+    past_.begin(n_, state_before(span));
     past_.own.restore(n_, before(span + 1));
     past_.all(n_).save(n_, before(span + 1));
   }

@@ -9,27 +9,26 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace near_parts {
 namespace {
 
-constexpr std::size_t block = 32;  // queries that are multiplied with their keys at once
+constexpr std::size_t block = 32;  // queries per product
 
-struct Near {
+struct LocalAttention {
   std::size_t B, T, H, d;
-  std::size_t window;  // at most T: what can be seen
-  real window_lag;     // the one that was asked for
+  std::size_t window;  // at most T
+  real window_lag;     // window as requested
   const real *q, *k, *v, *rate;
   const std::vector<std::size_t>& lengths;
   real scale() const { return 1 / std::sqrt(real(d)); }
   std::size_t stride() const { return H * d; }
   std::size_t out_stride() const { return H * (d + 1); }
   std::size_t length(std::size_t b) const { return length_of(lengths, b, T); }
-  std::size_t most_keys() const { return std::min(T, block + window - 1); }
+  std::size_t max_keys() const { return std::min(T, block + window - 1); }
 };
 
-/// Queries first .. first + rows of one head, and the keys from .. first + rows that any of them
-/// sees.
+/// Queries first .. first + rows of one head, and keys from .. first + rows that any of them sees.
 struct Band {
-  const Near& a;
+  const LocalAttention& a;
   std::size_t b, h, first, rows, from, keys;
-  Band(const Near& a, std::size_t b, std::size_t h, std::size_t first)
+  Band(const LocalAttention& a, std::size_t b, std::size_t h, std::size_t first)
       : a(a),
         b(b),
         h(h),
@@ -40,14 +39,14 @@ struct Band {
 
   std::size_t at(std::size_t token) const { return (b * a.T + token) * a.stride() + h * a.d; }
   std::size_t out_at(std::size_t token) const { return ((b * a.T + token) * a.H + h) * (a.d + 1); }
-  /// Keys begin(i) .. end(i) of this band are those of query i.
+  /// Returns the first key of query i in this band.
   std::size_t begin(std::size_t i) const {
     return first + i + 1 > from + a.window ? first + i + 1 - from - a.window : 0;
   }
   std::size_t end(std::size_t i) const { return first + i - from + 1; }
   std::size_t lag(std::size_t i, std::size_t j) const { return first + i - (from + j); }
 
-  /// s (rows, keys) = q k^T / sqrt(d) - rate lag; what is not seen is undefined.
+  /// Computes s (rows, keys) = q k^T / sqrt(d) - rate lag; undefined outside the window.
   void logits(real* s) const {
     gemm(rows, keys, a.d, {a.q + at(first), a.stride()}, {a.k + at(from), a.stride(), transposed},
          0, s, keys);
@@ -58,7 +57,7 @@ struct Band {
   }
   real rate() const { return a.rate ? a.rate[h] : real(0); }
   std::size_t log_sum_at(std::size_t token) const { return (b * a.H + h) * a.T + token; }
-  /// Row i of logits becomes weights exp(s - log_sum), 0 where a key is not seen.
+  /// Turns row i of logits into weights exp(s - log_sum), 0 outside the window.
   void weigh(std::size_t i, real log_sum, real* s) const {
     std::fill_n(s, begin(i), real(0));
     for (std::size_t j = begin(i); j < end(i); ++j) s[j] = math::exp(s[j] - log_sum);
@@ -68,12 +67,12 @@ struct Band {
 
 struct ForwardWork {
   real* p;
-  ForwardWork(const Near& a, Arena& arena) { arena.take(block * a.most_keys(), p); }
+  ForwardWork(const LocalAttention& a, Arena& arena) { arena.take(block * a.max_keys(), p); }
 };
 
-/// `log_sum` (B, H, T) is that of a token's weights relative to itself, for the backward pass.
+/// Computes a band and `log_sum` (B, H, T), relative to the token, for the backward pass.
 void forward(const Band& band, const ForwardWork& work, real* out, real* log_sum) {
-  const Near& a = band.a;
+  const LocalAttention& a = band.a;
   band.logits(work.p);
   real* y = out + band.out_at(band.first);
   for (std::size_t i = 0; i < band.rows; ++i) {
@@ -97,14 +96,13 @@ struct Gradients {
 
 struct BackwardWork {
   real *p, *ds;
-  BackwardWork(const Near& a, Arena& arena) { arena.take(block * a.most_keys(), p, ds); }
+  BackwardWork(const LocalAttention& a, Arena& arena) { arena.take(block * a.max_keys(), p, ds); }
 };
 
-/// p (rows, keys), and ds of gradients with respect to the weights: those of the logits. Returns
-/// dL/drate.
+/// Computes weights p (rows, keys) and gradients ds of the logits; returns dL/drate.
 double differentiate(const Band& band, const real* y, const real* g, const real* log_sum,
                      const BackwardWork& work) {
-  const Near& a = band.a;
+  const LocalAttention& a = band.a;
   double rate = 0;
   for (std::size_t i = 0; i < band.rows; ++i, y += a.out_stride(), g += a.out_stride()) {
     real *p = work.p + i * band.keys, *ds = work.ds + i * band.keys;
@@ -121,7 +119,7 @@ double differentiate(const Band& band, const real* y, const real* g, const real*
 
 double backward(const Band& band, const real* out, const real* gradient, const real* log_sum,
                 const BackwardWork& work, Gradients& to) {
-  const Near& a = band.a;
+  const LocalAttention& a = band.a;
   const std::size_t rows = band.rows, keys = band.keys, d = a.d, stride = a.stride();
   const real *y = out + band.out_at(band.first), *g = gradient + band.out_at(band.first);
   const std::size_t query = band.at(band.first), key = band.at(band.from);
@@ -136,9 +134,9 @@ double backward(const Band& band, const real* out, const real* gradient, const r
   return rate;
 }
 
-/// body(band, work) for all bands of each head in order, heads in parallel.
+/// Calls body(band, work) for the bands of each head in order, heads in parallel.
 template <class Work, class Body>
-void for_each_band(const Near& a, const Body& body) {
+void for_each_band(const LocalAttention& a, const Body& body) {
   Scratch<real> scratch(scratch_size<Work>(a));
   parallel_tasks(a.B * a.H, [&](std::size_t index) {
     Arena arena(scratch.local());
@@ -168,22 +166,22 @@ Var local_attention(const Var& q, const Var& k, const Var& v, const Var& rate, s
   using namespace near_parts;
   require_inputs(q, k, v, rate, window, lengths);
   const auto near = [=](const std::vector<std::size_t>& each) {
-    return Near{q.dim(0),
-                q.dim(1),
-                q.dim(2),
-                q.dim(3),
-                std::min(window, std::max<std::size_t>(1, q.dim(1))),
-                real(window),
-                q.data(),
-                k.data(),
-                v.data(),
-                rate.exists() ? rate.data() : nullptr,
-                each};
+    return LocalAttention{q.dim(0),
+                          q.dim(1),
+                          q.dim(2),
+                          q.dim(3),
+                          std::min(window, std::max<std::size_t>(1, q.dim(1))),
+                          real(window),
+                          q.data(),
+                          k.data(),
+                          v.data(),
+                          rate.exists() ? rate.data() : nullptr,
+                          each};
   };
   Tensor y = zeros({q.dim(0), q.dim(1), q.dim(2), q.dim(3) + 1});
   Tensor log_sum = zeros({q.dim(0), q.dim(2), q.dim(1)});
   if (q.size() > 0) {
-    const Near a = near(lengths);
+    const LocalAttention a = near(lengths);
     for_each_band<ForwardWork>(a, [&](const Band& band, const ForwardWork& work) {
       forward(band, work, y.data(), log_sum.data());
     });
@@ -191,7 +189,7 @@ Var local_attention(const Var& q, const Var& k, const Var& v, const Var& rate, s
   return record("local_attention", std::move(y), {q, k, v, rate},
                 [=, log_sum = std::move(log_sum)](const Tensor& y, Tensor& g) {
                   if (g.size() == 0 || q.size() == 0) return;
-                  const Near a = near(lengths);
+                  const LocalAttention a = near(lengths);
                   Gradients to{zeros(q.shape()), zeros(q.shape()), zeros(q.shape()), {}};
                   to.rate.resize(a.B * a.H);
                   for_each_band<BackwardWork>(a, [&](const Band& band, const BackwardWork& work) {

@@ -7,21 +7,21 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace softmax_parts {
 namespace {
 
-/// One block of queries under way: what it has seen of the keys (online softmax).
+/// Online softmax state of one block of queries.
 struct Queries {
   real* packed;  ///< (d, block)
-  real* parts;   ///< of these, for products
+  real* parts;   ///< the queries as bfloat16 parts for AMX
   real* sum;     ///< (d, block) of weighted values
   real* top;     ///< (block) largest logit
   real* total;   ///< (block) of weights
 };
 
-/// What a task has at hand: a block of keys, its logits, and the queries of a panel.
+/// Scratch memory of a task: a block of keys, its logits, and a panel of queries.
 struct Panel {
   real *keys, *values;  ///< (block, d)
   real* s;              ///< (block + 1, block), see attend()
   real *key_parts, *value_parts, *s_parts;
-  std::array<Queries, most_blocks> queries;
+  std::array<Queries, max_blocks> queries;
 
   Panel(const Attention& a, Arena& arena) {
     const std::size_t d = a.d;
@@ -38,10 +38,10 @@ struct Panel {
   }
 };
 
-/// Logits s (keys, block) become weights relative to the new largest logit; `keep` (block) is what
-/// the change of it makes of earlier sums.
+/// Turns logits s (keys, block) into weights relative to the new largest logit; `keep` (block)
+/// receives the factors that rescale earlier sums.
 void weigh(real* __restrict s, std::size_t keys, real* __restrict top, real* __restrict total,
-           real* __restrict keep, const RowsAhead& ahead) {
+           real* __restrict keep, const RowPrefetch& ahead) {
   real highest[block], sum[block] = {};
   std::copy_n(top, block, highest);
   for (std::size_t j = 0; j < keys; ++j) {
@@ -72,8 +72,8 @@ void start(const Head& head, std::size_t query_block, const Queries& queries) {
   std::fill_n(queries.total, block, real(0));
 }
 
-/// Adds one block of packed keys and values; its logits have a row more than keys.
-void attend(const Head& head, const Pair& pair, const Queries& queries, const RowsAhead& ahead,
+/// Adds one block of packed keys and values; `s` has one row more than keys.
+void attend(const Head& head, const Pair& pair, const Queries& queries, const RowPrefetch& ahead,
             const Panel& work) {
   real *s = work.s, *keep = s + block * block;
   logits(head, pair, {{work.keys, pair.d}, work.key_parts},
@@ -102,21 +102,21 @@ void finish(const Head& head, std::size_t query_block, const Queries& queries, r
     log_sum[query_block * block + i] = queries.top[i] + log2_e * std::log(queries.total[i]);
 }
 
-RowsAhead keys_ahead(const Head& head, std::size_t key_block, std::size_t blocks) {
+RowPrefetch keys_ahead(const Head& head, std::size_t key_block, std::size_t blocks) {
   const Attention& a = head.a;
   if (key_block >= blocks) return {0, a.d};
-  RowsAhead ahead(head.rows(key_block), a.d);
+  RowPrefetch ahead(head.rows(key_block), a.d);
   for (const real* x : {a.k, a.v}) ahead.add(x + head.offset(key_block), a.stride());
   return ahead;
 }
 
-/// A panel of queries walks along the keys, which are packed once for all its blocks.
+/// Iterates a panel of queries over the keys, which are packed once for all its blocks.
 void forward_panel(const Head& head, std::size_t first, real* out, real* log_sum,
                    const Panel& work) {
   const Attention& a = head.a;
   const std::size_t last = std::min(head.blocks(), first + a.panel());
   if (first >= last) return;
-  const MatrixUnitsInUse in_use(a.in_amx());
+  const AmxSession in_use(a.in_amx());
   for (std::size_t i = first; i < last; ++i) start(head, i, work.queries[i - first]);
   const std::size_t key_blocks = head.keys_of(last - 1);
   for (std::size_t j = 0; j < key_blocks; ++j) {
@@ -124,7 +124,7 @@ void forward_panel(const Head& head, std::size_t first, real* out, real* log_sum
     pack_rows(a.v + head.offset(j), a.stride(), head.rows(j), a.d, 1, work.values);
     Factor{{work.keys, a.d}, work.key_parts}.pack_left(head.rows(j), a.d);
     Factor{{work.values, a.d, transposed}, work.value_parts}.pack_left(a.d, head.rows(j));
-    const RowsAhead ahead = keys_ahead(head, j + 1, key_blocks);
+    const RowPrefetch ahead = keys_ahead(head, j + 1, key_blocks);
     const std::size_t seen_from = std::max(first, head.first_query_of(j));
     for (std::size_t i = seen_from; i < last; ++i)
       attend(head, Pair(head, i, j), work.queries[i - first],
@@ -166,7 +166,7 @@ Var softmax_attention(const Var& q, const Var& k, const Var& v, const Var& rate,
                       const std::vector<std::size_t>& lengths) {
   softmax_parts::require_inputs(q, k, v, rate, lengths);
   const bool by_token = rate.exists() && rate.rank() == 3;
-  const auto attention = [=](const std::vector<double>& lost) {
+  const auto attention = [=](const std::vector<double>& penalty) {
     return softmax_parts::Attention{q.dim(0),
                                     q.dim(1),
                                     q.dim(2),
@@ -177,13 +177,13 @@ Var softmax_attention(const Var& q, const Var& k, const Var& v, const Var& rate,
                                     rate.exists() && !by_token ? rate.data() : nullptr,
                                     causal,
                                     lengths.empty() ? nullptr : lengths.data(),
-                                    by_token ? lost.data() : nullptr};
+                                    by_token ? penalty.data() : nullptr};
   };
-  const auto lost_of = [=] {
+  const auto penalty_of = [=] {
     return by_token ? softmax_parts::sums_of_rates(rate) : std::vector<double>();
   };
-  const std::vector<double> lost = lost_of();
-  const auto a = attention(lost);
+  const std::vector<double> penalty = penalty_of();
+  const auto a = attention(penalty);
   Tensor y = unwritten(q.shape(), lengths.empty());
   Tensor log_sum = uninitialized({a.B, a.H, a.T});
   if (y.size() > 0) softmax_parts::forward(a, y.data(), log_sum.data());
@@ -193,14 +193,14 @@ Var softmax_attention(const Var& q, const Var& k, const Var& v, const Var& rate,
                   softmax_parts::AttentionGradients gradients;
                   for (Tensor* gradient : {&gradients.q, &gradients.k, &gradients.v})
                     *gradient = unwritten(q.shape(), lengths.empty());
-                  const std::vector<double> lost = lost_of();
-                  const auto a = attention(lost);
+                  const std::vector<double> penalty = penalty_of();
+                  const auto a = attention(penalty);
                   softmax_parts::backward(a, y.data(), g.data(), log_sum.data(), gradients);
                   q.add_gradient(std::move(gradients.q));
                   k.add_gradient(std::move(gradients.k));
                   v.add_gradient(std::move(gradients.v));
                   if (!rate.needs_gradient()) return;
-                  rate.add_gradient(by_token ? softmax_parts::token_rates(a, gradients.lost)
+                  rate.add_gradient(by_token ? softmax_parts::token_rates(a, gradients.penalty)
                                              : sum_repeats(gradients.rate, rate.shape()));
                 });
 }

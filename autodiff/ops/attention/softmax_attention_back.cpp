@@ -7,19 +7,18 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace softmax_parts {
 namespace {
 
-/// What a task has at hand: one block of queries with gradients of their outputs, packed both ways,
-/// and a panel of keys.
+/// Scratch memory: one block of queries with output gradients, packed both ways, a key panel.
 struct Workspace {
-  real *query_columns, *query_rows;        ///< (d, block), (block, d) with the factor scale()
-  real *gradient_columns, *gradient_rows;  ///< (d, block), (block, d)
-  real *log_sum, *mean;                    ///< (block)
-  real *p, *dp;                            ///< (block, block)
-  real* query_gradient;                    ///< (d, block)
+  real *query_columns, *query_rows;                     ///< (d, block), (block, d), times scale()
+  real *gradient_columns, *gradient_rows;               ///< (d, block), (block, d)
+  real *log_sum, *mean;                                 ///< (block)
+  real *p, *dp;                                         ///< (block, block)
+  real* query_gradient;                                 ///< (d, block)
   real *keys, *values, *key_gradient, *value_gradient;  ///< (blocks of a panel, d)
   real* means;                                          ///< (T)
   real *query_column_parts, *query_row_parts, *gradient_column_parts, *gradient_row_parts;
   real *left_parts, *right_parts;  ///< of p and dp
-  std::array<real*, most_blocks> key_parts, key_column_parts, value_parts;
+  std::array<real*, max_blocks> key_parts, key_column_parts, value_parts;
 
   Workspace(const Attention& a, Arena& arena) {
     const std::size_t d = a.d;
@@ -39,21 +38,21 @@ struct Workspace {
   }
 };
 
-/// What the forward pass gave, and the gradient of it; log_sum (T) of this head.
+/// Forward results and the output gradient; log_sum (T) of this head.
 struct Output {
   const real *y, *g, *log_sum;
 };
 
-/// Where gradients of one head's queries go: its rows of the result, or a partial sum; and those of
-/// what is lost up to its tokens (T), nullptr for none.
+/// Destination of one head's query gradients: rows of the result, or a partial sum; and of the
+/// penalty gradients (T), nullptr for none.
 struct QueryRows {
   real* data;
   std::size_t stride;
-  double* lost;
+  double* penalty;
 };
 
-/// Logits become weights p, gradients dp of weights become gradients of logits (in natural units).
-void differentiate(std::size_t keys, const RowsAhead& ahead, const Workspace& w) {
+/// Turns logits into weights p, and weight gradients dp into logit gradients (natural units).
+void differentiate(std::size_t keys, const RowPrefetch& ahead, const Workspace& w) {
   real* __restrict p = w.p;
   real* __restrict dp = w.dp;
   const real *log_sum = w.log_sum, *mean = w.mean;
@@ -78,9 +77,9 @@ double rate_gradient(const Pair& pair, const real* dp) {
   return total;
 }
 
-/// One block of queries against block `index` of the panel. Returns dL/drate.
-double pair_backward(const Head& head, const Pair& pair, std::size_t index, double* lost,
-                     const RowsAhead& ahead, const Workspace& w) {
+/// Processes one block of queries with block `index` of the panel. Returns dL/drate.
+double pair_backward(const Head& head, const Pair& pair, std::size_t index, double* penalty,
+                     const RowPrefetch& ahead, const Workspace& w) {
   const std::size_t d = pair.d, at = index * block * d;
   logits(head, pair, {{w.keys + at, d}, w.key_parts[index]},
          {{w.query_columns, block}, w.query_column_parts}, w.p);
@@ -97,11 +96,11 @@ double pair_backward(const Head& head, const Pair& pair, std::size_t index, doub
                    w.key_gradient + at);
   pair.sum_keys({{w.keys + at, d}, w.key_column_parts[index]},
                 dp_on_the_right.pack_right(block, pair.keys), real(index > 0), w.query_gradient);
-  if (lost) add_lost_gradient(pair, w.dp, lost);
+  if (penalty) add_penalty_gradient(pair, w.dp, penalty);
   return head.a.rate ? rate_gradient(pair, w.dp) : 0;
 }
 
-/// y . g of each query of a block whose g is packed: the mean gradient of its weights.
+/// Computes y . g of each query of a packed block: the mean gradient of its weights.
 void find_means(const Head& head, std::size_t query_block, const real* y, const Workspace& w) {
   const std::size_t d = head.a.d, rows = head.rows(query_block);
   real *columns = w.query_gradient, mean[block] = {};
@@ -131,18 +130,18 @@ void pack_queries(const Head& head, std::size_t query_block, const Output& outpu
   std::copy_n(w.means + query_block * block, rows, w.mean);
 }
 
-RowsAhead queries_ahead(const Head& head, std::size_t query_block, const Output& output,
-                        bool is_first, const QueryRows& dq) {
+RowPrefetch queries_ahead(const Head& head, std::size_t query_block, const Output& output,
+                          bool is_first, const QueryRows& dq) {
   const Attention& a = head.a;
   if (query_block >= head.blocks()) return {0, a.d};
-  RowsAhead ahead(head.rows(query_block), a.d);
+  RowPrefetch ahead(head.rows(query_block), a.d);
   for (const real* x : {a.q, output.g}) ahead.add(x + head.offset(query_block), a.stride());
   if (is_first) ahead.add(output.y + head.offset(query_block), a.stride());
   ahead.add(dq.data + query_block * block * dq.stride, dq.stride);
   return ahead;
 }
 
-/// What a panel of keys gives to the queries of a block, in natural units.
+/// Adds a key panel's contribution to the query gradients of a block, in natural units.
 void add_query_gradient(const Head& head, std::size_t query_block, bool is_first,
                         const QueryRows& dq, const Workspace& w) {
   const std::size_t d = head.a.d, rows = head.rows(query_block);
@@ -157,8 +156,7 @@ void add_query_gradient(const Head& head, std::size_t query_block, bool is_first
   }
 }
 
-/// A panel of keys walks along the queries that see it; the first one of a group sees all that
-/// others see.
+/// Iterates a key panel over its queries; a group's first panel reaches all queries of the group.
 double panel_backward(const Head& head, std::size_t first, const Output& output, bool is_first,
                       const QueryRows& dq, AttentionGradients& out, const Workspace& w) {
   const Attention& a = head.a;
@@ -174,10 +172,10 @@ double panel_backward(const Head& head, std::size_t first, const Output& output,
   double rate = 0;
   for (std::size_t i = head.first_query_of(first); i < head.blocks(); ++i) {
     pack_queries(head, i, output, is_first, w);
-    const RowsAhead ahead = queries_ahead(head, i + 1, output, is_first, dq);
+    const RowPrefetch ahead = queries_ahead(head, i + 1, output, is_first, dq);
     const std::size_t end = std::min(last, head.keys_of(i));
     for (std::size_t j = first; j < end; ++j)
-      rate += pair_backward(head, Pair(head, i, j), j - first, dq.lost,
+      rate += pair_backward(head, Pair(head, i, j), j - first, dq.penalty,
                             ahead.of_pair(j - first, end - first), w);
     add_query_gradient(head, i, is_first, dq, w);
   }
@@ -192,12 +190,12 @@ double panel_backward(const Head& head, std::size_t first, const Output& output,
   return rate;
 }
 
-/// Every `groups`-th panel of keys of one head, from number `group` on. Returns dL/drate.
+/// Processes every `groups`-th key panel of a head from `group` on. Returns dL/drate.
 double group_backward(const Head& head, std::size_t group, std::size_t groups, const Output& output,
                       const QueryRows& dq, AttentionGradients& out, const Workspace& w) {
   const Attention& a = head.a;
   const std::size_t first = group * a.panel();
-  const MatrixUnitsInUse in_use(a.in_amx());
+  const AmxSession in_use(a.in_amx());
   const std::size_t seen_from =
       first < head.blocks() ? head.first_query_of(first) * block : a.length(head.b);
   for (std::size_t t = 0; t < seen_from; ++t) std::fill_n(dq.data + t * dq.stride, a.d, real(0));
@@ -207,7 +205,7 @@ double group_backward(const Head& head, std::size_t group, std::size_t groups, c
   return rate;
 }
 
-/// dq = the partial sums of the groups, (B, groups, H, T, d), in order.
+/// Sums the groups' partial query gradients (B, groups, H, T, d) into dq, in order.
 void join(const Attention& a, std::size_t groups, const real* partial, real* dq) {
   const std::size_t task = a.T * a.d;
   parallel_rows(a.B * a.T, groups * a.stride(), [=](std::size_t row) {
@@ -234,13 +232,13 @@ void backward(const Attention& a, const real* y, const real* g, const real* log_
   Storage partial(groups > 1 ? heads * groups * a.T * a.d : 0);
   Scratch<real> scratch(scratch_size<Workspace>(a));
   out.rate.resize(heads * groups);
-  out.lost.resize(a.lost ? heads * groups * a.T : 0);
+  out.penalty.resize(a.penalty ? heads * groups * a.T : 0);
   parallel_tasks(heads * groups, [&](std::size_t task) {
     const std::size_t h = task % a.H, group = task / a.H % groups, b = task / (a.H * groups);
     const Head head{a, b, h};
-    double* lost = a.lost ? out.lost.data() + task * a.T : nullptr;
-    const QueryRows dq = groups > 1 ? QueryRows{partial.data() + task * a.T * a.d, a.d, lost}
-                                    : QueryRows{out.q.data() + head.offset(0), a.stride(), lost};
+    double* penalty = a.penalty ? out.penalty.data() + task * a.T : nullptr;
+    const QueryRows dq = groups > 1 ? QueryRows{partial.data() + task * a.T * a.d, a.d, penalty}
+                                    : QueryRows{out.q.data() + head.offset(0), a.stride(), penalty};
     Arena arena(scratch.local());
     const Output output{y, g, log_sum + (b * a.H + h) * a.T};
     out.rate[task] = group_backward(head, group, groups, output, dq, out, Workspace(a, arena));

@@ -1,11 +1,10 @@
 #pragma once
-/// What forward and backward of exact attention share: blocks of 64 queries against 64 keys.
+/// Shared by both passes of exact attention: blocks of 64 queries by 64 keys.
 ///
-/// Logits of a block stand transposed, (keys, queries), and so do sums of values, (d, queries):
-/// maxima, sums and weights of the queries are then elementwise along rows, without sums across a
-/// vector. Logits are in units of ln 2, so that weights are powers of two. Blocks of a head are
-/// copied next to each other before they are used many times; queries missing in the last block are
-/// zeros.
+/// Logits of a block are transposed, (keys, queries), and so are sums of values, (d, queries):
+/// maxima, sums and weights of the queries are elementwise along rows, without sums across a
+/// vector. Logits are in units of ln 2, so weights are powers of two. Blocks of a head are packed
+/// contiguously before repeated use; missing queries of the last block are zeros.
 
 #include <algorithm>
 #include <array>
@@ -23,27 +22,25 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace softmax_parts {
 
 inline constexpr std::size_t block = 64;
-/// Most blocks of a panel.
-inline constexpr std::size_t most_blocks = 8;
+inline constexpr std::size_t max_blocks = 8;
 
-/// q, k, v (B, T, H, d): rows of one head are H d apart. Tokens from lengths[b] on do not exist.
+/// Sizes and inputs. q, k, v (B, T, H, d); rows of a head are H d apart. No tokens from lengths[b].
 struct Attention {
   std::size_t B, T, H, d;
   const real *q, *k, *v, *rate;
   bool causal;
   const std::size_t* lengths;  ///< nullptr: all T
-  /// What is lost from the start of the sequence to each token, (B, H, T), where rates differ from
-  /// token to token; else nullptr.
-  const double* lost = nullptr;
+  /// Cumulative rates of each token (B, H, T), for rates per token; else nullptr.
+  const double* penalty = nullptr;
   real scale() const { return 1 / std::sqrt(real(d)); }
   real logit_factor() const { return log2_e * scale(); }
   std::size_t stride() const { return H * d; }
   std::size_t length(std::size_t b) const { return lengths ? lengths[b] : T; }
-  /// Whether products of blocks are worth it.
+  /// Returns whether block products use AMX.
   bool in_amx() const { return d >= 32 && has_amx(); }
-  /// Blocks that a task keeps in cache while it walks along the other side, which is packed anew
-  /// for each panel: in matrix units, 8 take 3 % less of a step of softmax-lm than 4.
-  std::size_t panel() const { return in_amx() ? most_blocks : most_blocks / 2; }
+  /// Returns the blocks that a task keeps in cache while it iterates over the other side, which is
+  /// packed again per panel. With AMX, a step of softmax-lm takes 3 % less with 8 than with 4.
+  std::size_t panel() const { return in_amx() ? max_blocks : max_blocks / 2; }
   std::size_t panels() const { return ceil_div(T, panel() * block); }
 };
 
@@ -56,18 +53,16 @@ struct Head {
   }
   std::size_t blocks() const { return ceil_div(a.length(b), block); }
   std::size_t rows(std::size_t index) const { return std::min(block, a.length(b) - index * block); }
-  const double* lost(std::size_t index) const {
-    return a.lost + (b * a.H + h) * a.T + index * block;
+  const double* penalty(std::size_t index) const {
+    return a.penalty + (b * a.H + h) * a.T + index * block;
   }
-  /// Blocks of keys that the queries of a block see.
   std::size_t keys_of(std::size_t query_block) const {
     return a.causal ? query_block + 1 : blocks();
   }
-  /// The first block of queries that sees the keys of a block.
   std::size_t first_query_of(std::size_t key_block) const { return a.causal ? key_block : 0; }
 };
 
-/// to (rows, d) = factor * from, whose rows are `stride` apart.
+/// Copies to (rows, d) = factor * from, whose rows are `stride` apart.
 inline void pack_rows(const real* from, std::size_t stride, std::size_t rows, std::size_t d,
                       real factor, real* to) {
   for (std::size_t i = 0; i < rows; ++i) {
@@ -75,15 +70,13 @@ inline void pack_rows(const real* from, std::size_t stride, std::size_t rows, st
   }
 }
 
-/// to (d, block) = from^T.
 inline void pack_columns(const real* from, std::size_t stride, std::size_t rows, std::size_t d,
                          real* to) {
   if (rows < block) std::fill_n(to, d * block, real(0));
   transpose_matrix(rows, d, from, stride, to, block);
 }
 
-/// A factor of products of blocks: as it lies, and its parts for matrix units, or no place for
-/// them.
+/// A factor of block products: as stored, and space for its bfloat16 parts or null.
 struct Factor {
   Operand at;
   real* parts;
@@ -97,8 +90,8 @@ struct Factor {
   }
 };
 
-/// A block of keys against a block of queries. On the diagonal of causal attention the second half
-/// of the keys is seen by the second half of the queries only: products leave the rest out.
+/// A block of keys by a block of queries. On the causal diagonal, only the second half of the
+/// queries sees the second half of the keys; products skip the rest.
 struct Pair {
   std::size_t query_block, key_block, rows, keys, d;
   bool diagonal;
@@ -110,7 +103,7 @@ struct Pair {
         d(head.a.d),
         diagonal(head.a.causal && query == key) {}
 
-  /// s (keys, block) = a (keys, d) b (d, block), undefined where it is left out.
+  /// Computes s (keys, block) = a (keys, d) b (d, block), undefined where skipped.
   void multiply(const Factor& a, const Factor& b, real* s) const {
     if (a.parts) return multiply_all(keys, block, d, a, b, 0, s);
     const std::size_t first = cut();
@@ -118,7 +111,7 @@ struct Pair {
     gemm(keys - first, block - first, d, {a.at.data + first * d, d}, {b.at.data + first, block}, 0,
          s + first * block + first, block);
   }
-  /// c (keys, d) = s (keys, block) b (rows, d) + beta c
+  /// Computes c (keys, d) = s (keys, block) b (rows, d) + beta c.
   void sum_queries(const Factor& s, const Factor& b, real beta, real* c) const {
     if (s.parts) return multiply_all(keys, d, rows, s, b, beta, c);
     const std::size_t first = cut();
@@ -126,7 +119,7 @@ struct Pair {
     gemm(keys - first, d, rows - first, {s.at.data + first * block + first, block},
          {b.at.data + first * d, d}, beta, c + first * d, d);
   }
-  /// c (d, block) = b^T (d, keys) s (keys, block) + beta c
+  /// Computes c (d, block) = b^T (d, keys) s (keys, block) + beta c.
   void sum_keys(const Factor& b, const Factor& s, real beta, real* c) const {
     if (s.parts) return multiply_all(d, block, keys, b, s, beta, c);
     const std::size_t first = cut();
@@ -139,39 +132,38 @@ struct Pair {
       gemm(d, block, keys, transposed_b, s.at, beta, c, block);
     }
   }
-  /// Sets what multiply() leaves out, and all else above the diagonal.
+  /// Sets everything above the diagonal, including what multiply() skips.
   void mask(real value, real* s) const {
     if (!diagonal) return;
     for (std::size_t j = 0; j < keys; ++j) std::fill_n(s + j * block, j, value);
   }
 
  private:
-  /// In matrix units: what would be left out is masked, and counted.
+  /// Computes whole products with AMX; masked elements are computed and counted.
   static void multiply_all(std::size_t M, std::size_t N, std::size_t K, const Factor& a,
                            const Factor& b, real beta, real* c) {
     count_product(M, N, K);
     multiply_packed(M, N, K, a.parts, b.parts, beta, c, N);
   }
-  /// Keys that all queries see, by halves.
+  /// Returns the number of keys that all queries see, in halves.
   std::size_t cut() const { return diagonal ? std::min(keys, block / 2) : keys; }
 };
 
 inline real lag(std::size_t i, std::size_t j) { return i > j ? real(i - j) : real(j - i); }
 
-/// s (keys, block) less what is lost between each key and query: differences are taken in double,
-/// so that a long pause blurs no lag behind it.
-inline void lose(const Head& head, const Pair& pair, real* s) {
-  const double* keys = head.lost(pair.key_block);
+/// Subtracts the penalty between each key and query from s (keys, block). Differences are taken in
+/// double, so that a long pause does not blur later lags.
+inline void subtract_penalties(const Head& head, const Pair& pair, real* s) {
+  const double* keys = head.penalty(pair.key_block);
   double queries[block] = {};
-  std::copy_n(head.lost(pair.query_block), pair.rows, queries);
+  std::copy_n(head.penalty(pair.query_block), pair.rows, queries);
   for (std::size_t j = 0; j < pair.keys; ++j) {
     for (std::size_t i = 0; i < block; ++i)
       s[j * block + i] -= log2_e * real(std::abs(queries[i] - keys[j]));
   }
 }
 
-/// s (keys, block): logits of packed queries (d, block) and of packed keys (keys, d) that have the
-/// factor logit_factor().
+/// Computes logits s (keys, block) of packed queries (d, block) and scaled keys (keys, d).
 inline void logits(const Head& head, const Pair& pair, const Factor& keys, const Factor& queries,
                    real* s) {
   pair.multiply(keys, queries, s);
@@ -181,22 +173,22 @@ inline void logits(const Head& head, const Pair& pair, const Factor& keys, const
       for (std::size_t i = 0; i < block; ++i)
         s[j * block + i] -= rate * lag(pair.query_block * block + i, pair.key_block * block + j);
     }
-  } else if (head.a.lost) {
-    lose(head, pair, s);
+  } else if (head.a.penalty) {
+    subtract_penalties(head, pair, s);
   }
   pair.mask(-std::numeric_limits<real>::infinity(), s);
 }
 
-/// Rows of blocks that are read next, d elements each, and of them those that one of several pairs
-/// asks for, one at a time while it weighs: rows of a head are short pieces that no processor
-/// foresees, and of many requests at once it forgets most.
-class RowsAhead {
+/// Rows of d elements that are read next. Each of several pairs prefetches its share, one row at a
+/// time while it computes weights: rows of a head are short pieces that hardware does not foresee,
+/// and a processor drops most of many simultaneous requests.
+class RowPrefetch {
  public:
-  RowsAhead(std::size_t rows, std::size_t d) : rows_(rows), d_(d) {}
+  RowPrefetch(std::size_t rows, std::size_t d) : rows_(rows), d_(d) {}
   void add(const real* first, std::size_t stride) { of_[count_++] = {first, stride}; }
-  /// Every `pairs`-th row, from number `pair` on.
-  RowsAhead of_pair(std::size_t pair, std::size_t pairs) const {
-    RowsAhead part = *this;
+  /// Returns every `pairs`-th row, from number `pair` on.
+  RowPrefetch of_pair(std::size_t pair, std::size_t pairs) const {
+    RowPrefetch part = *this;
     part.first_ = pair;
     part.step_ = pairs;
     return part;
@@ -216,7 +208,7 @@ class RowsAhead {
   std::array<Rows, 4> of_;
 };
 
-/// Places for parts of factors, nullptr without matrix units.
+/// Takes space for bfloat16 parts of factors, nullptr without AMX.
 template <class... Pieces>
 void take_parts(Arena& arena, const Attention& a, std::size_t n, std::size_t K,
                 Pieces*&... pieces) {
@@ -224,17 +216,15 @@ void take_parts(Arena& arena, const Attention& a, std::size_t n, std::size_t K,
   if (a.in_amx()) arena.take(parts_size(n, K), pieces...);
 }
 
-/// Gradients of q, k and v, and of the rate of each head per sequence, (B, H), or of what is lost
-/// up to each token, (B, groups, H, T), in double.
+/// Gradients of q, k, v and of the rate (B, H) or the penalty (B, groups, H, T), in double.
 struct AttentionGradients {
   Tensor q, k, v;
-  std::vector<double> rate, lost;
+  std::vector<double> rate, penalty;
 };
 
-/// y and log_sum (B, H, T): logarithms of the sums of weights to base 2.
+/// Computes y and log_sum (B, H, T), base-2 logarithms of the sums of weights.
 void forward(const Attention& a, real* out, real* log_sum);
-/// Fills in the gradients, of tokens that exist, from those of the output y; `log_sum` (B, H, T) is
-/// what the forward pass kept.
+/// Computes gradients of existing tokens from g of y; `log_sum` (B, H, T) is from forward().
 void backward(const Attention& a, const real* y, const real* g, const real* log_sum,
               AttentionGradients& out);
 

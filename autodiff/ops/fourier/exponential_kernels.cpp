@@ -8,7 +8,7 @@ Var exponential_kernels(const Var& rate, const Var& frequency, const Var& cosine
   const Shape& shape = rate.shape();
   require(shape.size() == 2 && frequency.shape() == shape && cosine.shape() == shape &&
               sine.shape() == shape,
-          "exponential_kernels", "wants four arrays (C, N): ", shape, ", ", frequency.shape(), ", ",
+          "exponential_kernels", "needs four arrays (C, N): ", shape, ", ", frequency.shape(), ", ",
           cosine.shape(), ", ", sine.shape());
   const auto waves_of = [=] {
     return ExponentialKernels{shape[0],         shape[1],      rate.data(),

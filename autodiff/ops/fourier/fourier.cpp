@@ -4,7 +4,6 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// (.., n) -> (.., 2, n/2 + 1)
 Shape spectrum_shape(const Shape& shape) {
   Shape result = with_last(shape, 2);
   result.push_back(shape.back() / 2 + 1);
@@ -29,7 +28,7 @@ Tensor rows_of(const Tensor& x, std::size_t n, BinWeights weights) {
 
 Var fft(const Var& x) {
   require(x.rank() >= 1 && x.dim(-1) >= 1, "fft",
-          "wants rows of at least one element: ", x.shape());
+          "rows must have at least one element: ", x.shape());
   const std::size_t n = x.dim(-1);
   return record("fft", spectra_of(x.value(), {}), {x}, [x = x.gradient_only(), n](Tensor& g) {
     x.add_gradient(rows_of(g, n, {.own = 1, .paired = real(0.5)}));
@@ -37,8 +36,8 @@ Var fft(const Var& x) {
 }
 
 Var ifft(const Var& x, std::size_t n) {
-  require(x.rank() >= 2 && x.dim(-2) == 2 && n >= 1 && x.dim(-1) == n / 2 + 1, "ifft",
-          "of rows of ", n, " wants (.., 2, ", n / 2 + 1, ") with n >= 1: ", x.shape());
+  require(x.rank() >= 2 && x.dim(-2) == 2 && n >= 1 && x.dim(-1) == n / 2 + 1, "ifft", "rows of ",
+          n, " need x (.., 2, ", n / 2 + 1, "), n >= 1: ", x.shape());
   const real part = real(1) / real(n);
   return record("ifft", rows_of(x.value(), n, {part, part}), {x},
                 [x = x.gradient_only(), part](Tensor& g) {

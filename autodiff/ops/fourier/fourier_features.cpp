@@ -11,7 +11,6 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Places of which one task takes the gradient.
 constexpr std::size_t gradient_chunk = 256;
 
 void require_frequencies(const char* op, const Var& w, std::size_t dimensions) {
@@ -19,7 +18,7 @@ void require_frequencies(const char* op, const Var& w, std::size_t dimensions) {
           "w must be (m, d) for places of d = ", dimensions, " coordinates: w ", w.shape());
 }
 
-/// Rows [sines, cosines] of one coordinate, the column of w that belongs to it. -> (n, 2m)
+/// Returns rows [sines, cosines] of one coordinate for its column of w. -> (n, 2m)
 Tensor axis_table(const std::vector<double>& axis, const Tensor& w, std::size_t column) {
   const std::size_t m = w.shape()[0], d = w.shape()[1];
   Tensor table = uninitialized({axis.size(), 2 * m});
@@ -33,7 +32,7 @@ Tensor axis_table(const std::vector<double>& axis, const Tensor& w, std::size_t 
   return table;
 }
 
-/// sin(a + b) and cos(a + b) of all pairs of rows. (N, 2m), (n, 2m) -> (N n, 2m)
+/// Computes sin(a + b) and cos(a + b) of all pairs of rows. (N, 2m), (n, 2m) -> (N n, 2m)
 Tensor join(const Tensor& a, const Tensor& b) {
   const std::size_t m = a.shape()[1] / 2, n = b.shape()[0], rows = a.shape()[0] * n;
   Tensor y = uninitialized({rows, 2 * m});
@@ -48,7 +47,7 @@ Tensor join(const Tensor& a, const Tensor& b) {
   return y;
 }
 
-/// sum[j * m + f] += the slope of the phases of these places by w[f, j].
+/// Adds to sum[j * m + f] the derivative by w[f, j] over these points.
 void add_slopes(const Places& places, std::size_t begin, std::size_t end, std::size_t m,
                 const Tensor& y, const Tensor& g, double* sum) {
   const std::size_t d = places.dimensions;
@@ -63,7 +62,7 @@ void add_slopes(const Places& places, std::size_t begin, std::size_t end, std::s
   }
 }
 
-/// (m, d) from y and its gradient, (N, 2m).
+/// Returns the gradient of w (m, d) from y and its gradient, (N, 2m).
 Tensor frequency_gradient(const Places& places, std::size_t m, const Tensor& y, const Tensor& g) {
   const std::size_t d = places.dimensions;
   const std::vector<double> sums = parallel_sums(
@@ -75,7 +74,7 @@ Tensor frequency_gradient(const Places& places, std::size_t m, const Tensor& y, 
   return gradient;
 }
 
-Var record_harmonics(const char* op, Tensor value, const Var& w, Places places) {
+Var record_fourier_features(const char* op, Tensor value, const Var& w, Places places) {
   return record(
       op, std::move(value), {w},
       [w = w.gradient_only(), m = w.dim(0), places = std::move(places)](
@@ -95,8 +94,8 @@ Places nodes_of(const GridAxes& axes) {
   return nodes;
 }
 
-Var harmonics(const Places& places, const Var& w) {
-  require_frequencies("harmonics", w, places.dimensions);
+Var fourier_features_at(const Places& places, const Var& w) {
+  require_frequencies("fourier_features_at", w, places.dimensions);
   const std::size_t m = w.dim(0), d = places.dimensions, N = places.count();
   Tensor y = uninitialized({N, 2 * m});
   parallel_rows(N, 16 * m, [&](std::size_t n) {
@@ -108,20 +107,19 @@ Var harmonics(const Places& places, const Var& w) {
       math::sincos(real(phase), row + f, row + m + f);
     }
   });
-  return record_harmonics("harmonics", std::move(y), w, places);
+  return record_fourier_features("fourier_features_at", std::move(y), w, places);
 }
 
-Var grid_harmonics(const GridAxes& axes, const Var& w) {
-  require(!axes.empty(), "grid_harmonics", "a grid needs at least one axis");
-  require_frequencies("grid_harmonics", w, axes.size());
+Var grid_fourier_features(const GridAxes& axes, const Var& w) {
+  require(!axes.empty(), "grid_fourier_features", "a grid needs at least one axis");
+  require_frequencies("grid_fourier_features", w, axes.size());
   Tensor y = axis_table(axes[0], w.value(), 0);
   for (std::size_t j = 1; j < axes.size(); ++j) y = join(y, axis_table(axes[j], w.value(), j));
-  return record_harmonics("grid_harmonics", std::move(y), w, nodes_of(axes));
+  return record_fourier_features("grid_fourier_features", std::move(y), w, nodes_of(axes));
 }
 
 namespace {
 
-/// Waves that are worth a task.
 constexpr std::size_t wave_grain = 4096;
 
 Shape with_axes(const Times& times, std::initializer_list<std::size_t> axes) {
@@ -130,8 +128,8 @@ Shape with_axes(const Times& times, std::initializer_list<std::size_t> axes) {
   return shape;
 }
 
-/// cos and sin of w t, 2 w t, .., J w t by the addition theorem, in double: errors grow from
-/// multiple to multiple. w (k) -> (J, k), (J, k)
+/// Computes cos and sin of w t, 2 w t, .., J w t by the addition theorem, in double: errors grow
+/// with the multiple. w (k) -> (J, k), (J, k)
 void multiples(const real* w, std::size_t k, double time, std::size_t J, double* cosine,
                double* sine) {
   if (J == 0) return;
@@ -148,18 +146,16 @@ void multiples(const real* w, std::size_t k, double time, std::size_t J, double*
   }
 }
 
-/// What the loops of fourier_series share.
 struct Series {
   std::shared_ptr<const Times> when;
   Var w, amplitude;
   std::size_t k, terms, J;
 
-  /// Times that are worth a task.
   std::size_t grain() const {
     return std::max<std::size_t>(1, wave_grain / std::max<std::size_t>(1, k * J));
   }
 
-  /// y (n, k, terms) of the times begin <= t < end.
+  /// Computes y (n, k, terms) of the times begin <= t < end.
   void forward(std::size_t begin, std::size_t end, real* y) const {
     std::vector<double> wave(k * 2 * J);
     const real* a = amplitude.data();
@@ -174,8 +170,8 @@ struct Series {
     }
   }
 
-  /// Adds the gradients of the amplitudes (k, terms), then of the frequencies (k), to `sum`. The
-  /// waves are formed again: the output cannot be divided by amplitudes that may be 0.
+  /// Adds the gradients of amplitudes (k, terms), then of frequencies (k), to `sum`. Recomputes the
+  /// waves: the output cannot be divided by amplitudes that may be 0.
   void backward(const real* g, std::size_t begin, std::size_t end, double* sum) const {
     std::vector<double> wave(k * 2 * J);
     const real* a = amplitude.data();
@@ -202,7 +198,7 @@ struct Series {
 Var fourier_time(const Times& times, const Var& w) {
   require(w.rank() == 1 && w.size() >= 1, "fourier_time", "w must be (m) with m >= 1: ", w.shape());
   const std::size_t m = w.size();
-  const Var waves = harmonics({1, {times.begin(), times.end()}}, reshape(w, {m, 1}));
+  const Var waves = fourier_features_at({1, {times.begin(), times.end()}}, reshape(w, {m, 1}));
   const Var y = concat({slice(waves, 1, m, 2 * m), slice(waves, 1, 0, m)}, 1);
   return reshape(y * (1 / std::sqrt(double(m))), with_axes(times, {2 * m}));
 }
@@ -210,8 +206,8 @@ Var fourier_time(const Times& times, const Var& w) {
 Var fourier_series(const Times& times, const Var& w, const Var& amplitude) {
   require(w.rank() == 1 && amplitude.rank() == 2 && amplitude.dim(0) == w.size() &&
               amplitude.dim(1) % 2 == 1,
-          "fourier_series", "wants w (k), amplitude (k, 1 + 2J): w ", w.shape(), ", amplitude ",
-          amplitude.shape());
+          "fourier_series", "w and amplitude must be (k) and (k, 1 + 2J): w ", w.shape(),
+          ", amplitude ", amplitude.shape());
   const std::size_t k = w.size(), terms = amplitude.dim(1), n = times.size();
   const Series series{std::make_shared<const Times>(times), w, amplitude, k, terms, terms / 2};
   Tensor y = uninitialized(with_axes(times, {k, terms}));

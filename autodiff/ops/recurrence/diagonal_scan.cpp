@@ -10,7 +10,7 @@ namespace {
 using bochner::fused_number;
 RowLanes fused_number(RowLanes a, RowLanes b, RowLanes c) { return fused_lanes(a, b, c); }
 
-/// Neighbouring channels, or one. (As an argument of a template a vector would lose its alignment.)
+/// Neighbouring channels, or one. (As a template argument, a vector would lose its alignment.)
 struct Neighbours {
   typedef RowLanes Lanes;
 };
@@ -24,17 +24,15 @@ struct RealNumber {
   V re;
   static RealNumber load(const real* p, std::size_t) { return {*reinterpret_cast<const V*>(p)}; }
   void store(real* p, std::size_t) const { *reinterpret_cast<V*>(p) = re; }
-  /// a h + x
   static RealNumber fold(const RealNumber& a, const RealNumber& h, const RealNumber& x) {
     return {fused_number(a.re, h.re, x.re)};
   }
-  /// conj(a) g + x
   static RealNumber fold_back(const RealNumber& a, const RealNumber& g, const RealNumber& x) {
     return fold(a, g, x);
   }
 };
 
-/// The same with imaginary parts, n elements behind the real ones.
+/// A complex number; imaginary parts are n elements after the real ones.
 template <class Width>
 struct ComplexNumber {
   typedef typename Width::Lanes V;
@@ -58,29 +56,28 @@ struct ComplexNumber {
   }
 };
 
-/// What a scan is about. Channels are numbers: `row` reals of a token are `n` of them.
+/// Sizes of a scan. A channel is a number: the `row` reals of a token are `n` channels.
 struct ScanSizes {
   std::size_t B, T, n, row;
-  bool own_decays;  ///< of each token
+  bool own_decays;  ///< decays per token
   ScanOptions options;
 
   std::size_t length(std::size_t b) const { return options.length(b, T); }
-  /// From step to step, of rows and of decays.
+  /// Returns the step between tokens in scan order, for rows and for decays.
   std::ptrdiff_t stride() const { return options.reverse ? -std::ptrdiff_t(row) : row; }
   std::ptrdiff_t decay_stride() const { return own_decays ? stride() : 0; }
-  /// The row of step s in the order of the scan.
+  /// Returns the row of step s in scan order.
   std::size_t row_of(std::size_t b, std::size_t s) const {
     return (b * T + (options.reverse ? length(b) - 1 - s : s)) * row;
   }
-  /// Channels of a task: whole rows are read faster, but few sequences should leave no processor
-  /// idle.
+  /// Returns channels per task: whole rows read faster, but few sequences need many tasks.
   std::size_t block() const {
     const std::size_t wanted = ceil_div(8, std::max<std::size_t>(B, 1));
     return std::clamp<std::size_t>(n / wanted / 64 * 64, 64, 512);
   }
 };
 
-/// body(b, first channel, channels) for all channels of all sequences.
+/// Calls body(b, first channel, channels) for all channels of all sequences.
 template <class Body>
 void each_block(const ScanSizes& z, const Body& body) {
   const std::size_t size = z.block(), blocks = ceil_div(z.n, size);
@@ -90,13 +87,12 @@ void each_block(const ScanSizes& z, const Body& body) {
   });
 }
 
-/// Channels whose states are in registers at a time, in vectors, and tokens that they go through
-/// before the next ones: few enough to stay within the memory that processors read ahead.
+/// Vectors of channels in registers, and tokens per tile, within reach of hardware prefetching.
 template <template <class> class Number>
 constexpr std::size_t vectors_at_once = sizeof(Number<Single>) == sizeof(real) ? 4 : 2;
 constexpr std::size_t scan_tile = 16;
 
-/// body.operator()<Number, K>(channel) for as many at once as there are.
+/// Calls body.operator()<Number, K>(channel) for as many channels at once as possible.
 template <template <class> class Number, class Body>
 void each_number(std::size_t first, std::size_t count, const Body& body) {
   constexpr std::size_t K = vectors_at_once<Number>;
@@ -108,7 +104,6 @@ void each_number(std::size_t first, std::size_t count, const Body& body) {
   for (; c < first + count; ++c) body.template operator()<Number<Single>, 1>(c);
 }
 
-/// K numbers one after the other.
 template <class Value, std::size_t K>
 struct Numbers {
   Value at[K];
@@ -123,11 +118,11 @@ struct Numbers {
   }
 };
 
-/// A few channels over a tile of tokens; pointers are at its first token and its first channel.
+/// Scans a few channels over a tile of tokens; pointers are at its first token and channel.
 template <class Value, std::size_t K>
 void forward_tile(const ScanSizes& z, std::size_t steps, const real* a, const real* x,
                   const real* before, real* h) {
-  const std::size_t n = z.n;  // stores could change what z says, for all the compiler knows
+  const std::size_t n = z.n;  // a copy: for all the compiler knows, stores could change z
   const std::ptrdiff_t stride = z.stride(), decay_stride = z.decay_stride();
   Numbers<Value, K> state, decay, input;
   state.load(before, n);
@@ -142,7 +137,6 @@ void forward_tile(const ScanSizes& z, std::size_t steps, const real* a, const re
   }
 }
 
-/// Zeros for the padding of sequence b.
 void clear_padding(const ScanSizes& z, std::size_t b, real* x) {
   std::fill(x + (b * z.T + z.length(b)) * z.row, x + (b + 1) * z.T * z.row, real(0));
 }
@@ -167,16 +161,16 @@ Tensor scan_forward(const ScanSizes& z, const Tensor& a, const Tensor& x, const 
   return h;
 }
 
-/// Where gradients go: of a (B, T, row), or of a tile's shared decays and their sums, both (B,
-/// row); of the start (B, row). Null where not wanted.
+/// Destinations of gradients: of a (B, T, row), or of a tile's shared decays and their sums, both
+/// (B, row); of the start (B, row). Null where not wanted.
 struct ScanGradients {
   real* a;
   double* sums;
   real* start;
 };
 
-/// The same of gradients, last token first: g_t += conj(a_(t+1)) g_(t+1). `da` is null, at the
-/// tile's first token, or at the sums of the tile.
+/// Scans gradients, last token first: g_t += conj(a_(t+1)) g_(t+1). `da` is null, at the tile's
+/// first token, or at the sums of the tile.
 template <class Value, std::size_t K>
 void backward_tile(const ScanSizes& z, std::size_t steps, bool is_last, const real* a,
                    const real* before, const real* h, real* g, real* da) {
@@ -214,7 +208,7 @@ void join_tile(const ScanSizes& z, std::size_t b, std::size_t first, std::size_t
   }
 }
 
-/// conj(a_0) g_0, what the start receives.
+/// Computes conj(a_0) g_0, the gradient of the start.
 template <template <class> class Number>
 void start_gradient(const ScanSizes& z, std::size_t b, std::size_t first, std::size_t count,
                     const Tensor& a, const real* g, real* start) {
@@ -270,7 +264,7 @@ ScanSizes sizes_of(const char* op, const Var& a, const Var& x, const Var& start,
   return {x.dim(0), x.dim(1), x.dim(2) / parts, x.dim(2), own, options};
 }
 
-/// The gradient of h becomes that of x.
+/// Turns the gradient of h into that of x.
 template <template <class> class Number>
 void add_scan_gradients(const ScanSizes& z, const Var& a, const Var& x, const Var& start,
                         const Tensor& h, Tensor& g) {

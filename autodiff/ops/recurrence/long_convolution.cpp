@@ -4,10 +4,10 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Sizes of one call, and the part of the kernel that reaches a token of T.
+/// Sizes of one call, and the kernel rows that reach one of T tokens.
 struct ConvolutionSizes {
   std::size_t B, T, D, all_rows;
-  KernelRows rows;      ///< those that reach a token
+  KernelRows rows;      ///< rows that reach a token
   std::size_t skipped;  ///< rows before them
   std::vector<std::size_t> lengths;
 
@@ -15,7 +15,7 @@ struct ConvolutionSizes {
       : B(x.dim(0)), T(x.dim(1)), D(x.dim(2)), all_rows(kernel.dim(0)), lengths(options.lengths) {
     const std::size_t reach = T > 0 ? T - 1 : 0;
     const std::size_t future = std::min(options.future, reach);
-    const std::size_t past = std::min(all_rows - options.future, reach + 1);  // with lag 0
+    const std::size_t past = std::min(all_rows - options.future, reach + 1);  // including lag 0
     rows = {future + past, future};
     skipped = options.future - future;
   }
@@ -23,8 +23,8 @@ struct ConvolutionSizes {
   ChannelSequences sequences() const { return {B, T, D, lengths}; }
 };
 
-/// What the backward pass of a product of spectra keeps: of each, what a gradient takes.
-struct KeptSpectra {
+/// Spectra for the backward pass; each only if a gradient needs it.
+struct SavedSpectra {
   Storage x, kernel;
 };
 
@@ -44,26 +44,25 @@ Var direct_convolution(const Var& x, const Var& kernel, const ConvolutionSizes& 
   });
 }
 
-/// Two transforms of each sequence forward and two backward: the spectra of sequences and kernel
-/// are kept in their place.
+/// Takes two transforms per sequence forward and two backward; stores spectra, not inputs.
 Var spectral_convolution(const Var& x, const Var& kernel, const ConvolutionSizes& sizes) {
   Tensor y = uninitialized(x.shape());
   const std::size_t first = sizes.skipped * sizes.D;
-  const auto kept = std::make_shared<KeptSpectra>();
+  const auto saved = std::make_shared<SavedSpectra>();
   const ChannelSequences sequences = sizes.sequences();
   const SpectralConvolution convolution(sequences, sizes.rows);
-  kept->kernel = convolution.kernel_spectra(kernel.data() + first);
-  convolution.forward(x.data(), kept->kernel, y.data(),
-                      kernel.needs_gradient() ? &kept->x : nullptr);
-  if (!x.needs_gradient()) kept->kernel = {};
+  saved->kernel = convolution.kernel_spectra(kernel.data() + first);
+  convolution.forward(x.data(), saved->kernel, y.data(),
+                      kernel.needs_gradient() ? &saved->x : nullptr);
+  if (!x.needs_gradient()) saved->kernel = {};
   return record(
       "long_convolution", std::move(y), {x, kernel},
-      [x = x.gradient_only(), kernel = kernel.gradient_only(), kept, sizes, first](Tensor& g) {
+      [x = x.gradient_only(), kernel = kernel.gradient_only(), saved, sizes, first](Tensor& g) {
         real* dkernel = kernel.needs_gradient() ? kernel.gradient_buffer().data() + first : nullptr;
         const GradientTarget dx(x);
         const ChannelSequences sequences = sizes.sequences();
         SpectralConvolution(sequences, sizes.rows)
-            .backward(g.data(), &kept->kernel, &kept->x, dx.beta, dx.data, dkernel);
+            .backward(g.data(), &saved->kernel, &saved->x, dx.beta, dx.data, dkernel);
       });
 }
 

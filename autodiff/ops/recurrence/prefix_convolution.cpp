@@ -4,14 +4,13 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// The kernel seen from the other end: lag l becomes -l, and the last piece the first.
+/// Returns the edges of the reversed kernel: lag l becomes -l, and the last piece the first.
 LagEdges mirrored_edges(const LagEdges& edges) {
   LagEdges mirrored(edges.size());
   for (std::size_t e = 0; e < edges.size(); ++e) mirrored[e] = 1 - edges[edges.size() - 1 - e];
   return mirrored;
 }
 
-/// Rows of (S, D) from the last to the first.
 Tensor mirrored_rows(const Tensor& k) {
   const std::size_t S = k.shape()[0], D = k.shape()[1];
   Tensor rows = uninitialized(k.shape());

@@ -10,17 +10,17 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// That registers hold.
+/// States held in registers at a time.
 constexpr std::size_t states_forward = many_registers ? 4 : 2,
                       states_backward = many_registers ? 2 : 1;
 
 struct StateSizes {
-  std::size_t B, T, N, D, parts;  ///< parts: 2 where states are complex
+  std::size_t B, T, N, D, parts;  ///< parts: 2 for complex states
   ScanOptions options;
 
   std::size_t numbers() const { return parts * N; }
-  /// Tokens whose states are there at a time in the backward pass: about sqrt(T), since the states
-  /// between chunks are there too.
+  /// Returns the tokens whose states the backward pass holds at a time: about sqrt(T), since it
+  /// also holds the states between chunks.
   std::size_t chunk() const {
     std::size_t tokens = 64;
     while (tokens < 1024 && tokens * tokens < T) tokens *= 2;
@@ -30,7 +30,7 @@ struct StateSizes {
   std::size_t tasks() const { return B * lane_groups(D); }
 };
 
-/// Up to row_lanes channels of rows that lie `stride` apart; lanes without a channel are zero.
+/// Loads up to row_lanes channels of rows `stride` apart; lanes without a channel are zero.
 void load_channels(const real* from, std::ptrdiff_t stride, std::size_t rows, std::size_t count,
                    RowLanes* to) {
   for (std::size_t i = 0; i < rows; ++i, from += stride) to[i] = load_lanes(from, count);
@@ -47,7 +47,7 @@ RowLanes* take_lanes(Arena& arena, std::size_t count) {
   return reinterpret_cast<RowLanes*>(memory);
 }
 
-/// row_lanes channels of one sequence; its tokens are numbered in the order of the scan.
+/// row_lanes channels of one sequence; tokens are numbered in scan order.
 struct Channels {
   Channels(const StateSizes& sizes, std::size_t task, Arena& arena)
       : z(sizes),
@@ -75,7 +75,6 @@ struct Channels {
   void store(const RowLanes* from, std::size_t step, std::size_t steps, real* x) const {
     store_channels(from, stride(), steps, count, x + place_of(step));
   }
-  /// Zeros for the padding.
   void clear_rest(real* x) const {
     for (std::size_t t = length; t < z.T; ++t)
       std::fill_n(x + (b * z.T + t) * z.D + first, count, real(0));
@@ -86,7 +85,7 @@ struct Channels {
   RowLanes *decay, *weight, *state, *u;
 };
 
-/// The same with what the backward pass needs.
+/// Channels with scratch memory for the backward pass.
 struct ChannelsBack : Channels {
   ChannelsBack(const StateSizes& sizes, std::size_t task, Arena& arena)
       : Channels(sizes, task, arena),
@@ -101,9 +100,8 @@ struct ChannelsBack : Channels {
   RowLanes *gradient, *du, *history, *starts, *adjoint, *ddecay, *dweight;
 };
 
-/// Numbers of S states, in registers.
 template <std::size_t parts, std::size_t S>
-struct Few {
+struct RegisterStates {
   RowLanes re[S], im[S];
   void load(const RowLanes* from, std::size_t N, std::size_t n) {
 #pragma GCC unroll 4
@@ -127,11 +125,11 @@ struct Few {
   }
 };
 
-/// h <- a h + u over the next tokens for S states from n on; after(t, h) sees each of them.
+/// Computes h <- a h + u over the next tokens for S states from n on; calls after(t, h) for each.
 template <std::size_t parts, std::size_t S, class After>
 [[gnu::always_inline]] inline void move_states(Channels& c, std::size_t n, std::size_t steps,
                                                const After& after) {
-  Few<parts, S> a, h;
+  RegisterStates<parts, S> a, h;
   a.load(c.decay, c.z.N, n);
   h.load(c.state, c.z.N, n);
   for (std::size_t t = 0; t < steps; ++t) {
@@ -150,7 +148,7 @@ template <std::size_t parts, std::size_t S, class After>
   h.store(c.state, c.z.N, n);
 }
 
-/// body.operator()<S>(n) for all states, `most` at a time.
+/// Calls body.operator()<S>(n) for all states, `most` at a time.
 template <std::size_t most, class Body>
 void each_states(std::size_t N, const Body& body) {
   std::size_t n = 0;
@@ -162,9 +160,9 @@ template <std::size_t parts>
 void forward_chunk(Channels& c, std::size_t steps, RowLanes* y) {
   std::fill_n(y, steps, RowLanes{});
   each_states<states_forward>(c.z.N, [&]<std::size_t S>(std::size_t n) {
-    Few<parts, S> w;
+    RegisterStates<parts, S> w;
     w.load(c.weight, c.z.N, n);
-    move_states<parts, S>(c, n, steps, [&](std::size_t t, const Few<parts, S>& h) {
+    move_states<parts, S>(c, n, steps, [&](std::size_t t, const RegisterStates<parts, S>& h) {
       RowLanes sum = y[t];
 #pragma GCC unroll 4
       for (std::size_t s = 0; s < S; ++s) {
@@ -176,11 +174,11 @@ void forward_chunk(Channels& c, std::size_t steps, RowLanes* y) {
   });
 }
 
-/// Gradients of one chunk for S states from n on, whose values are in the history: G <- conj(a) G +
-/// conj(w) g, last token first.
+/// Computes gradients of one chunk for S states from n on, whose values are in the history: G <-
+/// conj(a) G + conj(w) g, last token first.
 template <std::size_t parts, std::size_t S>
 void backward_states(ChannelsBack& c, std::size_t n, std::size_t steps) {
-  Few<parts, S> a, w, adjoint, da{}, dw{};
+  RegisterStates<parts, S> a, w, adjoint, da{}, dw{};
   a.load(c.decay, c.z.N, n), w.load(c.weight, c.z.N, n), adjoint.load(c.adjoint, c.z.N, n);
   for (std::size_t t = steps; t-- > 0;) {
     const RowLanes g = c.gradient[t];
@@ -215,14 +213,14 @@ template <std::size_t parts>
 void backward_chunk(ChannelsBack& c, std::size_t steps) {
   std::fill_n(c.du, steps, RowLanes{});
   each_states<states_backward>(c.z.N, [&]<std::size_t S>(std::size_t n) {
-    const auto note = [&](std::size_t t, const Few<parts, S>& h) {
+    const auto note = [&](std::size_t t, const RegisterStates<parts, S>& h) {
       h.store(c.history + t * parts * S, S, 0);
     };
-    Few<parts, S> start;
+    RegisterStates<parts, S> start;
     start.load(c.state, c.z.N, n);
     note(0, start);
-    move_states<parts, S>(c, n, steps,
-                          [&](std::size_t t, const Few<parts, S>& h) { note(t + 1, h); });
+    move_states<parts, S>(
+        c, n, steps, [&](std::size_t t, const RegisterStates<parts, S>& h) { note(t + 1, h); });
     backward_states<parts, S>(c, n, steps);
   });
 }
@@ -246,7 +244,7 @@ void state_space_forward(const StateSizes& z, const real* u, const real* a, cons
   });
 }
 
-/// Keeps the states before every chunk; returns how many there are.
+/// Stores the states before every chunk; returns the number of chunks.
 template <std::size_t parts>
 std::size_t keep_starts(ChannelsBack& c, const real* u) {
   std::size_t chunks = 0;
@@ -256,14 +254,13 @@ std::size_t keep_starts(ChannelsBack& c, const real* u) {
     if (step + steps == c.length) continue;
     c.load(u, step, steps, c.u);
     each_states<states_forward>(c.z.N, [&]<std::size_t S>(std::size_t n) {
-      move_states<parts, S>(c, n, steps, [](std::size_t, const Few<parts, S>&) {});
+      move_states<parts, S>(c, n, steps, [](std::size_t, const RegisterStates<parts, S>&) {});
     });
   }
   return chunks;
 }
 
-/// The gradient of y becomes that of u; those of decays and weights (B, numbers, D) are one for
-/// each sequence.
+/// Turns y's gradient into u's; gradients of decays and weights (B, numbers, D) are per sequence.
 template <std::size_t parts>
 void state_space_backward(const StateSizes& z, const real* u, const real* a, const real* w, real* g,
                           real* da, real* dw) {
@@ -290,7 +287,6 @@ void state_space_backward(const StateSizes& z, const real* u, const real* a, con
   });
 }
 
-/// Runs body.operator()<parts>().
 template <class Body>
 void with_parts(std::size_t parts, const Body& body) {
   parts == 2 ? body.template operator()<2>() : body.template operator()<1>();
@@ -334,7 +330,7 @@ Tensor state_space_step(Tensor& states, const Tensor& u, const Tensor& a, const 
   require(states.shape() == a.shape() && u.size() == z.D, "state_space_step",
           "states must have the shape of decays, and u must be (D): states ", states.shape(),
           ", a ", a.shape(), ", u ", u.shape());
-  const std::size_t imaginary = z.N * z.D;  // where imaginary parts begin
+  const std::size_t imaginary = z.N * z.D;  // offset of the imaginary parts
   Tensor y = zeros({z.D});
   for (std::size_t i = 0; i < imaginary; ++i) {
     real *h = states.data() + i, *sum = y.data() + i % z.D;

@@ -11,7 +11,7 @@ using Complex = std::complex<double>;
 /// Below it, the first terms of the series have all digits of a double.
 constexpr double near_zero = 0.01;
 
-/// e^z - 1, with the digits that the difference loses near z = 0.
+/// Returns e^z - 1 without cancellation near z = 0.
 Complex exponential_less_one(const Complex& z) {
   const double half_sine = std::sin(z.imag() / 2), size = std::exp(z.real());
   return {std::expm1(z.real()) - 2 * size * half_sine * half_sine, size * std::sin(z.imag())};
@@ -23,7 +23,7 @@ Complex held(const Complex& z) {
   return exponential_less_one(z) / z;
 }
 
-/// (e^z - held(z)) / z.
+/// Returns (e^z - held(z)) / z.
 Complex derivative_of_held(const Complex& z) {
   if (std::abs(z) < near_zero)
     return 1. / 2 + z * (1. / 3 + z * (1. / 8 + z * (1. / 30 + z * (1. / 144 + z / 840.))));
@@ -31,7 +31,7 @@ Complex derivative_of_held(const Complex& z) {
   return (1. + less_one - less_one / z) / z;
 }
 
-/// body(z, place of its real part) for each of the numbers, imaginary parts n places behind.
+/// Calls body(z, index of its real part) for each number; imaginary parts are n elements later.
 template <class Body>
 void for_numbers(const Tensor& z, std::size_t n, const Body& body) {
   parallel_rows(z.size() / (2 * n), 64 * n, [&](std::size_t row) {
@@ -44,7 +44,7 @@ void for_numbers(const Tensor& z, std::size_t n, const Body& body) {
 
 Var zero_order_hold(const Var& z) {
   require(z.rank() >= 1 && z.dim(-1) % 2 == 0, "zero_order_hold",
-          "real and imaginary parts are as many: z ", z.shape());
+          "the last axis must hold as many imaginary as real parts: z ", z.shape());
   const std::size_t n = std::max<std::size_t>(1, z.dim(-1) / 2);
   Tensor y = uninitialized(z.shape());
   for_numbers(z.value(), n, [&](const Complex& number, std::size_t i) {

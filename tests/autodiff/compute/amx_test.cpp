@@ -32,7 +32,7 @@ struct Product {
     multiply_by_packed(M, N, K, a.data(), K, parts.data(), beta, y.data(), N);
     return y;
   }
-  /// The largest error of an element as a part of the sum of absolute products.
+  /// Returns the largest error relative to the element's sum of absolute products.
   double error(const std::vector<real>& y, real beta) const {
     double worst = 0;
     for (std::size_t i = 0; i < M; ++i) {
@@ -54,7 +54,7 @@ const std::size_t shapes[][3] = {{64, 64, 64},   {128, 256, 128}, {67, 131, 300}
                                  {300, 77, 129}, {16, 16, 32},    {1, 1, 1},
                                  {33, 47, 95},   {90, 200, 1000}, {160, 96, 288}};
 
-/// Half of what sums of fused multiply-adds may be off, which are rounded once for every term.
+/// Half the error bound of sums of fused multiply-adds, which round once per term.
 TEST_F(MatrixUnits, SumAsExactlyAsFloat) {
   constexpr double epsilon = std::numeric_limits<float>::epsilon();
   for (const auto& [M, N, K] : shapes) {
@@ -66,7 +66,7 @@ TEST_F(MatrixUnits, SumAsExactlyAsFloat) {
   }
 }
 
-/// With two parts, or three products, it would be 2^-16.
+/// Two parts or three products would give 2^-16.
 TEST_F(MatrixUnits, KeepTheLastBitsOfAFactor) {
   const std::size_t n = 64;
   std::vector<real> a = noise(n * n, 1), one(n * n), y(n * n);
@@ -101,7 +101,7 @@ TEST_F(MatrixUnits, ARowHasTheSameBitsInEveryTile) {
   }
 }
 
-/// The smallest parts of numbers that are themselves next to the end of the range may be lost.
+/// The smallest parts of numbers near the bottom of the range may be lost.
 TEST_F(MatrixUnits, HoldTheRangeOfFloat) {
   const std::size_t n = 64;
   for (const float size : {1e-30f, 1e-10f, 1e10f, 1e30f}) {

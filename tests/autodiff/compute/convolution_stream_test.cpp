@@ -9,7 +9,7 @@ namespace convolution_stream_test {
 using op_check::is_double;
 using op_check::random_tensor;
 
-/// The first rows of a kernel.
+/// Returns the first rows of a kernel.
 ConvolutionStream::Kernel lags_of(const Tensor& kernel) {
   return [kernel](std::size_t count) {
     Tensor rows = uninitialized({std::min(count, kernel.shape()[0]), kernel.shape()[1]});
@@ -18,7 +18,7 @@ ConvolutionStream::Kernel lags_of(const Tensor& kernel) {
   };
 }
 
-/// Kernels of one lag, of a power of two, shorter and longer than what is seen.
+/// Kernels of one lag, of a power of two, shorter and longer than the sequence.
 TEST(ConvolutionStream, EqualsTheBatch) {
   const std::size_t T = 700, D = 19;
   const Tensor x = random_tensor({1, T, D}, 1);
@@ -36,7 +36,7 @@ TEST(ConvolutionStream, EqualsTheBatch) {
   }
 }
 
-/// A kernel without an end is asked for as long as it is needed.
+/// An endless kernel is evaluated only as far as needed.
 TEST(ConvolutionStream, AsksForLagsAsItSeesTokens) {
   const Tensor kernel = random_tensor({4096, 2}, 3);
   std::vector<std::size_t> asked;
@@ -53,13 +53,13 @@ TEST(ConvolutionStream, AsksForLagsAsItSeesTokens) {
   EXPECT_EQ(asked, (std::vector<std::size_t>{128, 256, 512, 1024, 2048}));
 }
 
-/// More rows than there is room for, or rows of other channels.
+/// Too many rows, or rows with other channels.
 TEST(ConvolutionStream, RefusesAKernelOfAnotherShape) {
   for (const Shape& shape : {Shape{129, 2}, {3, 1}, {3, 3}, {6}}) {
     ConvolutionStream stream(2, 1000, [&](std::size_t) { return zeros(shape); });
     const real x[] = {1, 2};
     real y[2];
-    for (int attempt = 0; attempt < 2; ++attempt)  // it has kept no kernel
+    for (int attempt = 0; attempt < 2; ++attempt)  // no kernel was cached
       EXPECT_EQ(
           op_check::error_of([&] { stream.next(x, y); }),
           "[convolution_stream] the kernel must be at most (128, 2) and is " + to_string(shape));

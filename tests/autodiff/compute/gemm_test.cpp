@@ -39,7 +39,7 @@ struct Product {
 
 void expect_naive(const Product& p, const std::vector<real>& a, const std::vector<real>& b,
                   const std::vector<real>& before, const std::vector<real>& after) {
-  // Sums of K normal products are about sqrt(K) long, and K of them are rounded.
+  // Sums of K normal products are about sqrt(K) and round K times.
   const double tolerance = 8 * double(std::numeric_limits<real>::epsilon()) * double(p.K + 8);
   for (std::size_t i = 0; i < p.M; ++i) {
     for (std::size_t j = 0; j < p.ldc(); ++j) {
@@ -204,7 +204,7 @@ TEST(Gemm, CountsItsOperations) {
   EXPECT_EQ(gemm_operations() - before, 48);
 }
 
-/// Signals to this thread, and whether their handler runs on its stack.
+/// Sends signals to this thread and records whether their handler runs on its stack.
 class SignalStorm {
  public:
   SignalStorm() {
@@ -240,7 +240,7 @@ class SignalStorm {
   std::thread sender_;
 };
 
-/// A library that keeps something else in the stack register would have handlers write there.
+/// A library that stores something else in the stack register would have handlers write there.
 TEST(Gemm, LeavesHandlersOfSignalsTheirStack) {
   const std::size_t shapes[][3] = {{48, 256, 256}, {128, 512, 256}, {300, 64, 1024}};
   for (const auto& [M, N, K] : shapes) {
@@ -267,7 +267,7 @@ TEST(GemmBackend, PrintsItsKernelAfterAProduct) {
               gemm_backend().warning.c_str());
 }
 
-/// The test above in a process whose OpenBLAS is told to run its kernels of 2004.
+/// Runs the test above in a process with OPENBLAS_CORETYPE set to the kernels of 2004.
 TEST(GemmBackend, RepairsAMisdetectedOpenBlas) {
   if (!__builtin_cpu_supports("avx2")) GTEST_SKIP() << "no AVX2";
   if (!dlsym(RTLD_DEFAULT, "gotoblas_dynamic_init") ||
@@ -286,7 +286,7 @@ TEST(GemmBackend, RepairsAMisdetectedOpenBlas) {
   EXPECT_EQ(pclose(child), 0) << output;
   EXPECT_THAT(output, testing::HasSubstr("kernel=")) << output;
   EXPECT_THAT(output, testing::Not(testing::HasSubstr("kernel=Prescott"))) << output;
-  EXPECT_THAT(output, testing::HasSubstr("took this processor for Prescott")) << output;
+  EXPECT_THAT(output, testing::HasSubstr("mistook this processor for Prescott")) << output;
 }
 #endif
 

@@ -51,14 +51,14 @@ Wide wide_slope_of_gelu(Wide x) {
   return wide_normal_cdf(x) + x * std::exp(-x * x / 2) / std::sqrt(2 * std::numbers::pi_v<Wide>);
 }
 
-/// One function in the three forms that are compared, and its bound in units of the last place.
+/// One function in its three forms, and its error bound in units of the last place.
 struct Row {
   const char* name;
   real (*one)(real);
   void (*loop)(const real*, real*, std::size_t);
   Wide (*reference)(Wide);
   double bound;         ///< of the float version
-  double double_bound;  ///< of the double version, which is std:: and a formula around it
+  double double_bound;  ///< of the double version: std:: and a formula around it
   real low, high;       ///< where it is defined and the bound holds
 };
 
@@ -75,7 +75,7 @@ template <auto function>
 constexpr real greatest = std::numeric_limits<real>::max();
 constexpr real angle_limit = real(0x1p+50 * (1 - 0x1p-24));
 
-/// Where gelu is still a normal number.
+/// Smallest argument for which gelu is a normal number.
 constexpr real least_gelu = is_float ? real(-13.14) : real(-37);
 
 template <auto function>
@@ -95,12 +95,12 @@ const std::vector<Row>& table() {
       row<math::tanh>("tanh", std::tanh, 1.5, 3), row<math::erf>("erf", std::erf, 1.5, 2),
       row<math::sigmoid>("sigmoid", wide_sigmoid, 2.5, 3),
       row<math::softplus>("softplus", wide_softplus, 2, 3),
-      // In double, the rounding of the argument is multiplied by up to 38^2 in the tail.
+      // In double, the tail multiplies the rounding of the argument by up to 38^2.
       row<static_cast<real (*)(real)>(math::gelu)>("gelu", wide_gelu, 4, 1600, least_gelu)};
   return rows;
 }
 
-/// Size of the last place at y, that of the denormals below the normal numbers.
+/// Returns the unit in the last place at y; below the normal numbers, that of denormals.
 Wide last_place(Wide y) {
   using Limits = std::numeric_limits<real>;
   int exponent;
@@ -109,7 +109,7 @@ Wide last_place(Wide y) {
                     std::max(exponent - Limits::digits, Limits::min_exponent - Limits::digits));
 }
 
-/// Every exponent and both signs: all bit patterns at an even distance, in increasing order of |x|.
+/// Returns evenly spaced bit patterns, all exponents and both signs, by increasing |x|.
 std::vector<real> sweep(const Row& row, std::size_t count) {
   std::vector<real> x;
   const Bits step = Bits(std::bit_cast<Bits>(infinity) / (count / 2));
@@ -121,7 +121,7 @@ std::vector<real> sweep(const Row& row, std::size_t count) {
   return x;
 }
 
-/// Evenly spaced points of [-range, range], where most arguments of a network are.
+/// Returns evenly spaced points of [-range, range], typical arguments of a network.
 std::vector<real> grid(const Row& row, real range, int count) {
   std::vector<real> x;
   for (int i = -count; i <= count; ++i) {
@@ -259,7 +259,7 @@ TEST(Math, ExpReachesItsEndsWithoutJumps) {
   EXPECT_EQ(math::exp(underflow - 1), 0);
 }
 
-/// Points around every place where a formula changes or a power of two is passed.
+/// Points around each threshold of a formula and each power of two.
 TEST(Math, IsMonotoneWhereFormulasMeet) {
   const auto expect_monotone = [](const char* name, real (*f)(real), real around, int tolerance) {
     real x = around;

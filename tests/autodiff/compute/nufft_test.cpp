@@ -17,13 +17,13 @@ Tensor frequencies(std::size_t m, std::size_t d, double scale) {
   return w;
 }
 
-/// Node n along axis j.
+/// Returns the coordinate of node n along axis j.
 double coordinate(const Axes& axes, std::size_t n, std::size_t j) {
   for (std::size_t i = axes.size() - 1; i > j; --i) n /= axes[i].count;
   return axes[j].first + axes[j].step * double(n % axes[j].count);
 }
 
-/// The largest error against direct sums in double, in units of the sum of all amplitudes.
+/// Returns the largest error against direct sums in double, in units of the sum of all amplitudes.
 double error_of(const Axes& axes, const Tensor& w, const Tensor& a,
                 const SpreadingOptions& options = {}) {
   const Tensor y = nufft(axes, w, a, options);
@@ -56,7 +56,7 @@ const std::vector<Axes> grids = {
     {{0, 0.1, 6}, {0, 0.2, 5}, {1, 0.3, 8}},
 };
 
-/// As stated, whatever the frequencies: 200 radians a unit pass the turns between nodes.
+/// Holds for any frequency: 200 radians per unit exceed one turn between nodes.
 TEST(WavesOnGrid, AreSumsAtEveryNode) {
   for (const Axes& axes : grids) {
     for (double scale : {0.0, 3.0, 200.0}) {
@@ -66,7 +66,7 @@ TEST(WavesOnGrid, AreSumsAtEveryNode) {
   }
 }
 
-/// Each width is as good as it says, and not much better: the bound is not an empty one.
+/// Each width meets its bound, which is not loose.
 TEST(WavesOnGrid, ErrLessThanTheBound) {
   const Axes axes{{0, 1 / 32.0, 32}};
   for (double oversampling : {1.25, 2.0}) {
@@ -110,14 +110,15 @@ TEST(WavesOnGrid, NothingOfNothing) {
 }
 
 TEST(WavesOnGrid, SayWhatDoesNotFit) {
-  EXPECT_EQ(op_check::error_of([] {
-              nufft({{}, {}}, zeros({3, 1}), zeros({6, 2}));
-            }),
-            "[nufft] wants w (m, d), a (2m, C) on a grid of d = 2 axes: w (3, 1), a (6, 2)");
+  EXPECT_EQ(
+      op_check::error_of([] {
+        nufft({{}, {}}, zeros({3, 1}), zeros({6, 2}));
+      }),
+      "[nufft] w and a must be (m, d) and (2m, C) on a grid of d = 2 axes: w (3, 1), a (6, 2)");
   EXPECT_EQ(op_check::error_of([] {
               regular_axis({0, 0.5, 1.25});
             }),
-            "[regular_axis] node 1 of an axis is at 0.5, off a regular grid");
+            "[regular_axis] node 1 of an axis, at 0.5, is not on a regular grid");
 }
 
 TEST(WavesOnGrid, AxesAreRecognised) {

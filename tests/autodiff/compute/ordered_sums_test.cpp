@@ -37,7 +37,7 @@ TEST(SumRow, AgreesWithASerialSumForAllLengths) {
   }
 }
 
-/// Of rows of n elements with a stride: each function of many rows, and of one.
+/// Compares functions of many rows of n elements with a stride to those of single rows.
 void expect_bits_of_each_row(std::size_t rows, std::size_t n, const Tensor& x, const Tensor& y) {
   const std::size_t stride = x.shape()[1];
   Tensor sums = zeros({rows}), dots = zeros({rows}), largest = zeros({rows});
@@ -100,7 +100,7 @@ TEST(AllFinite, SeesOneBadElement) {
   EXPECT_TRUE(all_finite(nullptr, 0));
 }
 
-/// Element by element, in double.
+/// Sums element by element in double.
 std::vector<double> naive_sum_to_shape(const Tensor& x, const Shape& shape) {
   const std::size_t rank = x.dimension(), offset = rank - shape.size();
   std::vector<double> result(element_count(shape), 0);
@@ -167,7 +167,7 @@ TEST(SumToShape, BitsDoNotDependOnThreads) {
   set_thread_count(0);
 }
 
-// The digests are those of every preset: no sum follows the width of registers.
+// The digests are equal for every preset: no sum depends on the register width.
 TEST(SumToShape, HasTheBitsOfEveryProcessor) {
   std::uint64_t digest = 0;
   for (const auto& [from, to] : broadcasts) {

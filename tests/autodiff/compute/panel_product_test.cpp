@@ -12,7 +12,7 @@ struct Product {
   std::vector<real> a = noise(M * K, 1), b = noise(K * N, 2), c = noise(M * N, 3);
   std::vector<real> a_flipped = flipped(a, M, K), b_flipped = flipped(b, K, N);
 
-  /// Sums of K products of normal numbers are sqrt(K) long, and rounded K times.
+  /// Sums of K products of normal numbers are about sqrt(K) and round K times.
   void expect(const std::vector<real>& found, real beta) const {
     const double tolerance = 8 * double(std::numeric_limits<real>::epsilon()) * double(K + 8);
     for (std::size_t i = 0; i < M; ++i) {
@@ -29,10 +29,10 @@ struct Product {
 const std::size_t shapes[][3] = {
     {67, 131, 300}, {200, 20, 256}, {131, 1, 7}, {300, 64, 513}, {128, 24, 1}};
 
-/// Rows that are worth packing whatever the factor.
+/// Number of rows that makes packing worthwhile for any factor.
 constexpr std::size_t many = 131072;
 
-/// Panels add up the parts of long rows one after the other: only the grouping of terms differs.
+/// Panels add the parts of long rows one after the other: only the grouping of terms differs.
 TEST(PanelProduct, IsTheProductOfBothOrientations) {
   for (const auto& [M, N, K] : shapes) {
     const Product p{M, N, K};
@@ -93,7 +93,7 @@ TEST(PackedFactor, IsInBlocksWhereRowsAreManyAndDoNotFitTheCache) {
   EXPECT_GE(block(4096, false), 4096);
 }
 
-/// In panels or in parts, both of which fewer rows alone would not be worth.
+/// Uses panels or AMX parts, which so few rows would not justify by themselves.
 TEST(PackedFactor, IsPackedForFewRowsThatComeAgain) {
   constexpr auto again = PackedFactor::Uses::again;
   for (const auto& [N, K] : {std::pair<std::size_t, std::size_t>{131, 300}, {64, 130}, {20, 7}}) {

@@ -7,7 +7,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace small_product_test {
 
-/// Whatever tile a row falls into, it is the same sum in the same order.
+/// In any tile, a row is the same sum in the same order.
 TEST(SmallProduct, ARowHasTheSameBitsInEveryTile) {
   const std::size_t K = 23;
   for (const std::size_t N : {1, 15, 16, 17, 33, 48, 64, 79}) {
@@ -37,7 +37,7 @@ TEST(SmallProduct, AnOperandMayBeTransposedByItsStrides) {
   EXPECT_EQ(plain, strided);
 }
 
-/// Rows of B that lie 4 KB apart fall into one set of the cache and are copied.
+/// Rows of B that are 4 KB apart fall into one cache set and are copied.
 TEST(SmallProduct, RowsFarApartHaveTheSameBits) {
   const std::size_t M = 41, K = 70, far = 1024;
   for (const std::size_t N : {8, 16, 48, 80, 112}) {

@@ -7,7 +7,7 @@ namespace bochner {
 namespace {
 
 TEST(Softmax, HasTheProbabilitiesThatLogarithmsStandFor) {
-  // ln 1, ln 2, ln 5, far from the unit of either
+  // ln 1, ln 2, ln 5, far from either unit
   for (const double unit : {0.0, 800.0, -800.0}) {
     std::vector<double> x{unit, unit + std::log(2.0), unit + std::log(5.0)};
     EXPECT_NEAR(log_sum_exp(std::span<const double>(x)), unit + std::log(8.0), 1e-12);

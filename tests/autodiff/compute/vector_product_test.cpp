@@ -7,7 +7,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace vector_product_test {
 
-/// A token has the same bits alone and beside others, in rows that lie apart too.
+/// A token has the same bits alone and in a batch, also with strided rows.
 TEST(VectorProduct, IsARowOfTheProductOfMany) {
   const std::size_t M = 5, ld = 90;
   for (const std::size_t N : {1, 7, 8, 16, 61, 80}) {
@@ -22,7 +22,7 @@ TEST(VectorProduct, IsARowOfTheProductOfMany) {
   }
 }
 
-/// Too large for small_product(); x as a row, and as a column, which a gradient of weights reads.
+/// Too large for small_product(); x is a row, or a column as in gradients of weights.
 TEST(VectorProduct, IsWhatGemmMakesOfOneRow) {
   const std::size_t N = 300, K = 1100;
   const std::vector<real> x = noise(K, 1), b = noise(K * N, 2), before = noise(N, 3);

@@ -9,7 +9,7 @@ using namespace op_check;
 
 constexpr real decay_rate = real(0.3), lowest_sum = real(0.4);
 
-/// 1 for the pairs that attention sees, and their lags. (T, T)
+/// Returns 1 for the pairs that attention sees, and their lags. (T, T)
 Tensor seen(std::size_t T, bool causal) {
   Tensor x = zeros({T, T});
   for (std::size_t i = 0; i < T * T; ++i) x.data()[i] = real(!causal || i % T <= i / T);
@@ -21,8 +21,7 @@ Tensor lags(std::size_t T) {
   return x;
 }
 
-/// All pairs of one head of one sequence: (1, T, 1, F) twice, (1, T, 1, d), rate if causal -> (1,
-/// T, 1, d)
+/// All pairs of one head: (1, T, 1, F) twice, (1, T, 1, d), rate if causal -> (1, T, 1, d)
 Var all_pairs(const std::vector<Var>& x, bool causal) {
   const Var &q = x[0], &k = x[1], &v = x[2];
   const std::size_t T = q.dim(1), F = q.dim(3), d = v.dim(3);

@@ -28,7 +28,7 @@ INSTANTIATE_TEST_SUITE_P(BatchNorm, OpTest,
                                            row("AllMasked", {0, 0}, {{{2, 3, 4}, {4}, {4}}})),
                          test_name);
 
-/// Channel by channel in double.
+/// Computes each channel in double.
 Tensor naive(const Tensor& x, const Tensor& gain, const Tensor& bias,
              const std::vector<std::size_t>& lengths) {
   const std::size_t T = x.shape()[1], D = x.shape()[2];
@@ -65,7 +65,7 @@ TEST(BatchNorm, KeepsItsDigitsFarFromZero) {
               is_double ? 1e-10 : 1e-6);
 }
 
-/// Whatever stands in it, and however much of it there is.
+/// Whatever the padding contains, and however long it is.
 TEST(BatchNorm, SeesNoPadding) {
   const auto results = [](std::size_t T, double padding) {
     const std::vector<std::size_t> lengths{3, 1};

@@ -65,7 +65,7 @@ std::vector<OpRow> rows() {
 
 INSTANTIATE_TEST_SUITE_P(Conv, OpTest, ::testing::ValuesIn(rows()), test_name);
 
-/// Element by element from the definition. x (B, R, S, C), w (K, L, C / groups, E)
+/// Computes each element by definition. x (B, R, S, C), w (K, L, C / groups, E)
 Tensor naive(const Tensor& x, const Tensor& w, const ConvOptions& options, const Shape& result) {
   const auto& X = x.shape();
   const auto& W = w.shape();
@@ -116,7 +116,7 @@ TEST(Conv, OfOneAxisIsThatOfOneRow) {
   expect_near(conv1d(x, w, {2, 0, 2}).value(), expected, 10 * tolerance);
 }
 
-/// Gradients of taps, of more windows than there are chunks of 64.
+/// Gradients of taps over more windows than there are chunks of 64.
 TEST(Conv, SumsDepthwiseTapsOverManyWindows) {
   const std::size_t T = 20000, C = 64, taps = 8;
   const Tensor x = random_tensor({1, T, C}, 1), g = random_tensor({1, T + 1 - taps, C}, 2);
@@ -161,7 +161,7 @@ TEST(Pooling, TakesTheLargestAndTheMeanOfEachWindow) {
   EXPECT_EQ(values(mean_pool(x, {2, 3, 1})), (std::vector<real>{3, -3}));
 }
 
-/// Ties give the gradient to the first; beyond the edge there is nothing, not zero.
+/// Ties give the gradient to the first; positions beyond the edge are absent, not zero.
 TEST(Pooling, GivesTheGradientToTheLargest) {
   const Tensor x = filled({1, 4, 1}, -1);
   Tape tape;

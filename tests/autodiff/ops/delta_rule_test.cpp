@@ -11,7 +11,7 @@ using namespace attention_reference;
 const std::size_t sequence_lengths[] = {1, 2, 3, 15, 16, 17, 33, 65, 130};
 const std::size_t chunk_sizes[] = {1, 3, 16, 32, 200};
 
-/// Rates of the last input: none, of heads, of tokens, of channels, of each token's channels.
+/// Kind of the last input: none, rates per head, token, channel, or token and channel.
 enum class Rates { none, heads, tokens, channels, all };
 
 Op delta_op(FeatureScale scale, std::size_t chunk, std::vector<std::size_t> lengths = {}) {
@@ -30,7 +30,7 @@ struct DeltaInputs {
   }
 };
 
-/// Numbers between 0 and `largest`.
+/// Returns numbers between 0 and `largest`.
 Tensor shares(const Shape& shape, double largest, std::uint64_t stream) {
   Tensor x = random_tensor(shape, stream);
   for (std::size_t i = 0; i < x.size(); ++i)
@@ -45,7 +45,7 @@ DeltaInputs delta_inputs(const Shape& sizes, std::size_t F, Rates rates, double 
           shares(tokens, strongest, 4), shares(of_rates[int(rates)], 0.5, 5)};
 }
 
-/// Makes all keys of a head agree: cosines of about `correlation`, and strengths of 2.
+/// Makes the keys of a head nearly equal: cosines of about `correlation`, and strengths of 2.
 void make_hard(DeltaInputs& in, double correlation) {
   const std::size_t H = in.k.shape()[2], F = in.k.shape()[3];
   const Tensor common = random_tensor({H, F}, 11);
@@ -55,7 +55,7 @@ void make_hard(DeltaInputs& in, double correlation) {
   std::fill_n(in.strength.data(), in.strength.size(), real(2));
 }
 
-/// Features of a row at unit length.
+/// Returns features of a row at unit length.
 Wides unit_features(const real* x, std::size_t F, FeatureScale scale) {
   Wides u = widen(x, F);
   if (scale == FeatureScale::logarithmic) {
@@ -68,7 +68,7 @@ Wides unit_features(const real* x, std::size_t F, FeatureScale scale) {
   return u;
 }
 
-/// The rule as it is written down, token by token.
+/// Computes the rule by definition, token by token.
 Wides recurrence(const DeltaInputs& in, FeatureScale scale) {
   const std::size_t B = in.v.shape()[0], T = in.v.shape()[1], H = in.v.shape()[2],
                     d = in.v.shape()[3], F = in.q.shape()[3];
@@ -121,7 +121,7 @@ TEST(DeltaRule, EqualsItsRecurrenceForAllLengthsAndChunks) {
   }
 }
 
-/// Where W = T K has the largest elements: every write turns what is there around.
+/// Here W = T K has its largest elements: every write reverses the state.
 TEST(DeltaRule, StaysRightWhereKeysAgreeAndStrengthsAreTwo) {
   for (double correlation : {0.0, 0.5, 0.9}) {
     SCOPED_TRACE("correlation " + std::to_string(correlation));
@@ -160,7 +160,7 @@ TEST(DeltaRule, GradientsEqualCentralDifferences) {
   }
 }
 
-/// More chunks than the backward pass holds at once.
+/// Uses more chunks than the backward pass holds at once.
 TEST(DeltaRule, GradientsGoThroughSegments) {
   for (Rates rates : {Rates::tokens, Rates::all}) {
     const DeltaInputs in = delta_inputs({1, 200, 1, 32}, 256, rates);
@@ -240,7 +240,7 @@ TEST(DeltaRule, StaysRightWithHugeLogarithmsAndLongGaps) {
   }
 }
 
-/// Their squares are no numbers any more.
+/// Their squares overflow.
 TEST(DeltaRule, FeaturesMayBeHuge) {
   const DeltaInputs in = delta_inputs({1, 9, 2, 3}, 4, Rates::none);
   const auto expected = value_and_gradients(delta_op(FeatureScale::linear, 4), in.list());
@@ -252,7 +252,7 @@ TEST(DeltaRule, FeaturesMayBeHuge) {
   for (std::size_t i = 0; i < results.size(); ++i) expect_near(results[i], expected[i]);
 }
 
-/// Bytes that a call takes at most, its output and what its backward pass needs among them.
+/// Returns the peak memory in bytes of a call, including its output and stored values.
 std::size_t peak_of_call(const DeltaInputs& in, bool wanted) {
   Tape tape;
   std::vector<Var> inputs;
@@ -286,7 +286,7 @@ TEST(DeltaRule, FeaturesThatVanishNeitherWriteNorRead) {
   }
 }
 
-/// Tokens before `length` in the other order, (1, T, ..).
+/// Reverses the tokens before `length`, (1, T, ..).
 Tensor reversed(const Tensor& x, std::size_t length) {
   Tensor y = x;
   const std::size_t row = x.size() / x.shape()[1];
@@ -312,7 +312,7 @@ TEST(DeltaRule, GoesTheOtherWayAsOverReversedTokens) {
   }
 }
 
-/// What a sum could not do: the last value under a key is what the key recalls.
+/// Plain sums could not do this: a key recalls the last value written under it.
 TEST(DeltaRule, OverwritesWhatAKeyRecalls) {
   DeltaInputs in = delta_inputs({1, 9, 1, 3}, 4, Rates::none);
   std::fill_n(in.strength.data(), 9, real(1));
@@ -323,7 +323,7 @@ TEST(DeltaRule, OverwritesWhatAKeyRecalls) {
     EXPECT_NEAR(y.data()[8 * 3 + e], in.v.data()[8 * 3 + e], op_check::tolerance);
 }
 
-/// One head's rows (H, n) of a token.
+/// Returns one head's rows (H, n) of a token.
 Tensor token_of(const Tensor& x, std::size_t t) {
   Shape shape(x.shape().begin() + 2, x.shape().end());
   Tensor y = uninitialized(shape);
@@ -365,7 +365,7 @@ TEST(DeltaRule, SaysWhichShapesAreWrong) {
             "[delta_rule] a length of 5 exceeds T of v (1, 4, 2, 3)");
 }
 
-/// Where decay leaves nothing of other tokens, a query's own token says nothing of the rate.
+/// When decay erases all other tokens, a query's own token does not depend on the rate.
 TEST(DeltaRule, GradientsOfFastRatesAreNoRoundingErrors) {
   for (const Rates rates : {Rates::heads, Rates::channels}) {
     DeltaInputs in = delta_inputs({1, 200, 1, 8}, 8, rates);

@@ -19,7 +19,7 @@ struct Inputs {
   std::vector<Tensor> list() const { return {q, k, v, log_decay}; }
 };
 
-/// Decays of channels from nearly none to exp(-40) a token and, where wanted, of single tokens.
+/// Returns inputs with decays per channel from 1 to exp(-40) per token, optionally per token.
 Inputs random_inputs(const Shape& tokens, std::size_t F, std::size_t d, bool by_token) {
   const Shape features{tokens[0], tokens[1], tokens[2], F};
   Inputs in{random_tensor(features, 1), random_tensor(features, 2),
@@ -32,7 +32,7 @@ Inputs random_inputs(const Shape& tokens, std::size_t F, std::size_t d, bool by_
   return in;
 }
 
-/// sum_j sum_f q_if k_jf exp(sum of decays between) v_j, decay by decay and in double.
+/// Computes sum_j sum_f q_if k_jf exp(sum of decays between) v_j in double.
 std::vector<double> by_definition(const Inputs& in, const Options& options) {
   const Shape& s = in.q.shape();
   const std::size_t T = s[1], H = s[2], F = s[3], d = in.v.shape()[3];
@@ -89,7 +89,7 @@ TEST(GatedLinearAttention, EqualsItsDefinitionForEveryDecayAndLength) {
   }
 }
 
-/// Some sequences are so long that sums of decays' gradients start afresh in them.
+/// Some sequences are long enough that sums of decay gradients restart.
 TEST(GatedLinearAttention, HasTheBitsOfEveryChunk) {
   for (bool by_token : {false, true}) {
     for (std::size_t T : {37, 2100}) {
@@ -106,7 +106,7 @@ TEST(GatedLinearAttention, HasTheBitsOfEveryChunk) {
   }
 }
 
-/// Tokens in the other order, (1, T, ..).
+/// Reverses the tokens, (1, T, ..).
 Tensor turned(const Tensor& x) {
   Tensor y = x;
   const std::size_t T = x.shape()[1], row = x.size() / T;
@@ -131,7 +131,7 @@ TEST(GatedLinearAttention, GoesTheOtherWayAsOverTurnedTokens) {
   }
 }
 
-/// Heads of 2, 4 or 8 channels share a vector where their number fits, with the bits of each alone.
+/// Heads of 2, 4 or 8 channels share a vector where possible, bit-equal to single heads.
 TEST(GatedLinearAttention, HasTheBitsOfSmallHeadsAlone) {
   for (std::size_t n : {2, 4, 8}) {
     for (int kind = 0; kind < 8; ++kind) {
@@ -174,7 +174,7 @@ TEST(GatedLinearAttention, StepByStepHasTheBitsOfTheBatch) {
                       token(batch, t, d));
 }
 
-/// Of every size of tile, in both directions.
+/// Covers every tile size in both directions.
 TEST(GatedLinearAttention, HasTheGradientsOfDifferences) {
   if (!is_double) GTEST_SKIP() << "differences are taken in double";
   for (int kind = 0; kind < 8; ++kind) {
@@ -187,7 +187,7 @@ TEST(GatedLinearAttention, HasTheGradientsOfDifferences) {
   }
 }
 
-/// A gate that is shut forgets everything, to the bit, and nothing becomes NaN.
+/// A decay of 0 erases the past exactly, without NaN.
 TEST(GatedLinearAttention, ForgetsAtDecaysWithoutBound) {
   for (const double decay : {-40.0, -1e4, -std::numeric_limits<double>::infinity()}) {
     Inputs in = random_inputs({1, 40, 1}, 4, 3, true);
@@ -226,7 +226,7 @@ TEST(GatedLinearAttention, NeverShowsTheFutureToTheBit) {
   }
 }
 
-/// What lies behind the lengths is NaN.
+/// NaN beyond the lengths.
 TEST(GatedLinearAttention, LetsPaddingChangeNothing) {
   for (int kind = 0; kind < 4; ++kind) {
     const Inputs in = random_inputs({3, 20, 2}, 5, 4, true);
@@ -252,7 +252,7 @@ TEST(GatedLinearAttention, HasTheSameBitsForAnyNumberOfThreads) {
   expect_equal_bits_for_threads(gated({.chunk = 8}), in.list(), {2, 3, 4, 8});
 }
 
-/// Then threads share the columns of the state; beyond 1,024 tokens sums start afresh.
+/// Threads split the columns of the state; beyond 1,024 tokens, sums restart.
 TEST(GatedLinearAttention, OfOneHeadHasTheSameBitsForAnyNumberOfThreads) {
   for (const bool by_token : {false, true}) {
     for (int kind = 0; kind < 4; ++kind) {
@@ -263,9 +263,8 @@ TEST(GatedLinearAttention, OfOneHeadHasTheSameBitsForAnyNumberOfThreads) {
   }
 }
 
-/// The gradient of each token's decay (T, F), from token to token in double: decay_t o S_(t-1)
-/// times the gradient of what is left of it, that of y being value_and_gradients()'s. One sequence,
-/// one head.
+/// Computes the gradient of each token's decay (T, F) in double: decay_t o S_(t-1) times the
+/// gradient of the remaining state, with value_and_gradients()'s cotangent. One sequence, one head.
 std::vector<double> decay_gradients(const Inputs& in) {
   const std::size_t T = in.q.shape()[1], F = in.q.shape()[3], d = in.v.shape()[3];
   const bool by_token = in.log_decay.dimension() == 4;
@@ -287,7 +286,7 @@ std::vector<double> decay_gradients(const Inputs& in) {
   return gradients;
 }
 
-/// What gradients of channel f, of each token or their sum, deviate by beside their size.
+/// Returns the relative deviation of gradients of channel f, per token or summed.
 double deviation(const Tensor& gradient, const std::vector<double>& expected, std::size_t f) {
   const std::size_t F = gradient.shape().back();
   double errors = 0, squares = 0, sum = 0;
@@ -300,8 +299,8 @@ double deviation(const Tensor& gradient, const std::vector<double>& expected, st
   return std::sqrt(errors / squares);
 }
 
-/// Gradients of decays are sums over all later tokens; of channels that forget fast nearly all of
-/// them cancel. In float, too, they keep their digits.
+/// Gradients of decays are sums over all later tokens; in fast channels nearly all terms cancel.
+/// They keep their digits in float, too.
 TEST(GatedLinearAttention, KeepsItsDigitsOverLongSequences) {
   const std::size_t T = 60000, F = 4;
   const double decays[] = {-1e-3, -0.1, -3, -7};

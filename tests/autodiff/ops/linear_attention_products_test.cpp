@@ -20,10 +20,9 @@ const Variant variants[] = {
     {Base::logarithmic, true, 3, 2}, {Base::logarithmic, false, 1, 1},
     {Base::exponential, true, 1, 3}, {Base::exponential, false, 2, 2},
 };
-constexpr std::size_t m = 5;  // features of a group
+constexpr std::size_t m = 5;  // features per group
 
-/// Tokens of queries and of keys, v (B, T, H, d), coefficients of queries and of keys, rates (H),
-/// frequencies (H, F, d).
+/// Returns tokens, v (B, T, H, d), coefficients of q and k, rates (H), frequencies (H, F, d).
 std::vector<Tensor> random_inputs(const Variant& variant, const Shape& sizes) {
   const std::size_t B = sizes[0], T = sizes[1], H = sizes[2], d = sizes[3];
   const std::size_t F = variant.groups * m;
@@ -45,7 +44,7 @@ Features base_of(Base base, const Var& tokens, const Var& w) {
   return {tokens, base == Base::linear ? FeatureScale::linear : FeatureScale::logarithmic};
 }
 
-/// Attention over products, formed chunk by chunk or, `composed`, by ordinary ops.
+/// Computes attention over products, chunk by chunk or, if `composed`, by ordinary ops.
 Op attention_op(const Variant& variant, std::size_t chunk, bool composed) {
   return [=](Tape&, const std::vector<Var>& in) {
     const auto features = [&](std::size_t side) {
@@ -113,7 +112,7 @@ TEST(ProductFeatures, OfProductsAreProductsOfAllThree) {
   }
 }
 
-/// Coefficients and base of each group lie up to 800 apart, so that neither the largest coefficient
+/// Coefficients and base of each group differ by up to 800, so that neither the largest coefficient
 /// nor the largest base feature is part of the largest product.
 TEST(ProductFeatures, StayRightWithHugeLogarithms) {
   const Variant variant{Base::logarithmic, true, 3, 2};

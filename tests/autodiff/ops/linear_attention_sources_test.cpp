@@ -15,7 +15,7 @@ struct Variant {
 const Variant variants[] = {
     {true, false, 0.5}, {true, true, 0.3}, {false, true, 0.5}, {false, false, 0}};
 
-/// x for queries, x for keys, v (B, T, H, d), w (H, F, d), offset (H, F) if wanted.
+/// Returns x of queries, x of keys, v (B, T, H, d), w (H, F, d), offset (H, F) if wanted.
 std::vector<Tensor> random_inputs(const Shape& sizes, std::size_t F, bool offset) {
   const std::size_t H = sizes[2], d = sizes[3];
   std::vector<Tensor> all{random_tensor(sizes, 1), random_tensor(sizes, 2), random_tensor(sizes, 3),
@@ -24,7 +24,7 @@ std::vector<Tensor> random_inputs(const Shape& sizes, std::size_t F, bool offset
   return all;
 }
 
-/// Attention over exponential features, computed in chunks or, `composed`, by ordinary ops.
+/// Computes attention over exponential features, in chunks or, if `composed`, by ordinary ops.
 Op attention_op(const Variant& variant, std::size_t chunk, bool composed) {
   return [=](Tape&, const std::vector<Var>& in) {
     const auto features = [&](const Var& x) {

@@ -1,4 +1,4 @@
-/// One long sequence on all threads: spans that are summed on their own give what one walk gives.
+/// One long sequence on all threads: separately summed spans equal a single pass.
 #include <bochner/autodiff/ops/attention/linear_attention_parts.hpp>
 #include <bochner/autodiff/ops/sequence.hpp>
 #include <bochner/base/numeric/parallel.hpp>
@@ -12,7 +12,7 @@ using namespace attention_reference;
 
 struct Variant {
   FeatureScale scale;
-  int rates;  ///< 0 for none, 1 of heads, 3 of tokens
+  int rates;  ///< 0 for none, 1 per head, 3 per token
 };
 const Variant variants[] = {{FeatureScale::linear, 0},
                             {FeatureScale::linear, 1},
@@ -50,7 +50,7 @@ Inputs random_inputs(const Shape& sizes, std::size_t F, const Variant& variant) 
   return in;
 }
 
-/// Keys that rise by 60, fall by 120 and rise again: each span has a unit of its own.
+/// Makes keys rise by 60, fall by 120 and rise again, so that each span has its own unit.
 void move_keys(Inputs& in) {
   const std::size_t T = in.k.shape()[1], token = in.k.size() / in.k.shape()[0] / T;
   for (std::size_t i = 0; i < in.k.size(); ++i) {
@@ -117,7 +117,7 @@ TEST(LinearAttentionSpans, HaveTheGradientsOfDifferences) {
 
 TEST(LinearAttentionSpans, HaveEqualBitsForAllThreads) {
   for (const Variant& variant : variants) {
-    for (std::size_t heads : {1, 4}) {  // four are read by turns, two of them or alone
+    for (std::size_t heads : {1, 4}) {  // four are interleaved, or processed in pairs or alone
       Inputs in = random_inputs({1, 300, heads, 8}, 16, variant);
       if (variant.scale == FeatureScale::logarithmic) move_keys(in);
       expect_equal_for_all_threads(attention_op(variant.scale, spans_of(32, 8)), in.list());
@@ -126,7 +126,7 @@ TEST(LinearAttentionSpans, HaveEqualBitsForAllThreads) {
   }
 }
 
-/// Which chunks are carried on and which restored depends on the number of threads.
+/// The number of threads determines which chunks are continued and which are restored.
 TEST(LinearAttentionSpans, KeepEveryBitOfTheirUnits) {
   real memory[2];
   for (double unit : {1.0 / 3, -1e5 / 7, 2e-9 / 3, double(std::numeric_limits<real>::lowest())}) {

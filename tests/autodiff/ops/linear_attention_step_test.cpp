@@ -1,4 +1,4 @@
-/// One token at a time: what it keeps of the past, and what it refuses.
+/// Streaming linear attention: its state, and the arguments it rejects.
 #include <bochner/autodiff/ops/sequence.hpp>
 
 #include "autodiff/attention_reference.hpp"
@@ -8,8 +8,7 @@ namespace linear_attention_step_test {
 
 using namespace attention_reference;
 
-/// Of two keys of one size, the first has decayed for 100,000 tokens, which one by one are too
-/// short for the bits that a float has behind its logarithm.
+/// One of two equal keys decays for 100,000 tokens, each step too small for a float logarithm.
 TEST(LinearAttentionStep, KeepsSlowDecay) {
   constexpr int tokens = 100000;
   constexpr double rate = 4e-7;
@@ -28,8 +27,7 @@ TEST(LinearAttentionStep, KeepsSlowDecay) {
   EXPECT_NEAR(step(12, 0), faded / (faded + 1), 1e-6);
 }
 
-/// Sums of equal keys of ones, then of zeros, against geometric series. Each rounding of exp(-rate)
-/// to a float would be one of 3e-8.
+/// Geometric series of equal keys. Rounding exp(-rate) to float would cost 3e-8 per step.
 TEST(LinearAttentionStep, KeepsSlowDecayOfEqualKeys) {
   constexpr int half = 50000;
   for (const double rate : {1e-4, 1e-6}) {
@@ -56,7 +54,7 @@ TEST(LinearAttentionStep, HasAFloorInTheUnitOfItsKeys) {
   }
 }
 
-/// Features that have nothing in common leave all to what is seen besides.
+/// Orthogonal features leave all weight to the extra term.
 TEST(LinearAttentionStep, SeesWhatIsBesideWhereNoKeyIsLike) {
   const FeatureScale scale = FeatureScale::logarithmic;
   Tensor beside = zeros({1, 2});
@@ -91,10 +89,9 @@ TEST(LinearAttentionStep, NamesWhatDoesNotFit) {
   const FeatureScale linear = FeatureScale::linear;
   EXPECT_EQ(error_beside(zeros({2, 5}), linear, 0), "no error");
   EXPECT_EQ(error_beside(zeros({2, 4}), linear, 0),
-            "[linear_attention_step] what is seen besides must be (B H, d + 1) of a state (B H, F, "
-            "d) (2, 5, 4)");
+            "[linear_attention_step] extra must be (B H, d + 1) for a state (B H, F, d) (2, 5, 4)");
   EXPECT_EQ(error_beside(zeros({2, 5}), linear, 1),
-            "[linear_attention_step] what is seen besides needs positive features");
+            "[linear_attention_step] extra needs positive features");
   EXPECT_EQ(error_beside(zeros({2, 5}), FeatureScale::logarithmic, 1),
             "[linear_attention_step] a floor needs linear features: logarithms have no fixed unit");
 }

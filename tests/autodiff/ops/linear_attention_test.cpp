@@ -24,7 +24,7 @@ Op attention_op(const Options& options) {
   };
 }
 
-/// Features of the wanted scale; logarithms have deviation 1.
+/// Returns features of the wanted scale; logarithms have standard deviation 1.
 Tensor random_features(const Shape& shape, FeatureScale scale, std::uint64_t stream) {
   Tensor x = random_tensor(shape, stream);
   for (std::size_t i = 0; i < x.size() && scale == FeatureScale::linear; ++i)
@@ -63,7 +63,7 @@ std::string name_of(const Variant& variant) {
          (variant.causal ? ", causal" : "") + (variant.decay ? ", decay" : "");
 }
 
-/// For all sizes of chunks: the output, then the gradients.
+/// Checks the output and gradients for all chunk sizes.
 void expect_definition(const Inputs& in, const Variant& variant, double limit,
                        double gradient_limit) {
   const auto expected = naive(in, {variant.scale, variant.causal, 1});
@@ -125,8 +125,7 @@ TEST(LinearAttention, TakesOneVarAsQueriesAndKeys) {
   }
 }
 
-/// Each token's logarithms are moved by up to +-500: far outside the range of exp in either
-/// precision.
+/// Logarithms of each token are shifted by up to +-500, outside the range of exp.
 TEST(LinearAttention, StaysRightWithHugeLogarithms) {
   for (const Variant& variant : variants) {
     if (variant.scale == FeatureScale::linear) continue;
@@ -145,7 +144,7 @@ TEST(LinearAttention, StaysRightWithHugeLogarithms) {
   }
 }
 
-/// Keys grow by 300, fall by 300 and grow again: with decay the old ones come back into sight.
+/// Keys grow by 300, fall by 300 and grow again: with decay, old keys become visible again.
 TEST(LinearAttention, StaysRightWhenKeysGrowAndFall) {
   Inputs in = random_inputs({1, 130, 2, 4}, 5, FeatureScale::logarithmic, true);
   in.rate.data()[0] = 40, in.rate.data()[1] = real(0.5);
@@ -179,8 +178,8 @@ TEST(LinearAttention, NeverSeesTheFutureToTheBit) {
   }
 }
 
-/// One head by its definition, weights relative to a stabiliser: the running maximum of the keys,
-/// or the maximum of all keys, as published code has it.
+/// Computes one head by definition with a stabiliser: the running maximum of the keys, or the
+/// maximum of all keys, as in published code.
 Tensor with_stabilizer(const Inputs& in, bool of_all_keys) {
   const std::size_t T = in.v.shape()[1], d = in.v.shape()[3], F = in.q.shape()[3];
   real top = -std::numeric_limits<real>::infinity();
@@ -201,7 +200,7 @@ Tensor with_stabilizer(const Inputs& in, bool of_all_keys) {
   return y;
 }
 
-/// The control of the test above: it must see a stabiliser that looks ahead.
+/// Control: the test must detect a stabiliser that looks ahead.
 TEST(LinearAttention, TheTestOfTheFutureSeesAStabilizerThatLooksAhead) {
   const Inputs in = random_inputs({1, 30, 1, 4}, 5, FeatureScale::logarithmic, false);
   const auto running = [](const Inputs& x) { return with_stabilizer(x, false); };
@@ -266,7 +265,7 @@ TEST(LinearAttention, GivesOneWhereAllValuesAreOne) {
   }
 }
 
-/// Token t goes to position 7 t modulo T.
+/// Moves token t to position 7 t modulo T.
 Tensor permuted(const Tensor& x) {
   const std::size_t T = x.shape()[1], row = x.size() / (x.shape()[0] * T);
   Tensor y = uninitialized(x.shape());
@@ -286,7 +285,7 @@ TEST(LinearAttention, WithoutCausalityIsEquivariantToPermutations) {
   }
 }
 
-/// exp(-inf) = 0 in every feature: nothing attends, nothing is learned, nothing is NaN.
+/// exp(-inf) = 0 in every feature: zero output, zero gradients, no NaN.
 TEST(LinearAttention, GivesZeroWhereAllFeaturesVanish) {
   for (const Variant& variant : variants) {
     SCOPED_TRACE(name_of(variant));
@@ -300,7 +299,7 @@ TEST(LinearAttention, GivesZeroWhereAllFeaturesVanish) {
   }
 }
 
-/// A key whose logarithms are all -inf is masked, however small the others are.
+/// A key with all logarithms -inf is masked, however small the others are.
 TEST(LinearAttention, KeysOfMinusInfinityAreMasked) {
   for (bool causal : {true, false}) {
     Inputs in = random_inputs({1, 20, 1, 3}, 5, FeatureScale::logarithmic, causal);

@@ -1,4 +1,4 @@
-/// What varies from token to token: rates, and whether a token is there at all.
+/// Rates per token and ragged sequences.
 #include <bochner/autodiff/ops/sequence.hpp>
 #include <limits>
 
@@ -18,7 +18,7 @@ Inputs random_inputs(const Shape& sizes, std::size_t F) {
           zeros({0})};
 }
 
-/// Rates from 0 to 3, most of them small.
+/// Returns rates from 0 to 3, most of them small.
 Tensor random_rates(const Shape& shape) {
   Tensor rate = random_tensor(shape, 6);
   for (real& r : rate) r = real(0.02) * r * r * r * r;
@@ -66,8 +66,7 @@ TEST(LinearAttentionRates, EqualForAllTokensAreRatesOfHeads) {
   for (std::size_t i = 0; i < 4; ++i) expect_equal_bits(a[i], b[i]);
 }
 
-/// Tokens 0.1 apart and in their midst a pause of 1e5: what comes after it must not be measured
-/// from what was before.
+/// Tokens 0.1 apart with a pause of 1e5: later times must not be measured from before it.
 TEST(LinearAttentionRates, StreamingEqualsTheBatchAfterALongPause) {
   const std::size_t T = 40;
   Inputs in = random_inputs({1, T, 2, 4}, 5);
@@ -97,7 +96,7 @@ TEST(LinearAttentionRates, OfEachTokenNeverShowTheFuture) {
   }
 }
 
-/// Tokens from..to of sequence b alone.
+/// Returns the first `tokens` of sequence b.
 Tensor cut(const Tensor& x, std::size_t b, std::size_t tokens) {
   Shape shape = x.shape();
   const std::size_t row = x.size() / (shape[0] * shape[1]), T = shape[1];
@@ -107,7 +106,7 @@ Tensor cut(const Tensor& x, std::size_t b, std::size_t tokens) {
   return y;
 }
 
-/// The features of a head are found for several texts at once.
+/// Features of a head are computed for several texts at once.
 TEST(LinearAttentionStep, OfManyTextsIsThatOfEach) {
   const std::size_t B = 35, H = 3, d = 4, F = 5;
   const Tensor w = random_tensor({H, F, d}, 9), rate = random_rates({B, 1, H});
@@ -129,7 +128,7 @@ TEST(LinearAttentionStep, OfManyTextsIsThatOfEach) {
   }
 }
 
-/// Everything after the lengths becomes NaN.
+/// Sets everything beyond the lengths to NaN.
 Inputs poisoned(Inputs in, const Lengths& lengths) {
   for (Tensor* x : {&in.q, &in.k, &in.v}) {
     const std::size_t T = x->shape()[1], row = x->size() / (lengths.size() * T);

@@ -18,8 +18,7 @@ struct Tokens {
   std::vector<Tensor> list() const { return {q, k, v, rate, features_q, features_k}; }
 };
 
-/// Tokens nearer than `window` by their exact kernel, older ones by features, as a mixer joins
-/// them.
+/// Combines exact attention within `window` and features beyond, as a mixer does.
 Op joined(std::size_t window, std::size_t chunk) {
   return [=](Tape&, const std::vector<Var>& x) {
     const Var near = local_attention(x[0], x[1], x[2], x[3], window), means = slice(near, 3, 0, d);
@@ -32,7 +31,7 @@ Op joined(std::size_t window, std::size_t chunk) {
   };
 }
 
-/// All pairs in long double.
+/// Computes all pairs in long double.
 Wides by_definition(const Tokens& in, std::size_t window) {
   Wides y(in.v.size());
   const auto row = [](const Tensor& x, std::size_t b, std::size_t t, std::size_t h) {
@@ -72,7 +71,7 @@ TEST(NearAttention, JoinsLinearAttentionAsOneSum) {
   }
 }
 
-/// Features far above or below the exact kernel: one side alone is left.
+/// Features far above or below the exact kernel: only one side remains.
 TEST(NearAttention, StaysRightBesideHugeLogarithms) {
   for (real offset : {real(-700), real(-40), real(40), real(700)}) {
     SCOPED_TRACE(offset);
@@ -88,7 +87,7 @@ TEST(NearAttention, StaysRightBesideHugeLogarithms) {
   }
 }
 
-/// Rectified features that have no element in common: older tokens weigh nothing.
+/// Orthogonal rectified features: older tokens have no weight.
 TEST(NearAttention, IsAllThereIsBesideFeaturesThatVanish) {
   const Tokens in;
   Tensor q = zeros({2, T, H, F}), k = q;
@@ -117,7 +116,7 @@ TEST(NearAttention, IsAllThereIsBesideFeaturesThatVanish) {
   }
 }
 
-/// Weights are relative to the window that was asked for, however few tokens there are.
+/// Weights are relative to the requested window, however few tokens there are.
 TEST(NearAttention, CountsFromAWindowThatIsLongerThanTheSequence) {
   const Tokens in;
   const auto attend = [&](std::size_t window) {
@@ -179,7 +178,7 @@ TEST(NearAttention, SaysWhatItDoesNotTake) {
   EXPECT_EQ(error_of([&] {
               linear_attention(from_logarithms(x), from_logarithms(x), x, {}, {true, 4, {}}, x);
             }),
-            "[linear_attention] what is seen besides must be (B, T, H, d + 1): (1, 4, 2, 3), v "
+            "[linear_attention] extra must be (B, T, H, d + 1): (1, 4, 2, 3), v "
             "(1, 4, 2, 3)");
 }
 

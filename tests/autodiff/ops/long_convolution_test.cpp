@@ -23,8 +23,8 @@ OpRow row(const char* variant, LongConvolutionOptions options, std::vector<Shape
           std::move(shapes)};
 }
 
-// Kernels shorter and longer than the sequence, of one row, more sequences and channels than lanes,
-// more sequences than blocks of them.
+// Kernels shorter and longer than the sequence, of one row; more sequences and channels than lanes,
+// more sequences than blocks.
 const std::vector<Shapes> causal_shapes = {
     {{2, 7, 3}, {4, 3}},  {{1, 1, 1}, {3, 1}},  {{0, 3, 2}, {2, 2}},   {{2, 0, 2}, {2, 2}},
     {{2, 3, 0}, {4, 0}},  {{3, 9, 2}, {1, 2}},  {{2, 5, 17}, {9, 17}}, {{3, 200, 17}, {31, 17}},
@@ -89,7 +89,7 @@ INSTANTIATE_TEST_SUITE_P(
                       waves_row("None", 0, false, {{{3, 2}, {3, 2}, {3, 2}, {3, 2}}})),
     test_name);
 
-/// By the definition, in double.
+/// Computes by definition in double.
 Tensor direct_sum(const Tensor& x, const Tensor& kernel, std::size_t future) {
   const auto B = x.shape()[0], T = x.shape()[1], D = x.shape()[2], L = kernel.shape()[0];
   Tensor y = zeros(x.shape());
@@ -107,7 +107,7 @@ Tensor direct_sum(const Tensor& x, const Tensor& kernel, std::size_t future) {
   return y;
 }
 
-/// Largest difference, relative to the root of the sum of squares that an output can have.
+/// Returns the largest difference, relative to the root of the largest possible sum of squares.
 double error_of(const Tensor& y, const Tensor& expected) {
   double worst = 0, square = 0;
   for (std::size_t i = 0; i < y.size(); ++i) {
@@ -133,7 +133,7 @@ TEST(LongConvolution, EqualsTheDirectSum) {
   }
 }
 
-/// Whatever a sequence holds behind its length, to the bit, and as the sequence is alone.
+/// Equals the sequence alone to the bit, whatever the padding contains.
 TEST(LongConvolution, DoesNotSeePadding) {
   const std::vector<std::size_t> lengths = {300, 0, 17, 299};
   for (const auto method : {direct, spectral}) {
@@ -171,7 +171,7 @@ TEST(LongConvolution, NeverSeesTheFuture) {
   }
 }
 
-/// Longer than a piece of a sequence by direct sums: wherever a token stands, to the bit.
+/// Longer than a piece of direct sums: bit-equal at every position.
 TEST(LongConvolution, HasTheSameSumsInEveryPiece) {
   const std::size_t T = 9001, moved = 1000;
   const std::vector<std::size_t> lengths = {8990};
@@ -207,7 +207,7 @@ TEST(LongConvolution, HasTheSameGradientsInPiecesAsBySpectra) {
     EXPECT_LT(error_of(summed[i], transformed[i]), is_double ? 1e-12 : 1e-5);
 }
 
-/// Four bytes a token and channel of the sequence, whatever the width of vectors.
+/// Four bytes per token and channel, whatever the vector width.
 TEST(LongConvolution, TakesScratchMemoryOfAPieceOnly) {
   set_thread_count(1);
   const Tensor x = random_tensor({1, 1 << 18, 1}, 2), kernel = random_tensor({4, 1}, 1);
@@ -219,7 +219,7 @@ TEST(LongConvolution, TakesScratchMemoryOfAPieceOnly) {
   set_thread_count(0);
 }
 
-/// Else bits would depend on the width of vectors: the same in float and double, too.
+/// Otherwise bits would depend on the vector width; the same in float and double, too.
 TEST(SequenceBlocks, AreCutByTheShapeAlone) {
   EXPECT_EQ(SequenceBlocks(16, 128).size, 4u);
   EXPECT_EQ(SequenceBlocks(16, 128).count, 4u);
@@ -227,7 +227,7 @@ TEST(SequenceBlocks, AreCutByTheShapeAlone) {
   EXPECT_EQ(SequenceBlocks(5, 3).count, 5u);
 }
 
-/// Whatever stands beside it: other sequences and other channels.
+/// Whatever other sequences and channels contain.
 TEST(LongConvolution, ASequenceHasBitsOfItsOwn) {
   const Tensor x = random_tensor({5, 300, 4}, 1), kernel = random_tensor({300, 4}, 2);
   const Tensor all = long_convolution(x, kernel, {.method = spectral}).value();
@@ -237,7 +237,7 @@ TEST(LongConvolution, ASequenceHasBitsOfItsOwn) {
   EXPECT_EQ(std::memcmp(alone.data(), all.data() + 3 * one.size(), one.size() * sizeof(real)), 0);
 }
 
-/// The kernel itself, row by row.
+/// Returns the kernel, row by row.
 Tensor kernel_of(const Tensor& k, const std::vector<std::int64_t>& edges) {
   const std::size_t D = k.shape()[1];
   Tensor kernel = zeros({std::size_t(edges.back() - edges.front()), D});

@@ -1,4 +1,4 @@
-/// Ops that normalise rows in passing, against the ops that they are made of.
+/// Ops with fused normalisation against the ops they are composed of.
 
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/feed_forward.hpp>
@@ -14,7 +14,7 @@ namespace normed_rows_test {
 using namespace op_check;
 using Inputs = std::vector<Var>;
 
-/// As many as one by one, in blocks with a short last one, and in several tiles.
+/// One by one, in blocks with a short last one, and in several tiles.
 const std::size_t rows[] = {1, 40, 128, 900};
 
 RowNorm norm_of(const Inputs& x, bool centred) {
@@ -79,7 +79,7 @@ TEST(NormedAffines, EqualTheOpsThatTheyAreMadeOf) {
   }
 }
 
-/// The output whose turn comes last hands on the gradients of all, also where it has none itself.
+/// The output processed last propagates all gradients, even without one of its own.
 TEST(NormedAffines, MayHaveOutputsThatNobodyReads) {
   const std::vector<Tensor> inputs{random_tensor({300, 60}, 1), random_tensor({60}, 2),
                                    random_tensor({60}, 3),      random_tensor({60, 70}, 4),
@@ -109,7 +109,7 @@ TEST(NormedAffines, AddToAGradientThatIsThere) {
   expect_same(fused, composed, inputs);
 }
 
-/// Where some inputs are constants, the gradients of the others are what they were.
+/// Constant inputs do not change the gradients of the others.
 TEST(FeedForward, NeedsNoGradientOfEveryInput) {
   const std::vector<Tensor> values{random_tensor({300, 60}, 1), random_tensor({60}, 2),
                                    random_tensor({60}, 3),      random_tensor({60, 90}, 4),
@@ -152,7 +152,7 @@ TEST(NormedRows, NameShapesInErrors) {
   EXPECT_EQ(error_of([&] {
               normed_affines(zeros({2, 3}), norm, {}, {2, 5});
             }),
-            "[normed_affines] needs a map or more");
+            "[normed_affines] needs at least one map");
 }
 
 }  // namespace normed_rows_test

@@ -40,9 +40,9 @@ double away_from_kinks(double x, const std::vector<double>& kinks) {
   return x;
 }
 
-/// Position of an element in [0, 1), different for all elements of two inputs.
+/// Returns an element's position in [0, 1), different for all elements of two inputs.
 double lattice_position(std::size_t element, std::size_t size, std::size_t input) {
-  constexpr std::size_t stride = 7919;  // a prime: elements are shuffled, none is there twice
+  constexpr std::size_t stride = 7919;  // a prime: a permutation of the elements
   const std::size_t place = element * stride % size;
   return (double(place) + 0.3 + 0.4 * double(input % 2)) / double(size);
 }
@@ -66,7 +66,7 @@ std::string describe(const Shapes& shapes) {
   return text;
 }
 
-/// Elements of each input whose gradients are compared.
+/// Returns the number of elements per input whose gradients are compared.
 std::size_t elements_of(const Shapes& shapes) { return is_long(shapes) ? 12 : 200; }
 
 TEST_P(OpTest, GradientAgreesWithDifferences) {

@@ -10,7 +10,7 @@ namespace ops_conjugate_likelihood_test {
 
 using namespace op_check;
 
-/// Row i: p_f sin(i + f) for the elements p of a parameter.
+/// Row i is p_f sin(i + f) for the elements p of a parameter.
 class Waves : public FeatureRows {
  public:
   Waves(std::size_t n, const Var& p) : n_(n), p_(p.value().begin(), p.value().end()) {}
@@ -56,15 +56,14 @@ std::vector<OpRow> rows() {
 }
 INSTANTIATE_TEST_SUITE_P(Conjugate, OpTest, ::testing::ValuesIn(rows()), test_name);
 
-/// ln of the density of Student's t.
+/// Returns ln of the density of Student's t.
 double log_student(double error, double degrees, double square_scale) {
   return std::lgamma((degrees + 1) / 2) - std::lgamma(degrees / 2) -
          std::log(degrees * std::numbers::pi * square_scale) / 2 -
          (degrees + 1) / 2 * std::log1p(error * error / square_scale / degrees);
 }
 
-/// One row's likelihood is a t distribution; that of the rows after it follows from the posterior
-/// predictive of one after the other.
+/// The likelihood is a product of posterior predictive t distributions.
 TEST(ConjugateLogLikelihood, IsTheProductOfPredictions) {
   const double noise = 0.4, shape = 1.5;
   Tensor p = filled({2}, real(0.75));
@@ -84,7 +83,7 @@ TEST(ConjugateLogLikelihood, IsTheProductOfPredictions) {
   }
 }
 
-/// Before anything is seen: scale^2 = noise^2 + |features|^2, and 2 shape degrees.
+/// Prior: scale^2 = noise^2 + |features|^2, with 2 shape degrees of freedom.
 TEST(ConjugatePosterior, OfNothingIsThePrior) {
   Tensor p = filled({2}, real(0.5));
   const Waves features(0, Var(p)), next(1, Var(p));

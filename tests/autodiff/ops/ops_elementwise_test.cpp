@@ -19,7 +19,7 @@ OpRow binary_row(const char* op, Var (*f)(const Var&, const Var&), Domain domain
   return {op, "", [f](Tape&, const Inputs& x) { return f(x[0], x[1]); }, binary_shapes(), domain};
 }
 
-/// One row of the three-argument op, with a condition of the first input's shape or broadcast.
+/// Returns a row of where(), with a condition of the first input's shape or broadcast.
 OpRow where_row(const char* variant, bool broadcast) {
   const auto f = [broadcast](Tape&, const Inputs& x) {
     Tensor condition = zeros(broadcast ? Shape{3, 1} : x[0].shape());
@@ -79,7 +79,7 @@ constexpr real nan = std::numeric_limits<real>::quiet_NaN();
 Var scalar(double value) { return Var(filled({}, real(value))); }
 double value_of(const Var& x) { return x.value().data()[0]; }
 
-/// dy/dx of a function of one number.
+/// Returns dy/dx of a function of one number.
 double slope_at(double x, const std::function<Var(const Var&)>& f) {
   Tape tape;
   const Var leaf = tape.input(filled({}, real(x)));
@@ -205,7 +205,7 @@ TEST(Elementwise, RefusesShapesThatDoNotBroadcast) {
   EXPECT_THROW(clamp(Var(zeros({2})), 1, 0), std::invalid_argument);
 }
 
-/// xtensor's own operators would make expressions of a Var.
+/// xtensor's own operators would build expressions of a Var.
 TEST(Elementwise, TakesArraysOnEitherSide) {
   Tape tape;
   const Var x = tape.input(filled({2}, 6));

@@ -35,7 +35,7 @@ INSTANTIATE_TEST_SUITE_P(Features, OpTest, ::testing::ValuesIn(rows()), test_nam
 
 using namespace op_check;
 
-/// Entry (i, j) of the Hadamard matrix in natural order: the parity of the common bits.
+/// Returns entry (i, j) of the Hadamard matrix in natural order: the parity of the common bits.
 double sign_of(std::size_t i, std::size_t j) { return __builtin_popcountll(i & j) % 2 ? -1 : 1; }
 
 TEST(Hadamard, IsTheDenseTransformAndItsOwnInverse) {

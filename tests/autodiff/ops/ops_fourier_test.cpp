@@ -17,7 +17,7 @@ OpRow inverse_row(const char* variant, std::size_t n, std::vector<Shapes> shapes
           std::move(shapes)};
 }
 
-// Even, odd, prime, of every radix, a single element, no row, more rows than lanes and tasks.
+// Even, odd, prime and every radix, a single element, no row, more rows than lanes and tasks.
 INSTANTIATE_TEST_SUITE_P(
     Fourier, OpTest,
     ::testing::Values(OpRow{"fft",
@@ -54,7 +54,7 @@ TEST(RealFft, TakesAsMuchScratchMemoryAsPairs) {
   EXPECT_EQ(RealFft(15).scratch(), 30u);
 }
 
-/// cos and sin of 2 pi j / n for j < n, as exact as double is.
+/// Returns cos and sin of 2 pi j / n for j < n, to double accuracy.
 std::vector<std::pair<double, double>> turns_of(std::size_t n) {
   std::vector<std::pair<double, double>> turns;
   for (std::size_t j = 0; j < n; ++j) {
@@ -64,7 +64,7 @@ std::vector<std::pair<double, double>> turns_of(std::size_t n) {
   return turns;
 }
 
-/// The largest error of a bin of two rows against direct sums, relative to the length of the rows.
+/// Returns the largest error of a bin against direct sums, relative to the length of the rows.
 double error_of_transform(std::size_t n) {
   const Tensor x = random_tensor({2, n}, n), y = fft(Var(x)).value();
   const auto turns = turns_of(n);
@@ -102,7 +102,7 @@ TEST(Fourier, TheInverseIsOne) {
   }
 }
 
-/// Gradients of what cannot be otherwise are none: a real row has no imaginary part at bin 0.
+/// A real row has no imaginary part at bin 0, so its gradient is zero.
 TEST(Fourier, BinsThatMirrorThemselvesAreReal) {
   Tape tape;
   const Var x = tape.input(random_tensor({2, 5}, 1));
@@ -116,7 +116,7 @@ TEST(Fourier, BinsThatMirrorThemselvesAreReal) {
   EXPECT_NE(gradient(0, 1, 1), real(0));
 }
 
-/// Whatever stands beside it: other rows, in other lanes, and their number.
+/// Whatever other rows and lanes contain, and however many there are.
 TEST(Fourier, ARowHasBitsOfItsOwn) {
   for (std::size_t n : {24, 45, 37}) {
     const Tensor many = random_tensor({40, n}, 3);
@@ -136,11 +136,11 @@ TEST(Fourier, SaysWhatItCannotTransform) {
   EXPECT_EQ(op_check::error_of([] {
               fft(Tensor(zeros({3, 0})));
             }),
-            "[fft] wants rows of at least one element: (3, 0)");
+            "[fft] rows must have at least one element: (3, 0)");
   EXPECT_EQ(op_check::error_of([] {
               ifft(Tensor(zeros({2, 4})), 8);
             }),
-            "[ifft] of rows of 8 wants (.., 2, 5) with n >= 1: (2, 4)");
+            "[ifft] rows of 8 need x (.., 2, 5), n >= 1: (2, 4)");
 }
 
 }  // namespace ops_fourier_test

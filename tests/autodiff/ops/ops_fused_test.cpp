@@ -18,7 +18,7 @@ OpRow row(const char* op, const char* variant, std::function<Var(const Inputs&)>
   return {op, variant, [f](Tape&, const Inputs& x) { return f(x); }, std::move(shapes), domain};
 }
 
-/// Shapes of (M, K) and (K, N) with batches of all kinds, the last two axes in the order asked for.
+/// Returns shapes of (M, K) and (K, N) with all kinds of batches, transposed if wanted.
 std::vector<Shapes> product_shapes(bool transpose_a, bool transpose_b) {
   std::vector<Shapes> all = {
       {{4, 3}, {3, 5}},          {{3, 3}, {3, 3}},        {{1, 1}, {1, 1}},
@@ -39,7 +39,7 @@ std::vector<Shapes> product_shapes(bool transpose_a, bool transpose_b) {
 const std::vector<Shapes> last_axis_shapes = {{{4, 3, 5}}, {{7}},     {{1, 1}},    {{0, 3}},
                                               {{3, 0}},    {{2, 17}}, {{301, 201}}};
 
-/// The same with a gain and a bias on the last axis.
+/// Adds `count` vectors on the last axis, a gain and a bias.
 std::vector<Shapes> with_vectors(std::size_t count) {
   std::vector<Shapes> all = last_axis_shapes;
   for (Shapes& shapes : all) {
@@ -48,7 +48,7 @@ std::vector<Shapes> with_vectors(std::size_t count) {
   return all;
 }
 
-/// Labels for logits (.., V); every fourth one is `ignore`.
+/// Returns labels for logits (.., V); every fourth one is `ignore`.
 Indices labels_for(const Var& logits, std::int32_t ignore) {
   Indices labels;
   for (std::size_t axis = 0; axis + 1 < logits.rank(); ++axis) {
@@ -78,7 +78,7 @@ OpRow affine_cross_entropy_row(const char* variant, real smoothing, std::int32_t
              {{{2, 3, 4}, {4, 5}, {5}}, {{3}, {3, 5}, {5}}, {{2, 90, 3}, {3, 70}, {70}}});
 }
 
-/// A loss with fixed targets of the shape of its argument.
+/// Returns a row of a loss with fixed targets of the shape of its argument.
 OpRow loss_row(const char* op, std::function<Var(const Var&, const Tensor&)> loss, Domain inputs,
                Domain targets) {
   return row(
@@ -86,7 +86,7 @@ OpRow loss_row(const char* op, std::function<Var(const Var&, const Tensor&)> los
       {{{4, 3, 5}}, {{}}, {{1, 1}}, {{40001}}}, inputs);
 }
 
-/// Targets at the kinks of its domain, from which arguments keep their distance.
+/// Uses targets at the kinks of its domain, which arguments avoid.
 OpRow pinball_row() {
   const auto f = [](const Inputs& x) {
     Shape shape = x[0].shape();
@@ -112,7 +112,7 @@ const std::vector<Shapes> feed_forward_shapes = {
     {{0, 3}, {3}, {3}, {3, 5}, {5}, {5, 3}, {3}},
     {{701, 33}, {33}, {33}, {33, 65}, {65}, {65, 33}, {33}}};
 
-/// The same without the input of that number.
+/// Removes input `input`.
 std::vector<Shapes> without(std::vector<Shapes> all, std::size_t input) {
   for (Shapes& shapes : all) shapes.erase(shapes.begin() + std::ptrdiff_t(input));
   return all;

@@ -12,7 +12,7 @@ namespace ops_gaussian_likelihood_test {
 using namespace op_check;
 
 /// K_ij = exp(-((i - j) s)^2 / 2) + (i == j) (0.1 + q), s and q the first elements of two
-/// parameters; of the others nothing depends.
+/// parameters; other elements have no effect.
 class Chain : public Covariance {
  public:
   Chain(std::size_t n, const Var& s, const Var& q)
@@ -70,7 +70,7 @@ double likelihood_of(std::size_t n, double s, double q) {
       value_of(chain_likelihood(n), {filled({}, real(s)), filled({}, real(q))}).data()[0]);
 }
 
-/// Of one row, and of two by the density of the second given the first.
+/// One row, and two by the density of the second given the first.
 TEST(GaussianLogLikelihood, AgreesWithItsFormula) {
   const double s = 0.5, q = 0.25, variance = 1.1 + q, cross = std::exp(-s * s / 2),
                y = std::sin(1.0);

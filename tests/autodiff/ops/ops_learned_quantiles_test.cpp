@@ -10,7 +10,7 @@ namespace ops_learned_quantiles_test {
 
 using Inputs = std::vector<Var>;
 
-/// Ascending knots from -1.5 to 1.5 with the given logits.
+/// Returns ascending knots from -1.5 to 1.5 with the given logits.
 Var knots_of(const Var& logits) {
   const std::size_t K = logits.dim(-1);
   Tensor sums = zeros({K, K + 1});
@@ -27,7 +27,7 @@ Var spline_of(Tape&, const Inputs& x) {
   return monotone_spline(x[0], knots_of(x[1]), knots_of(x[2]), pad(exp(x[3]), -1, 1, 1, 1));
 }
 
-/// x, logits of the widths and heights, logarithms of the inner slopes.
+/// Returns x, logits of the widths and heights, logarithms of the inner slopes.
 std::vector<Shapes> spline_shapes() {
   return {{{3, 4, 2}, {3, 1, 2, 4}, {3, 1, 2, 4}, {3, 1, 2, 3}},
           {{3, 4}, {3, 4, 2}, {3, 4, 2}, {3, 4, 1}},

@@ -10,7 +10,7 @@ namespace ops_linalg_test {
 
 using namespace op_check;
 
-/// One matrix product by loops; (rows of a, columns of a) etc. are as stored.
+/// Computes one matrix product by loops; (rows of a, columns of a) etc. are as stored.
 void naive_product(const real* a, const real* b, std::size_t M, std::size_t N, std::size_t K,
                    bool transpose_a, bool transpose_b, real* y) {
   for (std::size_t i = 0; i < M; ++i) {
@@ -40,7 +40,7 @@ Shape matrices(Shape batch, std::size_t rows, std::size_t columns, bool transpos
   return batch;
 }
 
-/// Of (4, 3) or of a batch that broadcasts to it: where entry (i, j) reads.
+/// Returns the matrix of `batch` that entry (i, j) of a (4, 3) batch reads.
 std::size_t entry_of(const Shape& batch, std::size_t i, std::size_t j) {
   const std::size_t columns = batch.empty() ? 1 : batch.back();
   const std::size_t rows = batch.size() < 2 ? 1 : batch[0];
@@ -73,7 +73,7 @@ TEST(Matmul, AgreesWithLoopsForAnyBatch) {
   }
 }
 
-/// The gradients of broadcast factors against those of factors that are repeated in memory.
+/// Compares the gradients of broadcast factors with those of factors repeated in memory.
 TEST(Matmul, SumsGradientsOverTheBroadcast) {
   const std::size_t B = 40, M = 24, N = 20, K = 28;
   for (const Kind& kind : kinds) {
@@ -95,7 +95,7 @@ TEST(Matmul, SumsGradientsOverTheBroadcast) {
   }
 }
 
-/// Large enough for row tiles, several chunks of tokens in each group; 3 tokens are left over.
+/// Large enough for row tiles and several chunks of tokens per group; 3 tokens are left over.
 TEST(Matmul, LargeProductsAgreeWithLoops) {
   const std::size_t rows = 5123, D = 40, E = 33;
   const Tensor x = random_tensor({rows, D}, 1), w = random_tensor({D, E}, 2);
@@ -173,38 +173,38 @@ TEST(Affine, OfAFewRowsIsThatOfEach) {
   }
 }
 
-/// y (rows, 96) in a pass without gradients after others, whose kept values are `kept`.
-Tensor affine_with(WeightCache* kept, Parameter& w, Parameter& bias, const Tensor& x) {
+/// Returns y (rows, 96) of a pass without gradients that uses the cache `cache`.
+Tensor affine_with(WeightCache* cache, Parameter& w, Parameter& bias, const Tensor& x) {
   Tape tape({.recording = false});
-  tape.kept = kept;
+  tape.weight_cache = cache;
   return affine(tape.constant(x), tape(w), tape(bias)).value();
 }
 
-/// The pass before packed the weights if they are parameters that it was told of.
+/// The previous pass packed the weights of registered parameters.
 TEST(Affine, OfAFewRowsReadsWeightsThatArePacked) {
   Parameter w(random_tensor({80, 96}, 1)), bias(random_tensor({96}, 2));
-  WeightCache kept;
-  kept.add(std::vector<NamedParameter>{{"w", &w}, {"bias", &bias}});
+  WeightCache cache;
+  cache.add(std::vector<NamedParameter>{{"w", &w}, {"bias", &bias}});
   for (const std::size_t rows : {16, 17, 32, 40, 127}) {
     const Tensor x = random_tensor({rows, 80}, 3);
-    const Tensor first = affine_with(&kept, w, bias, x);
+    const Tensor first = affine_with(&cache, w, bias, x);
     expect_near(first, affine_with(nullptr, w, bias, x));
-    expect_equal_bits(affine_with(&kept, w, bias, x), first);
+    expect_equal_bits(affine_with(&cache, w, bias, x), first);
   }
   if (!has_own_products()) return;
-  const Tensor x = random_tensor({32, 80}, 3), before = affine_with(&kept, w, bias, x);
+  const Tensor x = random_tensor({32, 80}, 3), before = affine_with(&cache, w, bias, x);
   w.value().fill(0);
-  expect_equal_bits(affine_with(&kept, w, bias, x), before);
+  expect_equal_bits(affine_with(&cache, w, bias, x), before);
 }
 
-/// Of one that is computed in each pass, the next may lie at the same address.
+/// A computed tensor in the next pass may be at the same address.
 TEST(Affine, OfAFewRowsKeepsNoWeightsThatAreComputed) {
   Parameter bias(zeros({96}));
-  WeightCache kept;
+  WeightCache cache;
   const Tensor x = random_tensor({32, 80}, 3);
   for (const real factor : {1, 2, 3}) {
     Tape tape({.recording = false});
-    tape.kept = &kept;
+    tape.weight_cache = &cache;
     const Tensor w = filled({80, 96}, factor);
     const Tensor y = affine(tape.constant(x), tape.view(w), tape(bias)).value();
     expect_near(y, affine(x, w, zeros({96})).value());
@@ -240,7 +240,7 @@ TEST(Affine, NamesShapesInErrors) {
   EXPECT_EQ(error_of([] {
               affine_add(zeros({3, 5}), zeros({2, 3}), zeros({3, 5}), zeros({5}));
             }),
-            "[affine_add] no rows of (D, E) lead from x (2, 3) to (3, 5): w (3, 5), bias (5)");
+            "[affine_add] w (D, E) does not map x (2, 3) to (3, 5): w (3, 5), bias (5)");
   EXPECT_EQ(error_of([] {
               affine(zeros({2, 3}), zeros({4, 5}), zeros({5}));
             }),
@@ -256,7 +256,7 @@ TEST(Affine, NamesShapesInErrors) {
   EXPECT_EQ(error_of([] {
               affine(zeros({2, 3}), zeros({3, 5}), zeros({5}), {3, 5});
             }),
-            "[affine] no rows of (D, E) lead from x (2, 3) to (3, 5): w (3, 5), bias (5)");
+            "[affine] w (D, E) does not map x (2, 3) to (3, 5): w (3, 5), bias (5)");
 }
 
 Var apply_heads(Tape&, const std::vector<Var>& x) { return project_heads(x[0], x[1]); }
@@ -279,7 +279,7 @@ TEST(ProjectHeads, IsAProductPerHead) {
   expect_near(results[2], dw, 20 * tolerance);
 }
 
-/// Token sums large enough to be cut into groups.
+/// Token sums large enough to be split into groups.
 TEST(ProjectHeads, BitsDoNotDependOnThreads) {
   expect_equal_bits_for_threads(apply_heads,
                                 {random_tensor({5000, 2, 32}, 1), random_tensor({2, 48, 32}, 2)});
@@ -312,8 +312,8 @@ TEST(Orthogonalize, GivesAnOrthogonalMatrixWithTheSameFlags) {
             "[orthogonalize] the matrix must be square: a (2, 3)");
 }
 
-/// The largest |mean| of an element of Q over many Gaussian matrices, in its standard deviations:
-/// elements of a Haar matrix have mean 0 and variance 1 / n.
+/// Returns the largest |mean| of an element of Q over many Gaussian matrices, in its standard
+/// errors: elements of a Haar matrix have mean 0 and variance 1 / n.
 double largest_deviation(const std::function<Tensor(const Tensor&)>& factor) {
   const std::size_t n = 4, draws = 2000;
   std::vector<double> sum(n * n, 0);

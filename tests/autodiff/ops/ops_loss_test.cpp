@@ -125,7 +125,7 @@ TEST(CrossEntropy, HasTheGradientOfItsFormula) {
   }
 }
 
-/// Rows one by one, in tiles of which the last is short, and in tiles that many classes make short.
+/// Single rows, tiles with a short last one, and tiles shortened by many classes.
 TEST(AffineCrossEntropy, EqualsTheOpsThatItIsMadeOf) {
   for (const auto& [rows, V] :
        {std::pair<std::size_t, std::size_t>{1, 9}, {128, 9}, {900, 70}, {700, 1500}}) {
@@ -259,7 +259,7 @@ TEST(Pinball, IsTheMeanOverLevels) {
   EXPECT_EQ(pinball(zeros({0, 2}), zeros({0}), {0.1, 0.9}).value(), zeros({}));
 }
 
-/// The level p of numbers is where p of them lie below: the loss has its least value there.
+/// The loss is minimal at the quantile of level p.
 TEST(Pinball, IsLeastAtTheQuantile) {
   const std::size_t n = 999;
   Tensor t = uninitialized({n});
@@ -273,7 +273,7 @@ TEST(Pinball, IsLeastAtTheQuantile) {
   }
 }
 
-/// Twice that of the median is the mean absolute error.
+/// Twice the median's loss is the mean absolute error.
 TEST(Pinball, OfTheMedianIsHalfTheAbsoluteError) {
   const Tensor x = random_tensor({40, 1}, 1), t = random_tensor({40}, 2);
   const Tensor flat = random_tensor({40}, 1);

@@ -11,7 +11,7 @@ namespace ops_noise_test {
 
 using namespace op_check;
 
-/// Class j of V with a probability as j + 1.
+/// Returns the probability of class j of V, proportional to j + 1.
 double rate(std::size_t j, std::size_t V) { return 2. * double(j + 1) / double(V * (V + 1)); }
 
 std::int32_t drawn_class(double u, std::size_t V) {
@@ -34,7 +34,7 @@ NoiseClasses drawn(std::size_t V, std::size_t k, std::uint64_t stream = 3) {
   return noise;
 }
 
-/// Every fifth one does not count.
+/// Every fifth label is ignored.
 Indices labels_of(const Shape& x, std::size_t V) {
   Indices labels{without_last(x), {}};
   for (std::size_t i = 0; i < element_count(labels.shape); ++i)
@@ -83,7 +83,7 @@ struct Example {
       sum += double(x.data()[i * 5 + d]) * double(w.data()[d * 40 + j]);
     return sum;
   }
-  /// Mean of row(i, label) over the labels that count.
+  /// Returns the mean of row(i, label) over labels that are not ignored.
   double mean(const std::function<double(std::size_t, std::size_t)>& row) const {
     double sum = 0, counted = 0;
     for (std::size_t i = 0; i < 30; ++i)
@@ -139,7 +139,7 @@ TEST(NoiseContrastive, AgreesWithItsFormula) {
       wanted, 20 * tolerance * wanted);
 }
 
-/// Gradients of x, w and bias of one row, in one list.
+/// Returns the gradients of x, w and bias of one row, concatenated.
 std::vector<double> gradients_of(const Op& loss, const std::vector<Tensor>& inputs) {
   std::vector<double> all;
   Tape tape;
@@ -151,7 +151,7 @@ std::vector<double> gradients_of(const Op& loss, const std::vector<Tensor>& inpu
   return all;
 }
 
-/// With so many draws both are the softmax itself, but for noise of the draws: 5 sigma.
+/// With so many draws both losses equal the softmax up to sampling noise: 5 sigma.
 TEST(NoiseLosses, HaveTheGradientOfTheSoftmaxInTheLimit) {
   const std::size_t V = 12, D = 4, repeats = 60;
   const std::vector<Tensor> inputs{random_tensor({1, D}, 1), random_tensor({D, V}, 2),
@@ -204,8 +204,8 @@ TEST(SampledSoftmax, HasAnUnbiasedDenominator) {
   EXPECT_NEAR(mean, exact, 5 * std::sqrt((squares / n - mean * mean) / n));
 }
 
-/// Classes with given scores, one of which has half of all probability: of all shifts, the loss is
-/// least at the logarithm of the sum of their exponentials.
+/// Classes with fixed scores, one with half of the probability: the loss is minimal at the shift
+/// that is the logarithm of the sum of their exponentials.
 TEST(NoiseContrastive, RecoversTheNormaliser) {
   const std::size_t V = 20, n = 40000;
   Tensor scores = uninitialized({1, V});
@@ -260,15 +260,16 @@ TEST(NoiseLosses, SayWhatDoesNotFit) {
   EXPECT_EQ(error({{3}, {1, 2, 3}}, noise),
             "[sampled_softmax] labels must be (..) for x (.., D): x (2, 3), labels (3)");
   EXPECT_EQ(error({{2}, {1, 2}}, {{6, 1}, {2, 1}, noise.log_rates}),
-            "[sampled_softmax] noise must ascend: 1 follows 6");
+            "[sampled_softmax] noise classes must ascend: 1 follows 6");
   EXPECT_EQ(error({{2}, {1, 2}}, {{9}, {2}, noise.log_rates}),
             "[sampled_softmax] noise 9 is not in [0, 9)");
   EXPECT_EQ(error({{2}, {1, 2}}, {{}, {}, noise.log_rates}),
-            "[sampled_softmax] noise must have a count for each of its classes, 0, and a rate for "
+            "[sampled_softmax] noise must have one count per class, 0, and a rate for "
             "each of w (3, 9)");
   NoiseClasses never = noise;
   never.log_rates[2] = -std::numeric_limits<double>::infinity();
-  EXPECT_EQ(error({{2}, {1, 2}}, never), "[sampled_softmax] label 2 has no finite rate as noise");
+  EXPECT_EQ(error({{2}, {1, 2}}, never),
+            "[sampled_softmax] label 2 must have a finite log rate in the noise");
   EXPECT_EQ(error_of([&] {
               noise_contrastive(zeros({2, 3}), zeros({3, 9}), zeros({9}), zeros({2}), {{2}, {1, 2}},
                                 noise);

@@ -15,7 +15,7 @@ Var apply_layer_norm(Tape&, const std::vector<Var>& x) { return layer_norm(x[0],
 Var apply_softmax(Tape&, const std::vector<Var>& x) { return softmax(x[0]); }
 Var apply_log_softmax(Tape&, const std::vector<Var>& x) { return log_softmax(x[0]); }
 
-/// Both norms row by row in double.
+/// Computes both norms row by row in double.
 Tensor naive_norm(const Tensor& x, const Tensor& gain, const Tensor* bias, double epsilon) {
   const std::size_t D = gain.size();
   Tensor y = uninitialized(x.shape());
@@ -45,7 +45,7 @@ TEST(LayerNorm, AgreesWithItsFormula) {
   }
 }
 
-/// Gains near 1, as in training: the backward pass works from the output and lets the input go.
+/// Gains near 1, as in training: the backward pass uses the output and frees the input.
 TEST(LayerNorm, OfOrdinaryGainsKeepsItsOutputOnly) {
   const std::size_t D = 33;
   Tensor gain = random_tensor({D}, 2), bias = random_tensor({D}, 3);
@@ -64,7 +64,7 @@ TEST(LayerNorm, OfOrdinaryGainsKeepsItsOutputOnly) {
   EXPECT_TRUE(kept(gain));
 }
 
-/// E x^2 - mean^2 has no correct digit here in float.
+/// E x^2 - mean^2 would have no correct digit in float.
 TEST(LayerNorm, KeepsItsDigitsFarFromZero) {
   const std::size_t D = 64;
   Tensor x = random_tensor({3, D}, 1);
@@ -130,7 +130,7 @@ TEST(RowOps, KeepNaNWhereverItStands) {
   }
 }
 
-// In double, exp is that of the C library.
+// In double, exp comes from the C library.
 #ifndef BOCHNER_DOUBLE
 TEST(RowOps, HaveTheBitsOfEveryProcessor) {
   std::uint64_t digest = 0;

@@ -12,7 +12,7 @@ struct Masks {
   Tensor forward, backward;
 };
 
-/// What dropout makes of ones on the way up and on the way down.
+/// Returns dropout of ones, forward and backward.
 Masks masks(std::size_t n, real rate, std::uint64_t seed = 1, std::uint64_t step = 0) {
   Tape tape;
   tape.training = true;

@@ -12,7 +12,7 @@ const ScanOptions backwards{.reverse = true};
 const ScanOptions padded{.lengths = {3, 0, 7}};
 const ScanOptions backwards_padded{.reverse = true, .lengths = {3, 0, 7}};
 
-/// Decays of channels (1) or tokens (3 axes), x (B, T, n), the start (B, n) if wanted.
+/// Returns decays per channel (1 axis) or token (3 axes), x (B, T, n), the start (B, n) if wanted.
 std::vector<Shapes> scan_shapes(const std::vector<Shape>& all, bool own, bool start) {
   std::vector<Shapes> shapes;
   for (const Shape& x : all) {

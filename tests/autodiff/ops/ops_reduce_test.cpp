@@ -9,7 +9,7 @@ namespace ops_reduce_test {
 
 using Reduce = Var (*)(const Var&, const Axes&, Keep);
 
-/// One row per pattern of axes: all, last, first, outer and inner, with and without kept axes.
+/// Adds one row per axis pattern: all, last, first, outer and inner, with and without kept axes.
 void add_rows(std::vector<OpRow>& rows, const char* op, Reduce reduce, bool of_nothing,
               const Domain& domain) {
   const auto with = [reduce](Axes axes, Keep keep_axes) {
@@ -65,7 +65,7 @@ TEST(Reduce, ValuesAreThoseOfTheFormulas) {
               std::log(std::exp(1.) + std::exp(2.) + std::exp(4.) + std::exp(5.)), 1e-6);
 }
 
-/// All patterns of axes agree with loops over the elements.
+/// Compares all axis patterns with loops over the elements.
 TEST(Reduce, SumsOverEverySetOfAxes) {
   const Shape shape{3, 4, 2, 5};
   const Tensor x = values_in({}, shape, 0);
@@ -133,7 +133,7 @@ TEST(Reduce, MaxFindsNan) {
   EXPECT_EQ(gradient_of(x), row_of({0, 1, 0, 0}));
 }
 
-/// A float of 10^9 has steps of 64.
+/// A float of 10^9 has a spacing of 64.
 TEST(Reduce, VarianceOfManyNumbersFarFromZero) {
   const Tensor noise = values_in({}, {1 << 20}, 0);
   Tensor x = noise;

@@ -9,7 +9,7 @@ namespace ops_sequence_test {
 
 using Inputs = std::vector<Var>;
 
-/// q and k (B, T, H, F), v (B, T, H, d), and a rate for each head if wanted.
+/// Returns q and k (B, T, H, F), v (B, T, H, d), and a rate per head if wanted.
 std::vector<Shapes> attention_shapes(std::size_t F, std::size_t d, bool rates) {
   std::vector<Shapes> all;
   for (const auto& [B, T, H] :
@@ -31,7 +31,7 @@ OpRow linear_row(const char* variant, FeatureScale scale, bool causal, bool rate
           {0.1, 2}};
 }
 
-/// Exponential features of shared frequencies; a rate for each token.
+/// Exponential features of shared frequencies with a rate per token.
 OpRow exponential_row() {
   return {"linear_attention",
           "ExponentialFeatures",
@@ -46,7 +46,7 @@ OpRow exponential_row() {
           {0.1, 1}};
 }
 
-/// What is seen besides may outweigh the features, or vanish beside them.
+/// An extra term may dominate the features, or vanish against them.
 OpRow beside_row(const char* variant, FeatureScale scale) {
   return {"linear_attention",
           variant,
@@ -59,7 +59,7 @@ OpRow beside_row(const char* variant, FeatureScale scale) {
           {0.1, 2}};
 }
 
-/// The same of a rule, whose slope of |x|^2 does not cancel.
+/// Exponential features with an extra term, where the slope of |x|^2 does not cancel.
 OpRow exponential_beside_row() {
   return {
       "linear_attention",
@@ -90,7 +90,7 @@ OpRow softmax_row(const char* variant, bool causal, bool rates) {
           attention_shapes(4, 4, rates)};
 }
 
-/// q, k and v as above, strengths, and rates of that rank if wanted.
+/// Returns q, k and v as above, strengths, and rates of that rank if wanted.
 OpRow delta_row(const char* variant, FeatureScale scale, std::size_t rate_rank) {
   std::vector<Shapes> shapes = attention_shapes(5, 3, false);
   for (Shapes& one : shapes) {
@@ -111,7 +111,7 @@ OpRow delta_row(const char* variant, FeatureScale scale, std::size_t rate_rank) 
           {0.1, 2}};
 }
 
-/// Decays of each channel, or of each token and channel.
+/// Decays per channel, or per token and channel.
 OpRow gated_row(const char* variant, bool by_token, bool reverse, bool strict) {
   std::vector<Shapes> shapes = attention_shapes(5, 3, false);
   for (Shapes& all : shapes) all.push_back(by_token ? all[0] : Shape{all[0][2], all[0][3]});

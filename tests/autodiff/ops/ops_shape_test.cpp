@@ -26,7 +26,7 @@ OpRow slice_row(const char* variant, int axis, std::size_t begin, std::size_t en
              {{{4, 3, 5}}, {{3, 3, 3}}, {{67, 3, 203}}});
 }
 
-/// Indices with repetitions into a table of V rows.
+/// Returns indices with repetitions into a table of V rows.
 Indices some_indices(const Shape& shape, std::size_t V) {
   Indices indices{shape, std::vector<std::int32_t>(element_count(shape))};
   for (std::size_t i = 0; i < indices.values.size(); ++i) {
@@ -47,7 +47,7 @@ Shape doubled(const Shape& shape) {
   return result;
 }
 
-/// Overlapping, touching, and apart with a rest at the beginning.
+/// Overlapping, adjacent, and separate pieces with a remainder at the beginning.
 OpRow patches_row(const char* variant, std::size_t length, std::size_t stride) {
   return row("patches", variant, [=](const Inputs& x) { return patches(x[0], length, stride); },
              {{{4, 3, 5}}, {{5}}, {{0, 3, 5}}, {{67, 3, 203}}});
@@ -186,8 +186,8 @@ TEST(Shape, ErrorsNameBothShapes) {
             }),
             "[gather] index -1 is not a row of the table (2, 3)");
   EXPECT_EQ(error_of([&] { patches(x, 4, 1); }),
-            "[patches] no pieces of length 4 and stride 1 in x (2, 3)");
-  EXPECT_EQ(error_of([&] { transpose(x, {0, 0}); }), "[transpose] axis 0 is given twice");
+            "[patches] no windows of length 4 and stride 1 in x (2, 3)");
+  EXPECT_EQ(error_of([&] { transpose(x, {0, 0}); }), "[transpose] axis 0 is repeated");
   EXPECT_EQ(error_of([&] { transpose(x, {0}); }), "[transpose] an order of 1 axes for x (2, 3)");
 }
 

@@ -87,8 +87,7 @@ TEST(FourierSeries, IsAsAccurateAtItsHighestMultiple) {
   }
 }
 
-/// Seconds since 1970 with fractions, against long double; a phase in double alone is off by 1e-7
-/// and one in float by whole turns.
+/// Unix seconds with fractions; a plain double phase is off by 1e-7, a float one by turns.
 TEST(FourierTime, LosesNoPhaseOfUnixSeconds) {
   Times times(std::vector<std::size_t>{1000});
   for (std::size_t i = 0; i < times.size(); ++i) times.data()[i] = 1.7e9 + double(i * i) / 64;
@@ -119,10 +118,11 @@ TEST(Phase, IsReducedToOneTurn) {
 TEST(Time, RefusesShapesThatDoNotFit) {
   EXPECT_EQ(error_of([] { fourier_time(some_times({2}), Var(zeros({0}))); }),
             "[fourier_time] w must be (m) with m >= 1: (0)");
-  EXPECT_EQ(error_of([] {
-              fourier_series(some_times({2}), Var(zeros({2})), Var(zeros({2, 4})));
-            }),
-            "[fourier_series] wants w (k), amplitude (k, 1 + 2J): w (2), amplitude (2, 4)");
+  EXPECT_EQ(
+      error_of([] {
+        fourier_series(some_times({2}), Var(zeros({2})), Var(zeros({2, 4})));
+      }),
+      "[fourier_series] w and amplitude must be (k) and (k, 1 + 2J): w (2), amplitude (2, 4)");
 }
 
 }  // namespace ops_time_test

@@ -16,7 +16,7 @@ using Complex = std::complex<double>;
 
 constexpr double limit = is_double ? 1e-10 : 3e-3;
 
-/// Decays (2, N, D) of sizes below 1.
+/// Returns decays (2, N, D) of absolute value below 1.
 Tensor decays(std::size_t N, std::size_t D, double largest = 0.999) {
   const RandomFunction random{3, Purpose::test, 4};
   Tensor a = uninitialized({2, N, D});
@@ -70,7 +70,7 @@ TEST(StateSpace, IsTheConvolutionWithPowersOfItsDecays) {
   }
 }
 
-/// The same states one by one, in memory: composed against fused.
+/// Composes the same states one by one, in memory.
 Var composed(const Var& u, const Var& a, const Var& w, const ScanOptions& options) {
   const std::size_t B = u.dim(0), T = u.dim(1), N = a.dim(1), D = a.dim(2);
   const Var drive = reshape(broadcast_to(reshape(u, {B, T, 1, D}), {B, T, N, D}), {B, T, N * D});
@@ -157,7 +157,7 @@ TEST(DiagonalScan, SharedDecaysKeepTheirDigitsOverLongSequences) {
   EXPECT_NEAR(gradient_of(a).data()[0] / sum, 1, is_double ? 1e-13 : 1e-6);
 }
 
-/// x (B, T, ..) with no numbers behind the lengths.
+/// Sets x (B, T, ..) beyond the lengths to NaN.
 Tensor spoiled(Tensor x, const std::vector<std::size_t>& lengths) {
   const std::size_t T = x.shape()[1], row = x.size() / (x.shape()[0] * T);
   for (std::size_t b = 0; b < lengths.size(); ++b)
@@ -217,8 +217,7 @@ TEST(DiagonalScan, NeverSeesPadding) {
   }
 }
 
-/// (e^z - 1) / z and its derivative keep their digits where e^z is nearly 1: slow states, short
-/// gaps.
+/// Digits of (e^z - 1) / z and its derivative survive where e^z is nearly 1.
 TEST(ZeroOrderHold, HasItsDigitsNearZero) {
   using Long = std::complex<long double>;
   for (const double size : {1e-9, 1e-6, 5e-4, 0.0099, 0.0101, 0.3, 20.0}) {

@@ -46,7 +46,7 @@ TEST(Rotary, StartsAtAnyPosition) {
     EXPECT_EQ(expected.data()[i], whole.data()[50 * 12 + i]);
 }
 
-/// A phase of a million radians has lost all but its first digits in float.
+/// A float phase of a million radians keeps only its first digits.
 TEST(Rotary, IsAccurateAtPositionOneMillion) {
   const std::size_t d = 16, first = 1000000;
   const Tensor x = random_tensor({1, 3, 1, d}, 1), y = rotated(x, first);

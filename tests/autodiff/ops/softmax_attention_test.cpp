@@ -8,7 +8,7 @@ namespace softmax_attention_test {
 using namespace attention_reference;
 
 const std::size_t lengths[] = {1, 2, 3, 63, 64, 65, 127, 130};
-/// Heads for vectors, and for matrix units where there are some.
+/// Head sizes for vectors, and for AMX where available.
 const std::size_t widths[] = {4, 40};
 
 Op attention_op(bool causal) {
@@ -27,7 +27,7 @@ std::vector<Wides> naive(const Inputs& in, bool causal) {
   return naive_attention<SoftmaxKernel>(in, random_tensor(in.v.shape(), 99), causal);
 }
 
-/// Sequence b of x (B, T, ..) as (1, T, ..).
+/// Returns sequence b of x (B, T, ..) as (1, T, ..).
 Tensor sequence(const Tensor& x, std::size_t b) {
   Shape shape = x.shape();
   const std::size_t count = x.size() / shape[0];
@@ -83,7 +83,7 @@ TEST(SoftmaxAttention, TakesOneVarAsQueriesKeysAndValues) {
   }
 }
 
-/// Logits of some +-1000: exp of none of them exists.
+/// Logits of about +-1000, whose exp overflows.
 TEST(SoftmaxAttention, StaysRightWithLargeLogits) {
   for (const Variant& variant : variants) {
     for (const std::size_t d : widths) {
@@ -114,7 +114,7 @@ TEST(SoftmaxAttention, NeverSeesTheFutureToTheBit) {
   }
 }
 
-/// The control: without causality the same test sees the change.
+/// Control: without causality, the same test sees the change.
 TEST(SoftmaxAttention, WithoutCausalitySeesTheFuture) {
   const Inputs in = random_inputs({1, 70, 1, 4}, false);
   const auto run = [](const Inputs& x) { return value_of(attention_op(false), x.list()); };
@@ -142,7 +142,7 @@ TEST(SoftmaxAttention, HasEqualBitsForAllThreads) {
   }
 }
 
-/// One head: panels of keys run in groups whose gradients of q are joined.
+/// One head: panels of keys run in groups whose query gradients are joined.
 TEST(SoftmaxAttention, EqualsItsDefinitionAcrossPanels) {
   for (const Variant& variant : variants) {
     for (const std::size_t d : widths) {
@@ -157,7 +157,7 @@ TEST(SoftmaxAttention, EqualsItsDefinitionAcrossPanels) {
   }
 }
 
-/// Every sequence by itself, cut to its length, is the reference.
+/// Compares with each sequence alone, cut to its length.
 TEST(SoftmaxAttention, TokensPastTheLengthAreNotThere) {
   const std::size_t T = 300;
   const std::vector<std::size_t> cuts{300, 0, 1, 64, 131};
@@ -185,7 +185,7 @@ TEST(SoftmaxAttention, TokensPastTheLengthAreNotThere) {
   }
 }
 
-/// Rates of each token, from 0 to 3, most of them small: steps of irregular time.
+/// Returns rates per token from 0 to 3, most of them small: irregular time steps.
 Inputs timed_inputs(const Shape& sizes) {
   Inputs in = random_inputs(sizes, false);
   in.rate = random_tensor({sizes[0], sizes[1], sizes[2]}, 6);
@@ -211,7 +211,7 @@ TEST(SoftmaxAttention, RatesOfEachTokenHaveTheGradientsOfDifferences) {
   if (!is_double) GTEST_SKIP() << "differences are taken in double";
   for (const bool causal : {true, false}) {
     Inputs in = timed_inputs({2, 7, 2, 3});
-    in.rate += real(0.1);  // sums ascend on either side of a difference
+    in.rate += real(0.1);  // cumulative sums ascend on either side of a difference
     expect_gradients(attention_op(causal), in.list());
   }
 }
@@ -231,7 +231,7 @@ TEST(SoftmaxAttention, EqualRatesOfAllTokensAreRatesOfHeads) {
   }
 }
 
-/// A pause of 1e6 among tokens 0.1 apart: lags behind it are as exact as those before.
+/// A pause of 1e6 among tokens 0.1 apart: lags after it are as exact as those before.
 TEST(SoftmaxAttention, ALongPauseBlursNoLagBehindIt) {
   Inputs in = timed_inputs({1, 130, 1, 3});
   std::fill(in.rate.begin(), in.rate.end(), real(0.1));

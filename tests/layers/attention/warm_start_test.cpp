@@ -84,7 +84,7 @@ TEST(WarmStart, AwaitsTheMapWhoseGradientsComeWhenAPartIsRunAgain) {
   const auto forward = [&](Tape& part, const Var& x) { return mixer->forward(part, x, padded); };
   const Var y = checkpoint(tape, forward, tape.constant(input));
   for (const NamedParameter& named : parameters_of(*mixer))
-    EXPECT_TRUE(named.parameter->is_awaited()) << named.name;
+    EXPECT_TRUE(named.parameter->is_in_use()) << named.name;
 }
 
 TEST(WarmStart, SeesRealTimesAndGates) {

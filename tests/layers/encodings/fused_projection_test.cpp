@@ -44,7 +44,7 @@ TEST(FusedProjection, ByFftWantsARegularGrid) {
   EXPECT_EQ(op_check::error_of([&] {
               fused.grid_by_fft({{0, 1, 3}, {0, 1}}, {0, 1});
             }),
-            "[regular_axis] node 1 of an axis is at 1, off a regular grid");
+            "[regular_axis] node 1 of an axis, at 1, is not on a regular grid");
 }
 
 /// Returns x^T x.

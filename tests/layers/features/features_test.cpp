@@ -28,7 +28,7 @@ TEST(SpectralDensity, IsBentOnceForPassesBetweenWhichNothingIsLearned) {
   const auto density = make_density(spec_of("positive", 2, 3, 5).density);
   WeightCache values;
   const auto draws = [&](bool recording) {
-    Tape tape({.recording = recording, .kept = &values});
+    Tape tape({.recording = recording, .weight_cache = &values});
     return density->draws(tape).shared_value();
   };
   EXPECT_EQ(draws(false), draws(false));

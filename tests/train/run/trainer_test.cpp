@@ -71,7 +71,7 @@ TEST(Trainer, RefusesAParameterThatNoVisitNames) {
   ForgetfulTask task(config);
   Trainer trainer(config, task, run_steps);
   EXPECT_THAT(message_of<std::invalid_argument>([&] { trainer.step(); }),
-              HasSubstr("a parameter (1) is used that no visit() names"));
+              HasSubstr("a parameter (1) is not named by any visit()"));
 }
 
 /// The loss is half a weight, and a layer adds the other half.

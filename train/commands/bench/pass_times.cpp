@@ -20,7 +20,7 @@ void PassTimes::last_pass_began() {
 void PassTimes::went_backward(const char*, std::size_t) {
   last_ = std::chrono::duration<double>(Clock::now() - began_).count() / double(turns_);
   for (std::size_t i = 0; i < parameters_.size(); ++i)
-    if (now_[i] == 0 && !parameters_[i].parameter->is_awaited()) now_[i] = last_;
+    if (now_[i] == 0 && !parameters_[i].parameter->is_in_use()) now_[i] = last_;
 }
 
 void PassTimes::end_pass() {

@@ -4,10 +4,9 @@
 #include <bochner/base/numeric/parallel.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace kept_values_test {
+namespace weight_cache_test {
 
-/// Only what its first pass computed, on the tape of the pass that asks; never where gradients are
-/// recorded.
+/// Cached by the first pass, on the tape of the current pass; never when gradients are recorded.
 TEST(KeptValues, AreComputedByTheFirstPassWithoutGradients) {
   Parameter weight(Tensor{1, 2});
   WeightCache values;
@@ -15,8 +14,8 @@ TEST(KeptValues, AreComputedByTheFirstPassWithoutGradients) {
   const auto pass = [&](bool recording) {
     Tape tape;
     tape.recording = recording;
-    tape.kept = &values;
-    const Var y = kept(tape, &weight, [&] {
+    tape.weight_cache = &values;
+    const Var y = cached(tape, &weight, [&] {
       ++computed;
       return 2 * tape(weight);
     });
@@ -34,7 +33,7 @@ TEST(KeptValues, AreComputedByTheFirstPassWithoutGradients) {
   EXPECT_FALSE(values.holds(Tensor(*first)));
 }
 
-/// Values of one owner differ by their details.
+/// `detail` distinguishes the values of one owner.
 TEST(KeptValues, AreToldApart) {
   WeightCache values;
   const auto value = [](real x) {
@@ -55,7 +54,7 @@ TEST(KeptValues, HoldTheParametersThatAreAdded) {
   EXPECT_FALSE(values.holds(other.value()));
 }
 
-/// All that ask at the same time are given the same value, whichever was computed.
+/// Concurrent callers receive the same value, whichever was computed.
 TEST(KeptValues, AreTheSameForAllThreads) {
   WeightCache values;
   std::vector<std::shared_ptr<const Tensor>> found(64);
@@ -70,5 +69,5 @@ TEST(KeptValues, AreTheSameForAllThreads) {
   }
 }
 
-}  // namespace kept_values_test
+}  // namespace weight_cache_test
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -5,7 +5,7 @@
 #include "autodiff/op_table.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
-namespace ops_harmonics_test {
+namespace ops_fourier_features_test {
 
 using op_check::is_double;
 using op_check::random_tensor;
@@ -28,20 +28,20 @@ const std::vector<Shapes> frequency_shapes = {{{5, 1}}, {{4, 2}}, {{3, 3}}, {{1,
 
 INSTANTIATE_TEST_SUITE_P(
     Harmonics, OpTest,
-    ::testing::Values(OpRow{"harmonics", "",
+    ::testing::Values(OpRow{"fourier_features_at", "",
                             [](Tape&, const std::vector<Var>& w) {
-                              return harmonics(random_places(9, w[0].dim(1), 1), w[0]);
+                              return fourier_features_at(random_places(9, w[0].dim(1), 1), w[0]);
                             },
                             frequency_shapes},
-                      OpRow{"harmonics",
+                      OpRow{"fourier_features_at",
                             "ManyPlaces",
                             [](Tape&, const std::vector<Var>& w) {
-                              return harmonics(random_places(1300, w[0].dim(1), 1), w[0]);
+                              return fourier_features_at(random_places(1300, w[0].dim(1), 1), w[0]);
                             },
                             {{{33, 2}}}},
-                      OpRow{"grid_harmonics", "",
+                      OpRow{"grid_fourier_features", "",
                             [](Tape&, const std::vector<Var>& w) {
-                              return grid_harmonics(uneven_grid(w[0].dim(1)), w[0]);
+                              return grid_fourier_features(uneven_grid(w[0].dim(1)), w[0]);
                             },
                             frequency_shapes}),
     test_name);
@@ -50,9 +50,11 @@ TEST(Harmonics, OfAGridEqualThoseOfItsNodes) {
   for (std::size_t d : {1, 2, 3}) {
     const Tensor w = random_tensor({7, d}, d);
     const GridAxes axes = uneven_grid(d);
-    const auto grid = [&](Tape&, const std::vector<Var>& x) { return grid_harmonics(axes, x[0]); };
+    const auto grid = [&](Tape&, const std::vector<Var>& x) {
+      return grid_fourier_features(axes, x[0]);
+    };
     const auto nodes = [&](Tape&, const std::vector<Var>& x) {
-      return harmonics(nodes_of(axes), x[0]);
+      return fourier_features_at(nodes_of(axes), x[0]);
     };
     const auto expected = op_check::value_and_gradients(nodes, {w});
     const auto results = op_check::value_and_gradients(grid, {w});
@@ -61,10 +63,10 @@ TEST(Harmonics, OfAGridEqualThoseOfItsNodes) {
   }
 }
 
-/// Phases of 10^4 radians: in float they would have lost all digits but four.
+/// Phases of 10^4 radians: float phases would keep only four digits.
 TEST(Harmonics, KeepLargePhases) {
   const Places places = random_places(50, 2, 3000);
-  const Tensor w = random_tensor({8, 2}, 1), y = harmonics(places, w).value();
+  const Tensor w = random_tensor({8, 2}, 1), y = fourier_features_at(places, w).value();
   for (std::size_t n = 0; n < 50; ++n) {
     for (std::size_t f = 0; f < 8; ++f) {
       long double phase = 0;
@@ -85,14 +87,14 @@ TEST(Harmonics, NodesRunAlongTheLastAxisFirst) {
 
 TEST(Harmonics, WantAFrequencyForEachCoordinate) {
   EXPECT_EQ(op_check::error_of([] {
-              harmonics(Places{2, {0, 0}}, Tensor(zeros({4, 3})));
+              fourier_features_at(Places{2, {0, 0}}, Tensor(zeros({4, 3})));
             }),
-            "[harmonics] w must be (m, d) for places of d = 2 coordinates: w (4, 3)");
+            "[fourier_features_at] w must be (m, d) for places of d = 2 coordinates: w (4, 3)");
   EXPECT_EQ(op_check::error_of([] {
-              grid_harmonics({}, Tensor(zeros({4, 0})));
+              grid_fourier_features({}, Tensor(zeros({4, 0})));
             }),
-            "[grid_harmonics] a grid needs at least one axis");
+            "[grid_fourier_features] a grid needs at least one axis");
 }
 
-}  // namespace ops_harmonics_test
+}  // namespace ops_fourier_features_test
 }  // namespace bochner::inline BOCHNER_PRECISION
