@@ -53,10 +53,10 @@ TEST(ConjugateGradients, AreExactInAsManySteps) {
   const LinearSystem system{.apply = times(a, n, columns), .columns = columns, .max_steps = n};
   const LinearSolution found = conjugate_gradients(system, Numbers(n * columns), b);
   EXPECT_LT(largest_error(times(a, n, columns)(found.x), b), 1e-9);
-  for (const Numbers& lengths : found.lengths) EXPECT_LE(lengths.size(), n);
+  for (const Numbers& alphas : found.alphas) EXPECT_LE(alphas.size(), n);
 }
 
-/// What they multiply are their directions: d_i^T A d_j = 0.
+/// Directions are conjugate: d_i^T A d_j = 0.
 TEST(ConjugateGradients, TurnToDirectionsThatAreConjugate) {
   const std::size_t n = 12;
   const BlockOperator multiply = times(covariance(n, n, 1), n, 1);
