@@ -13,6 +13,7 @@
 #include <bochner/train/run/run_directory.hpp>
 #include <bochner/train/run/run_metadata.hpp>
 #include <bochner/train/storage/json.hpp>
+#include <bochner/train/tasks/fields/field_learner.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/task_kinds.hpp>
@@ -165,6 +166,13 @@ struct Written {
   std::uint64_t bytes, exported, checkpoint;
 };
 
+/// Leaves the specimens out, which would be most of a small file.
+std::string small_facts(const CheckpointReader& checkpoint) {
+  auto facts = decode_facts<FieldFacts>(checkpoint.facts());
+  facts.specimens.clear();
+  return encode_facts(facts);
+}
+
 /// Writes a run that continues at the same step, with moments from zero.
 Written write_run(const CompressOptions& options, const CheckpointReader& checkpoint, Config config,
                   CompressedModel& model, double loss) {
@@ -185,7 +193,7 @@ Written write_run(const CompressOptions& options, const CheckpointReader& checkp
   record_improvement(state, loss, 0);
   record_best(state, loss, 1);
   const Path path =
-      run.save({print_config(config), model.records(checkpoint), state, checkpoint.facts()});
+      run.save({print_config(config), model.records(checkpoint), state, small_facts(checkpoint)});
   return {path, storage.open_read(path)->size(), 0, storage.open_read(checkpoint.path())->size()};
 }
 
