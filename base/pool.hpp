@@ -1,5 +1,5 @@
 #pragma once
-/// Memory for tensors: free lists by size class behind a standard allocator. From the third
+/// Memory for tensors: free lists by size class, used through a standard allocator. From the third
 /// training step with the same shapes on, nothing is requested from the system, unless a tensor has
 /// 128 MiB: free blocks of that size are returned when another size is requested. When shapes
 /// change between steps, large free blocks serve requests down to half their size, make way for

@@ -172,7 +172,8 @@ class StickBreaking : public GibbsSampler {
   std::size_t dim() const { return process_.base.mean.size(); }
   const double* row(std::size_t i) const { return rows_.data() + i * dim(); }
 
-  /// Of their rows, with shares by sticks broken at Beta(1 + own rows, a + rows behind).
+  /// Fits the components to their rows; shares are sticks broken at Beta(1 + own rows, a + later
+  /// rows).
   std::vector<GaussianComponent> drawn_components(const RandomFunction& random) const {
     std::vector<NormalWishart> states(sticks_, process_.base);
     std::vector<double> counts(sticks_);

@@ -14,8 +14,8 @@ namespace {
 
 constexpr double never = -std::numeric_limits<double>::infinity();
 
-/// The nearest covariance in likelihood to a scatter among those that are allowed: eigenvectors
-/// stay, eigenvalues behind the first `factors` become their mean.
+/// Returns the allowed covariance of the highest likelihood for a scatter: eigenvectors stay,
+/// eigenvalues after the first `factors` become their mean.
 std::vector<double> allowed_covariance(std::vector<double> scatter, std::size_t d,
                                        const MixtureOptions& how) {
   if (!how.factors && how.least_variance == 0) return scatter;
@@ -37,7 +37,7 @@ std::vector<double> allowed_covariance(std::vector<double> scatter, std::size_t 
   return scatter;
 }
 
-/// Of all rows, with no labels: the share is added afterwards.
+/// Returns the log density of every row; the caller adds the log weight of the component.
 std::vector<double> component_log_densities(const GaussianComponent& component,
                                             const WeightedRows& rows,
                                             const std::vector<SeenEntries>& patterns) {

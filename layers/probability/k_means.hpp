@@ -34,8 +34,8 @@ struct KMeansOptions {
 Clusters k_means(const std::vector<double>& points, std::size_t d, const KMeansOptions& options,
                  const RandomFunction& random);
 
-/// The same without random numbers: it starts with the point nearest to the mean, and then always
-/// the point farthest from all centres.
+/// Clusters without random numbers: starts with the point nearest to the mean, then adds the point
+/// farthest from all centres.
 Clusters k_means(const std::vector<double>& points, std::size_t d, std::size_t clusters);
 
 /// Points (n, d) divided by their lengths; one of zeros stays.

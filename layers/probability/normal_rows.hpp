@@ -1,5 +1,5 @@
 #pragma once
-/// Normal distributions of latent variables, one for each row, with gradients by
+/// Normal distributions of latent variables, one per row, with gradients by
 /// reparameterisation or, for losses without a gradient, by the score function.
 
 #include <bochner/autodiff/tape.hpp>

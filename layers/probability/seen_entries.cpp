@@ -7,7 +7,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Of a matrix (d, d). -> (rows, columns)
+/// Copies a submatrix. (d, d) -> (rows, columns)
 std::vector<double> part_of(const std::vector<double>& matrix, std::size_t d,
                             const std::vector<std::size_t>& rows,
                             const std::vector<std::size_t>& columns) {

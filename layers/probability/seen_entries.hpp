@@ -11,7 +11,7 @@ struct SeenEntries {
   std::vector<std::size_t> seen, missing;  ///< coordinates
   std::vector<std::size_t> rows;
 };
-/// Of rows (n, d) with NaN where an entry is missing, in a fixed order.
+/// Groups rows (n, d) by their missing entries, which are NaN; in a fixed order.
 std::vector<SeenEntries> patterns_of(const std::vector<double>& values, std::size_t d);
 
 /// A Gaussian given the coordinates that are seen. Throws NotPositiveDefinite.

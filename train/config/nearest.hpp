@@ -7,10 +7,10 @@
 
 namespace bochner {
 
-/// The first of the names with the fewest edits from `word`; "" of none, and for very long words.
+/// Returns the first of the names with the fewest edits from `word`; "" for no names and for very
+/// long words.
 std::string fewest_edits(std::string_view word, const std::vector<std::string>& names);
-/// The same where the edits are few beside what stands behind the word's last dot or dash; "" when
-/// no name is near.
+/// Returns it if the edits are few for the length of the word after its last dot or dash; else "".
 std::string nearest(std::string_view word, const std::vector<std::string>& names);
 
 }  // namespace bochner
