@@ -26,13 +26,6 @@ CheckpointReader open_noted(FileStorage& storage, const std::string& reference) 
   return checkpoint;
 }
 
-/// Whether --set changes the data or how they are read.
-bool sets_data(const Config& config) {
-  return std::ranges::any_of(config.table().rows(), [&](const ParameterRow& row) {
-    return row.name.starts_with("data.") && config.is_set(row.name);
-  });
-}
-
 /// Whether data in memory differ from the training data. Skipped for data of --set, and for large
 /// texts, whose fingerprint takes long.
 bool are_other_data(const CheckpointReader& checkpoint, const Config& config, const Task& task) {
@@ -47,6 +40,12 @@ void note_numerics(const CheckpointReader& checkpoint) {
 }
 
 }  // namespace
+
+bool sets_data(const Config& config) {
+  return std::ranges::any_of(config.table().rows(), [&](const ParameterRow& row) {
+    return row.name.starts_with("data.") && config.is_set(row.name);
+  });
+}
 
 LoadedRun load_run(const std::string& reference, const std::vector<std::string>& sets) {
   PosixStorage storage;

@@ -22,6 +22,9 @@ LoadedRun load_run(const std::string& reference, const std::vector<std::string>&
 /// Opens the checkpoint of a run reference or of a file.
 CheckpointReader open_run_or_file(const std::string& text);
 
+/// Whether --set names other data, or reads them in another way.
+bool sets_data(const Config& config);
+
 /// Options of a command that uses the model of a run.
 struct ModelOptions {
   std::string run = {};

@@ -66,11 +66,12 @@ struct PlotOptions : ModelOptions {
 };
 
 /// Opens a model with its data, or from its facts if these cannot be read.
-Inspected inspected(const LoadedRun& run) {
+Inspected inspected(const LoadedRun& run, bool notes) {
   try {
     return Inspected(make_task(run.config, {run.checkpoint.facts()}));
   } catch (const std::runtime_error& error) {
-    fmt::print(stderr, "note     no pictures of examples: {}\n", printable(error.what()));
+    if (notes)
+      fmt::print(stderr, "note     no pictures of examples: {}\n", printable(error.what()));
   }
   auto learner = initial_learner(run);
   load_buffers(run.checkpoint, learner->model());
@@ -118,7 +119,7 @@ void plot_command(const PlotOptions& options) {
   const Path directory = parse_run_reference(options.run).directory;
   PosixStorage storage;
   const MetricsLog log = metrics_of(storage, directory);
-  Inspected now = inspected(run), start = inspected(run);
+  Inspected now = inspected(run, true), start = inspected(run, false);
   load_weights(run.checkpoint, run.config, now.learner.model(), options);
   start.examine();
   now.examine();

@@ -246,10 +246,10 @@ NamedArray answer_texts(const PredictOptions& options, const Config& config, Lea
 }
 
 NamedArray answer_table(const PredictOptions& options, const Config& config, Learner& learner) {
+  const std::string input = only_input(options);
   AnswersTables* tables = learner.abilities().tables;
-  demand(tables, "{}: this model does not predict from tables: {}", options.run,
-         learner.describe());
-  const NamedArray table = read_table(config, tables, only_input(options));
+  demand(tables, "this model does not predict from tables: {}", learner.describe());
+  const NamedArray table = read_table(config, tables, input);
   NamedArray result =
       mean_over_draws(options, config, learner.model(), [&] { return tables->predict(table); });
   for (const std::string& note : tables->notes())

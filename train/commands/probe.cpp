@@ -32,7 +32,7 @@ void probe_command(const ProbeCommand& options) {
   // The specimens in the facts usually suffice, so that the data are not needed.
   std::optional<LoadedTask> loaded;
   Specimens specimens = kept_specimens(*learner);
-  if (options.memory.windows > most_specimens || specimens.count == 0) {
+  if (options.memory.windows > most_specimens || specimens.count == 0 || sets_data(run.config)) {
     loaded = load_task(options);
     require_validation(*loaded, options);
     specimens = validation_specimens(*loaded->task);

@@ -160,9 +160,9 @@ TEST(Config, SetsEveryType) {
 TEST(Config, NamesOfDataMayHoldControlCharacters) {
   const std::vector<std::string> names = {"tab\there", "line\nend", std::string("\0\x7f", 2)};
   Config config(registered_parameters());
-  config.set("data.names.series", names, "");
+  config.set("data.columns", names, "");
   const Config again = parse_config(print_config(config), "again.toml", registered_parameters());
-  EXPECT_EQ(again.text_list("data.names.series"), names);
+  EXPECT_EQ(again.text_list("data.columns"), names);
 }
 
 TEST(Config, SetErrors) {
