@@ -334,7 +334,7 @@ TEST(ChannelRates, AreRefusedWhereTheyMeanNothing) {
   EXPECT_EQ(error([](MixerSpec& spec) { spec.kind = "softmax"; }),
             "[softmax] exact attention has rates per head; set time_kernel.per = \"head\"");
   EXPECT_THAT(error([](MixerSpec& spec) { spec.warm = "exact", spec.warm_steps = 3; }),
-              testing::HasSubstr("choose warm = \"none\" or time_kernel.per = \"head\""));
+              testing::HasSubstr("set warm = \"none\" or time_kernel.per = \"head\""));
 }
 
 /// The first key is so large that its weight dominates even after T tokens.

@@ -191,10 +191,10 @@ TEST(ConvolutionMixers, RefuseWhatTheyCannotDo) {
     spec.kind = kind, spec.width = width;
     spec.time_kernel.kind = "decay";
     EXPECT_THAT(op_check::error_of([&] { mixers().make(kind, spec); }),
-                testing::HasSubstr("wants time_kernel = \"none\""));
+                testing::HasSubstr("does not support time_kernel; set it to \"none\""));
     spec.time_kernel.kind = "none", spec.rotary = true;
     EXPECT_THAT(op_check::error_of([&] { mixers().make(kind, spec); }),
-                testing::HasSubstr("wants positions other than \"rotary\""));
+                testing::HasSubstr("positions must not be \"rotary\""));
   }
 }
 
