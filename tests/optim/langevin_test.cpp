@@ -71,7 +71,7 @@ TEST(Langevin, EndsBeforeItsNoiseComesAgain) {
   follow(parameters, *optimizer, 1, 0.01, 1);
   EXPECT_THAT([&] { follow(parameters, *optimizer, 1, 0.01, 1); },
               testing::ThrowsMessage<std::invalid_argument>(
-                  testing::HasSubstr("the same noise would come again")));
+                  testing::HasSubstr("repeat the noise")));
 }
 
 TEST(Langevin, NeedsATemperature) {
