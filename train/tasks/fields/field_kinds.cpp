@@ -11,15 +11,11 @@
 namespace bochner {
 namespace {
 
-/// Sizes along axes that the space has not; those of films are known later.
+/// Sizes along the axes; those of films are known later.
 void check_sides(const Config& config) {
   const auto spec = read_spec<FieldSpec>(config, "data");
   const std::vector<std::string> keys{"data.planes", "data.height", "data.width"};
   const std::size_t none = keys.size() - spec.dimensions;
-  for (std::size_t j = 0; j < none; ++j)
-    if (config.integer(keys[j]) != 0)
-      fail(config, keys[j], "means nothing with " + assignment(config, "data.dimensions"),
-           "data.dimensions");
   if (reads_films(config)) return;
   for (std::size_t j = none; j < keys.size(); ++j) {
     const std::size_t side = spec.sides()[j - none];
@@ -50,10 +46,6 @@ void check_sensors(const Config& config) {
     fail(config, "data.place_columns", "must name one to three columns of coordinates",
          "data.kind");
   if (config.integer("data.length") < 2) fail(config, "data.length", "must be at least 2");
-  if (config.integer("model.patch.pixels") != 1)
-    fail(config, "model.patch.pixels", "means nothing to " + assignment(config, "data.kind"));
-  if (config.text("data.missing") != "refuse")
-    fail(config, "data.missing", "means nothing to sensors: what is missing is not seen");
   check_encoding(config, std::int64_t(dimensions));
   check_no_order(config);
 }

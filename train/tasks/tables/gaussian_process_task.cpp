@@ -154,9 +154,6 @@ void check_table(const Config& config) {
   if (!config.text("data.time_format").empty() && config.text("data.time_column").empty())
     fail(config, "data.time_format", "needs data.time_column, the column that it is for",
          "data.time_column");
-  if (config.text("data.missing") != "refuse")
-    fail(config, "data.missing",
-         "means nothing to a table: rows without a target are passed over, inputs are needed");
 }
 
 }  // namespace
