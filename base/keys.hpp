@@ -3,11 +3,12 @@
 /// copying follow from it:
 ///
 ///   inline void describe(Keys& keys, DecaySpec& spec) {
-///     keys("shortest", spec.shortest, above(0), "smallest tau at the start, in tokens");
+///     keys("kind", spec.kind, one_of({"none", "decay"}), "factor of each head");
+///     keys.when("kind", {"decay"})("shortest", spec.shortest, above(0), "smallest initial tau");
 ///   }
 
+#include <bochner/base/condition.hpp>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
@@ -29,17 +30,15 @@ struct Range {
   bool below_highest = false;
 };
 
-using NameList = std::function<std::vector<std::string>()>;
-
 struct Bounds {
   Range range = {};
   /// Choices of a text. A function, so that kinds registered at run time are included.
   NameList choices = {};
   PeriodUnits units = {};
-  /// Whether programs may register more choices.
-  bool open = false;
+  /// Choices that a program has added; empty where none can be.
+  NameList added = {};
 
-  Bounds in(PeriodUnits wanted) const { return {range, choices, wanted, open}; }
+  Bounds in(PeriodUnits wanted) const { return {range, choices, wanted, added}; }
 };
 
 inline Bounds between(double lowest, double highest) { return {{lowest, highest}}; }
@@ -62,6 +61,9 @@ struct KeyTraits {
   bool resume = false;
   /// Whether the texts are paths, made absolute so that a run resumes from any directory.
   bool path = false;
+  /// A list, by its dotted name, whose items are the values in place of this one unless it is
+  /// empty; and a key of the same section whose texts are chosen as well where it applies.
+  const char *replaced_by = "", *joined_by = "";
 };
 inline constexpr KeyTraits resumable{.resume = true}, resumable_path{.resume = true, .path = true};
 
@@ -74,7 +76,8 @@ struct Key {
   Bounds bounds;
   std::string words;
   KeyTraits traits;
-  std::string kind;  ///< registered kind that the key belongs to; "" for all kinds
+  KeyCondition applies;  ///< when it has an effect
+  std::string added;     ///< the kind of a program that describes it; "" for the library
 };
 
 /// Visits the members that describe() lists. Names are dotted: "model.mixer.heads".
@@ -89,10 +92,10 @@ class Keys {
     if constexpr (std::is_integral_v<Member> && !std::is_same_v<Member, bool>) {
       static_assert(sizeof(Member) == 8, "whole numbers are std::size_t or std::int64_t");
       auto number = std::int64_t(member);
-      on_key({path_ + name, &number, bounds, words, traits, kind_});
+      on_key({path_ + name, &number, bounds, words, traits, applies_, added_});
       member = Member(number);
     } else {
-      on_key({path_ + name, &member, bounds, words, traits, kind_});
+      on_key({path_ + name, &member, bounds, words, traits, applies_, added_});
     }
   }
   template <class Member>
@@ -109,20 +112,69 @@ class Keys {
     describe(*this, spec);
     path_.resize(length);
   }
-  /// Assigns the keys of `describe_own` to one kind; "" keeps the enclosing kind.
-  template <class DescribeOwn>
-  void of_kind(const std::string& kind, const DescribeOwn& describe_own) {
-    const std::string outer = kind_;
-    if (!kind.empty()) kind_ = kind;
-    describe_own();
-    kind_ = outer;
+  /// Conditions on a key of the present section; bochner::when() takes names from the top.
+  KeyCondition is(const std::string& key, std::vector<std::string> values) const {
+    return bochner::when(path_ + key, std::move(values));
+  }
+  KeyCondition is_not(const std::string& key, std::vector<std::string> values) const {
+    return unless(path_ + key, std::move(values));
+  }
+  /// "model.mixer.heads" of "heads", in the present section.
+  std::string name_of(const std::string& key) const { return path_ + key; }
+  /// The keys that `describe_some` describes have an effect under the condition only.
+  template <class Describe>
+  void when(const KeyCondition& condition, const Describe& describe_some) {
+    const KeyCondition outer = applies_;
+    applies_ = outer && condition;
+    describe_some();
+    applies_ = outer;
+  }
+  template <class Describe>
+  void when(const std::string& key, std::vector<std::string> values,
+            const Describe& describe_some) {
+    when(is(key, std::move(values)), describe_some);
+  }
+  /// The same of the one key or section that follows: keys.when("kind", {"clip"})("floor", ..).
+  struct Conditional {
+    Keys& keys;
+    KeyCondition condition;
+
+    template <class Member>
+    void operator()(const std::string& name, Member& member, const Bounds& bounds,
+                    const std::string& words, KeyTraits traits = {}) const {
+      keys.when(condition, [&] { keys(name, member, bounds, words, traits); });
+    }
+    template <class Member>
+    void operator()(const std::string& name, Member& member, const std::string& words,
+                    KeyTraits traits = {}) const {
+      keys.when(condition, [&] { keys(name, member, words, traits); });
+    }
+    template <class Spec>
+    void section(const std::string& name, Spec& spec) const {
+      keys.when(condition, [&] { keys.section(name, spec); });
+    }
+  };
+  Conditional when(KeyCondition condition) { return {*this, std::move(condition)}; }
+  Conditional when(const std::string& key, std::vector<std::string> values) {
+    return when(is(key, std::move(values)));
+  }
+  /// The keys of one kind of a registry, which the library has or a program has added.
+  template <class Describe>
+  void of_kind(const std::string& kind, const Describe& describe_own, bool is_added = true) {
+    KeyCondition own = is("kind", {kind});
+    own.only_named = true;
+    const std::string outer = added_;
+    if (is_added) added_ = kind;
+    when(own, describe_own);
+    added_ = outer;
   }
 
  protected:
   virtual void on_key(const Key& key) = 0;
 
  private:
-  std::string path_, kind_;
+  std::string path_, added_;
+  KeyCondition applies_;
 };
 
 /// Checks numbers and texts against their bounds; throws std::invalid_argument "[what] key = value:

@@ -57,11 +57,11 @@ struct ExampleSet {
 };
 inline void describe(Keys& keys, ExampleSet& examples) {
   keys("train_examples", examples.train, between(1, 1e12),
-       "generated: training examples of an epoch; they cost no memory");
+       "generated examples of an epoch; they take no memory");
   keys("validation_examples", examples.validation, between(0, 1e12),
-       "generated: examples kept for validation, 0 for none");
-  keys("test_examples", examples.test, between(0, 1e12),
-       "generated: others again, for eval --split test", resumable);
+       "generated examples for validation, 0 for none");
+  keys("test_examples", examples.test, between(0, 1e12), "further examples for eval --split test",
+       resumable);
 }
 
 /// Returns the random numbers of one generated example: a function of (seed, split, index). A set

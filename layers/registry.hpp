@@ -84,12 +84,12 @@ class Registry {
   template <class Type, class Own>
   requires(!std::is_void_v<Own>) void add(const std::string& name, Make<Type, Own> factory,
                                           Traits traits = {}) {
-    put({name, factory, describe_in<Own>, always(std::move(traits))});
+    put({name, factory, {describe_in<Own>}, always(std::move(traits))});
   }
   template <class Type, class Own>
   requires(!std::is_void_v<Own>) void add(const std::string& name, Make<Type, Own> factory,
                                           TraitsOf traits) {
-    put({name, factory, describe_in<Own>, std::move(traits)});
+    put({name, factory, {describe_in<Own>}, std::move(traits)});
   }
 
   /// Constructs the kind `name`. Throws std::invalid_argument for an unknown name, listing the
@@ -118,17 +118,24 @@ class Registry {
     const auto found = std::ranges::find(entries_, name, &Entry::name);
     return found != entries_.end() && !found->is_added;
   }
+  /// Adds the keys of one more Spec, which other kinds may share, to a kind.
+  template <class Own>
+  void share(const std::string& name) {
+    std::ranges::find(entries_, name, &Entry::name)->describe_own.push_back(describe_in<Own>);
+  }
+  /// Describes the keys of all kinds.
   void describe_own(Keys& keys, OwnSpecs& own) const {
     for (const Entry& entry : entries_)
-      if (entry.describe_own)
-        keys.of_kind(entry.is_added ? entry.name : "", [&] { entry.describe_own(keys, own); });
+      for (const auto describe_one : entry.describe_own)
+        keys.of_kind(
+            entry.name, [&] { describe_one(keys, own); }, entry.is_added);
   }
 
  private:
   struct Entry {
     std::string name;
     Factory factory;
-    std::function<void(Keys&, OwnSpecs&)> describe_own;
+    std::vector<void (*)(Keys&, OwnSpecs&)> describe_own;
     TraitsOf traits;
     bool is_added = true;
   };
@@ -165,8 +172,31 @@ Bounds one_of(Registry<Interface, Spec, Traits>& (*registry)(),
     for (std::string& name : registry().names()) names.push_back(std::move(name));
     return names;
   });
-  bounds.open = true;
+  bounds.added = [registry] {
+    std::vector<std::string> names = registry().names();
+    std::erase_if(names, [&](const std::string& name) { return registry().is_built_in(name); });
+    return names;
+  };
   return bounds;
+}
+
+/// The chosen kinds, or one of them, have a trait: has_kind(keys.name_of("kind"), mixers,
+/// "queries", &MixerTraits::queries), where the Specs are as they start.
+template <class Interface, class Spec, class Traits, class Has>
+KeyCondition has_kind(std::string key, Registry<Interface, Spec, Traits>& (*registry)(),
+                      std::string trait, const Has& has) {
+  const auto kinds = [registry, has] {
+    std::vector<std::string> names = registry().names();
+    std::erase_if(names, [&](const std::string& name) {
+      return !std::invoke(has, registry().traits(name, Spec()));
+    });
+    return names;
+  };
+  return {.form = KeyCondition::Form::one_of,
+          .key = std::move(key),
+          .trait = std::move(trait),
+          .kinds = kinds,
+          .only_named = true};
 }
 
 }  // namespace bochner

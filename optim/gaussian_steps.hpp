@@ -10,16 +10,13 @@ struct NaturalSpec {
   double lr_factor = 10, damping = 0, trust = 0.1;
 };
 inline void describe(Keys& keys, NaturalSpec& spec) {
-  keys(
-      "lr_factor", spec.lr_factor, above(0),
-      "natural: size of the steps of Gaussians in units of optim.lr; at 1 together, and with exact "
-      "gradients, a linear model is solved in one step");
+  keys("lr_factor", spec.lr_factor, above(0),
+       "step size of Gaussians in units of optim.lr; if their product is 1, exact gradients solve "
+       "a linear model in one step");
   keys("damping", spec.damping, at_least(0),
-       "natural: added to the precision of each number when its mean is moved; above 0, steps "
-       "depend on the units of the numbers");
+       "added to the precision of each number when its mean moves; above 0, steps depend on units");
   keys("trust", spec.trust, above(0),
-       "natural: largest divergence in nats of a Gaussian after a step from what it was; longer "
-       "steps are halved until they keep to it");
+       "largest KL divergence of a step of a Gaussian, in nats; longer steps are halved");
 }
 
 /// Natural gradient steps of Gaussians q = N(m, S) in closed form. In the coordinates (S^-1 m,

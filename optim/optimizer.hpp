@@ -35,48 +35,51 @@ struct OptimizerSpec {
   std::uint64_t seed = 1;  ///< of langevin's noise
   NaturalSpec natural = {};
 };
+/// The learned densities that optimizers find by their names, see is_density().
+inline KeyCondition learns_densities() {
+  return applies("model.mixer.density.kind") || applies("model.mixer.time_kernel.density.kind") ||
+         applies("model.mixer.filter.density.kind") || when("model.mixer.normalize", {"l2"}) ||
+         when("model.mixer.kind", {});  // what a program adds may have its own
+}
 inline void describe(Keys& keys, OptimizerSpec& spec) {
   keys("kind", spec.kind, one_of({"adamw", "adam", "sgd", "langevin", "natural"}),
-       "optimizer; langevin is sgd with noise, which visits weights as often as the posterior has "
-       "them (set clip = 0, and weight_decay = 0 for a flat prior); natural is adamw with natural "
-       "gradients "
-       "in closed form for the posteriors of densities, or for densities that are Gaussians");
-  keys("lr", spec.lr, at_least(0), "largest learning rate of the schedule");
-  std::vector<double> betas = {spec.beta1, spec.beta2};
-  keys("betas", betas, below(0, 1),
-       "decay of the running mean and square of the gradient (adam, adamw, natural)");
-  spec.beta1 = betas.at(0), spec.beta2 = betas.at(1);
-  keys("epsilon", spec.epsilon, above(0),
-       "added to the root of the running square (adam, adamw, natural)");
+       "optimizer; langevin: sgd with noise, which samples weights from the posterior (set clip = "
+       "0, and weight_decay = 0 for a flat prior); natural: adamw, with closed-form natural "
+       "gradients for Gaussian densities and posteriors of densities");
+  keys("lr", spec.lr, at_least(0), "peak learning rate of the schedule");
+  keys.when("kind", {"adam", "adamw", "natural"}, [&] {
+    std::vector<double> betas = {spec.beta1, spec.beta2};
+    keys("betas", betas, below(0, 1), "decay of the running mean and square of the gradient");
+    spec.beta1 = betas.at(0), spec.beta2 = betas.at(1);
+    keys("epsilon", spec.epsilon, above(0), "added to the root of the running square");
+  });
   keys("weight_decay", spec.weight_decay, at_least(0),
-       "decay of the weights; norms, biases, spectral parameters and the sharpness of normalised "
-       "queries are not decayed");
-  keys(
-      "density_lr_factor", spec.density_lr_factor, at_least(0),
-      "times the learning rate for what is learned of the spectra of feature maps, kernels in time "
-      "and filters, and for the sharpness of normalised queries; 0 freezes all of it");
-  keys("density_natural", spec.density_natural,
-       "natural gradients for the mean and log_scale of spectral densities: steps in units of the "
-       "density itself, by a Gaussian's Fisher matrix; adam then has one running square for each "
-       "head");
-  keys("momentum", spec.momentum, below(0, 1), "momentum (sgd)");
-  keys("nesterov", spec.nesterov, "Nesterov's momentum (sgd)");
-  keys(
+       "weight decay; norms, biases, spectral parameters and sharpness are not decayed");
+  keys.when(learns_densities())("density_lr_factor", spec.density_lr_factor, at_least(0),
+                                "factor of the learning rate for spectra of feature maps, time "
+                                "kernels and filters, and for sharpness; 0 freezes them");
+  keys.when(applies("model.blocks"))(
+      "density_natural", spec.density_natural,
+      "natural gradients (a Gaussian's Fisher matrix) for the mean and log_scale of spectral "
+      "densities; adam then has one running square for each head");
+  keys.when("kind", {"sgd"}, [&] {
+    keys("momentum", spec.momentum, below(0, 1), "momentum");
+    keys("nesterov", spec.nesterov, "Nesterov's momentum");
+  });
+  keys.when("kind", {"langevin", "natural"})(
       "temperature", spec.temperature, at_least(0),
-      "of the noise, in units of the loss; 0 for 1 over the terms of the loss of all training "
-      "data, at which weights are those of the posterior (langevin), and their posteriors those of "
-      "all data (natural)");
+      "temperature of the posterior, in units of the loss; 0 for 1 over the loss terms of all "
+      "training data, the posterior itself");
   keys("clip", spec.clip, at_least(0),
-       "largest global norm of the gradient, 0 for no limit; natural steps of Gaussians do not "
-       "heed it, nor clip_value: natural.trust limits them");
+       "largest global norm of the gradient, 0 for no limit; natural steps of Gaussians are "
+       "limited by natural.trust instead");
   keys("clip_value", spec.clip_value, at_least(0),
        "largest absolute entry of the gradient, 0 for no limit");
   keys("groups", spec.groups,
-       "settings of the parameters whose name matches a pattern: { match, lr_factor, weight_decay "
-       "}");
+       "settings of parameters whose names match a pattern: { match, lr_factor, weight_decay }");
   keys("ema", spec.ema, below(0, 1), "decay of the running mean of the weights, 0 for none");
   keys.section("schedule", spec.schedule);
-  keys.section("natural", spec.natural);
+  keys.when("kind", {"natural"}).section("natural", spec.natural);
 }
 
 /// Returns whether a parameter belongs to spectra of feature maps, time kernels or filters, or is

@@ -26,13 +26,14 @@ struct Schedule {
 };
 inline void describe(Keys& keys, Schedule& schedule) {
   std::string kind = schedule_kinds()[std::size_t(schedule.kind)];
-  keys("kind", kind, one_of(schedule_kinds),
-       "learning rate as a function of the step, after the warm-up");
+  keys("kind", kind, one_of(schedule_kinds), "learning rate over steps, after the warm-up");
   schedule.kind = schedule_kind(kind);
   keys("warmup", schedule.warmup, at_least(0), "steps of linear warm-up");
-  keys("floor", schedule.floor, at_least(0), "learning rate at the end");
-  keys("decay", schedule.decay, at_least(0),
-       "steps of decay at the end (wsd); with 0 it stays at the peak");
+  keys.when("kind", {"wsd"})("decay", schedule.decay, at_least(0),
+                             "steps of decay at the end; 0 stays at the peak");
+  const KeyCondition decays = keys.is("kind", {"cosine", "linear", "inverse_sqrt"});
+  keys.when(decays || (keys.is("kind", {"wsd"}) && keys.is_not("decay", {"0"})))(
+      "floor", schedule.floor, at_least(0), "final learning rate");
 }
 
 /// Returns the learning rate of `step`, counted from 0; the floor is reached at total_steps and

@@ -14,20 +14,16 @@ struct EventColumns {
   std::vector<std::string> places = {};  ///< coordinates; none for events without a place
 };
 inline void describe(Keys& keys, EventColumns& columns) {
-  keys("type_column", columns.type,
-       "event_files: the column of types, texts or whole numbers from 0, by name or by number from "
-       "1");
-  keys(
-      "sequence_column", columns.sequence,
-      "event_files: the column of numbers or texts that tell sequences apart; by default a file is "
-      "one sequence");
-  keys("label_column", columns.label,
-       "event_files for a classifier, texts: the column of labels, texts or whole numbers from 0, "
-       "equal in "
-       "all rows "
-       "of a sequence; the input of predict may lack it, but not in front of a column that is "
-       "chosen "
-       "by number, unless both tables name their columns");
+  keys.when(when("data.kind", {"event_files"}), [&] {
+    keys("type_column", columns.type,
+         "column of types, texts or whole numbers from 0, by name or by number from 1");
+    keys("sequence_column", columns.sequence,
+         "column of numbers or texts that separate sequences; by default a file is one sequence");
+  });
+  keys.when(when("model.kind", {"classifier", "contrastive"}))(
+      "label_column", columns.label,
+      "column of labels, texts or whole numbers from 0, the same in all rows of a sequence; the "
+      "input of predict may lack it if columns after it are chosen by name");
 }
 
 struct TableShape {

@@ -87,15 +87,13 @@ struct HawkesSpec {
 };
 std::vector<std::string> hawkes_kernels();
 inline void describe(Keys& keys, HawkesSpec& spec) {
-  keys("types", spec.types, between(1, 1 << 16), "hawkes: types of events (K)");
+  keys("types", spec.types, between(1, 1 << 16), "types of events (K)");
   keys("excitation", spec.kernel, one_of(hawkes_kernels),
-       "hawkes: an event makes others more likely at once, less and less (exponential), or after a "
-       "while (delayed)");
-  keys("branching", spec.branching, below(0, 1),
-       "hawkes: events that an event causes on the average");
+       "an event makes others more likely at once, then less and less (exponential), or after a "
+       "delay (delayed)");
+  keys("branching", spec.branching, below(0, 1), "mean number of events that an event causes");
   keys("lag", spec.lag, above(0),
-       "hawkes: mean delay of what an event of the first type causes, in mean gaps; that of the "
-       "n-th is n times as long");
+       "mean delay of what the first type causes, in mean gaps; n times that for the n-th type");
 }
 HawkesProcess hawkes_process(const HawkesSpec& spec);
 

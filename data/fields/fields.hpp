@@ -19,28 +19,30 @@ struct FieldSpec {
   std::vector<std::size_t> sides() const;
 };
 inline void describe(Keys& keys, FieldSpec& spec) {
-  keys("frames", spec.frames, between(1, 1 << 16), "fields: frames that are seen (T)");
+  keys("frames", spec.frames, between(1, 1 << 16), "frames that the model sees (T)");
   keys("dimensions", spec.dimensions, between(1, 3),
-       "fields: dimensions of the space: width, or height and width, or planes, height and width");
+       "dimensions: width, or height and width, or planes, height and width");
   const auto side = [&](const char* name, std::size_t& pixels, const char* words) {
     std::size_t wanted = 0;  // 0: keep the Spec's, or the films'
     keys(name, wanted, between(0, 1 << 12), words);
     if (wanted > 0) pixels = wanted;
   };
-  side("planes", spec.planes,
-       "fields of three dimensions: planes (D), at least 3; 0 for 12, or that of the files");
-  side("height", spec.height,
-       "fields: pixels of a column (H), at least 3; 0 for 12, or that of the files");
-  side("width", spec.width,
-       "fields: pixels of a row (W), at least 3; 0 for 12, or that of the files");
-  keys("components", spec.components, between(1, 1 << 12),
-       "fields: Fourier modes, or travelling Gaussians and waves");
-  keys("speed", spec.speed, at_least(0),
-       "fields: largest velocity along each axis, in pixels a frame");
-  keys("diffusivity", spec.diffusivity, at_least(0),
-       "advection_diffusion: largest diffusivity, in pixels^2 a frame");
-  keys("noise", spec.noise, at_least(0),
-       "fields: deviation of the noise on the frames that are seen");
+  keys.when("dimensions", {"3"}, [&] {
+    side("planes", spec.planes, "planes (D), at least 3; 0 for 12, or as the files");
+  });
+  keys.when("dimensions", {"2", "3"}, [&] {
+    side("height", spec.height, "pixels of a column (H), at least 3; 0 for 12, or as the files");
+  });
+  side("width", spec.width, "pixels of a row (W), at least 3; 0 for 12, or as the files");
+  keys.when(unless("data.kind", {"field_files"}), [&] {
+    keys("components", spec.components, between(1, 1 << 12),
+         "Fourier modes, or travelling Gaussians and waves");
+    keys("speed", spec.speed, at_least(0), "largest velocity along each axis, in pixels a frame");
+  });
+  keys.when("kind", {"advection_diffusion"})("diffusivity", spec.diffusivity, at_least(0),
+                                             "largest diffusivity, in pixels^2 a frame");
+  keys.when(unless("data.kind", {"field_files"}))(
+      "noise", spec.noise, at_least(0), "deviation of the noise on the frames that are seen");
 }
 /// Returns the values of FieldSpec::kind: "moving_pattern", "advection_diffusion".
 std::vector<std::string> field_kinds();

@@ -13,9 +13,11 @@ struct SensorColumns {
   std::vector<std::string> values = {};  ///< empty: all others
 };
 inline void describe(Keys& keys, SensorColumns& columns) {
-  keys("place_columns", columns.places,
-       "sensors, event_files: the columns of the coordinates of a place, one to three, by name or "
-       "by number from 1; of events none for none");
+  const KeyCondition events = when("data.kind", {"event_files"}) && when("model.kind", {"events"});
+  keys.when(when("data.kind", {"sensors"}) || events)(
+      "place_columns", columns.places,
+      "one to three columns of coordinates, by name or by number from 1; none for events without "
+      "places");
 }
 
 /// Readings sorted by time, those of equal times as in the table.

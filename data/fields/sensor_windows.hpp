@@ -18,9 +18,9 @@ struct SensorSpec {
 std::vector<std::string> sensor_questions();
 inline void describe(Keys& keys, SensorSpec& spec) {
   keys("ask", spec.ask, one_of(sensor_questions),
-       "sensors: whose values are hidden and asked for: any readings of a window, the last in time "
-       "(a forecast), or all of some places (where no sensor is)");
-  keys("asked", spec.asked, below(0.001, 1), "sensors: fraction of the readings of a window");
+       "readings of a window to hide and ask for: any, the last in time (a forecast), or all of "
+       "some places (where no sensor is)");
+  keys("asked", spec.asked, below(0.001, 1), "fraction of the readings of a window that are asked");
 }
 
 /// Windows of T readings; values (B, T, V) keep the unit of the data.

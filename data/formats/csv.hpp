@@ -51,24 +51,32 @@ struct CsvOptions {
 std::vector<std::string> missing_policies();
 /// Keys for series and events.
 inline void describe(Keys& keys, CsvOptions& options) {
-  keys("delimiter", options.delimiter, one_of({"auto", ",", ";", "tab", "|", "space"}),
-       "tables: what stands between fields; auto: found out from the first rows");
-  keys("decimal", options.decimal, one_of({"auto", ".", ","}),
-       "tables: what stands before the decimals of a number");
-  keys("quote", options.quote, one_of({"auto", "double", "single", "none"}),
-       "tables: what stands around fields that hold delimiters");
-  keys("columns", options.columns,
-       "series: columns of the file that are forecast; sensors: those of values; none for all");
-  keys("time_column", options.time,
-       "series, event_files, sensors, table: the column of time stamps; by default the first that "
-       "holds dates, if data.columns names none; of events and sensors, \"time\"");
-  keys("time_format", options.time_format,
-       "series, event_files, sensors, table: how time stamps are written, such as %d.%m.%Y %H:%M, "
-       "%s for seconds since 1970 or %Q for milliseconds; by default ISO 8601, or the usual format "
-       "that fits");
-  keys("missing", options.missing, one_of({"refuse", "forward"}),
-       "series: what becomes of missing values: an error, or the value of the row before "
-       "(forward)");
+  const auto of = [&](std::vector<std::string> kinds, const auto& describe_some) {
+    keys.when(when("data.kind", std::move(kinds)), describe_some);
+  };
+  of({"series", "event_files", "sensors", "table", "texts"}, [&] {
+    keys("delimiter", options.delimiter, one_of({"auto", ",", ";", "tab", "|", "space"}),
+         "separator of fields; auto looks at the first rows");
+    keys("decimal", options.decimal, one_of({"auto", ".", ","}), "decimal mark");
+    keys("quote", options.quote, one_of({"auto", "double", "single", "none"}),
+         "quotes around fields that hold delimiters");
+  });
+  of({"series", "sensors"}, [&] {
+    keys("columns", options.columns,
+         "columns that are forecast, or values of sensors; none for all");
+  });
+  of({"series", "event_files", "sensors", "table"}, [&] {
+    keys("time_column", options.time,
+         "column of time stamps; by default the first with dates, if data.columns is not set, and "
+         "\"time\" of events and sensors");
+    keys("time_format", options.time_format,
+         "format of time stamps, such as %d.%m.%Y %H:%M, %s for seconds since 1970 or %Q for "
+         "milliseconds; by default ISO 8601, or a usual format that fits");
+  });
+  of({"series"}, [&] {
+    keys("missing", options.missing, one_of({"refuse", "forward"}),
+         "missing values are an error, or take the value of the row before (forward)");
+  });
 }
 
 /// Parses a table into (rows, columns), times in seconds since 1970 UTC. Skips blank lines if rows

@@ -13,26 +13,35 @@ struct ViewsSpec {
   double drop = 0.1, gaps = 0.3;
 };
 inline void describe(Keys& keys, ViewsSpec& spec) {
-  keys("shift", spec.shift, between(0, 1),
-       "views of images: largest shift along each axis, in its side");
-  keys("rotate", spec.rotate, between(0, 180), "views of images: largest angle, in degrees");
-  keys("scale", spec.scale, below(0, 1),
-       "views of images: each side is changed by at most this part; of series: deviation of the "
-       "logarithm of a factor of each variate");
-  keys("shear", spec.shear, between(0, 1), "views of images: largest shear, columns for each row");
-  keys("erase", spec.erase, between(0, 1),
-       "views of images: longest side of a rectangle that is set to the mean, in the image's");
-  keys("noise", spec.noise, between(0, 10),
-       "views of images and series: deviation of the noise that is added to each value, in the "
-       "whole range of brightness, and in the deviation of the training rows");
-  keys("crop", spec.crop, below(0, 1),
-       "views of series and events: largest part of a window, or of the events, that is cut off "
-       "at its ends; what is left of a window is stretched to its length");
-  keys("warp", spec.warp, below(0, 1),
-       "views of series: how much the pace of time changes in a window: by this part at most");
-  keys("drop", spec.drop, below(0, 1), "views of events: probability that an event is left out");
-  keys("gaps", spec.gaps, between(0, 10),
-       "views of events: deviation of the logarithm of a factor of each gap");
+  const auto of = [&](std::vector<std::string> kinds, const auto& describe_some) {
+    keys.when(when("data.kind", std::move(kinds)), describe_some);
+  };
+  of({"images", "shapes"}, [&] {
+    keys("shift", spec.shift, between(0, 1), "largest shift along each axis, in units of the side");
+    keys("rotate", spec.rotate, between(0, 180), "largest angle, in degrees");
+    keys("shear", spec.shear, between(0, 1), "largest shear, in columns per row");
+    keys("erase", spec.erase, between(0, 1),
+         "longest side of a rectangle set to the mean, in units of the side");
+  });
+  of({"images", "shapes", "series"}, [&] {
+    keys("scale", spec.scale, below(0, 1),
+         "largest relative change of each side of an image; for a series, deviation of the log "
+         "factor of each variate");
+    keys("noise", spec.noise, between(0, 10),
+         "deviation of added noise, relative to the range of brightness or to the deviation of the "
+         "training rows");
+  });
+  of({"series", "event_files"}, [&] {
+    keys("crop", spec.crop, below(0, 1),
+         "largest part of a window or of the events cut off at the ends; the rest of a window is "
+         "stretched to its length");
+  });
+  of({"series"},
+     [&] { keys("warp", spec.warp, below(0, 1), "largest relative change of the pace of time"); });
+  of({"event_files"}, [&] {
+    keys("drop", spec.drop, below(0, 1), "probability that an event is dropped");
+    keys("gaps", spec.gaps, between(0, 10), "deviation of the log factor of each gap");
+  });
 }
 
 struct AugmentationKeys {

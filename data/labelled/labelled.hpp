@@ -43,11 +43,12 @@ struct LengthBuckets {
   std::size_t window = 0;  ///< batches whose sequences are sorted together; 0: no buckets
 };
 inline void describe(Keys& keys, LengthBuckets& spec) {
-  keys(
+  const KeyCondition events =
+      when("data.kind", {"event_files"}) && when("model.kind", {"classifier"});
+  keys.when(when("data.kind", {"listops"}) || events)(
       "buckets", spec.window, between(0, 1 << 16),
-      "classifier: training sequences of like length share a batch, so that less of it is padding: "
-      "windows of so many batches are sorted by length, and their batches shuffled; 0 for batches "
-      "of any lengths");
+      "batches that are sorted by length together, so that similar lengths share a batch and less "
+      "of it is padding; 0 for no sorting");
 }
 
 class LabelledSequences : public Dataset {

@@ -36,7 +36,7 @@ struct ShapesSpec {
   bool class_token = false;
 };
 inline void describe(Keys& keys, ShapesSpec& spec) {
-  keys("side", spec.side, between(ShapesSpec::smallest_side, 1024), "shapes: pixels of a side");
+  keys("side", spec.side, between(ShapesSpec::smallest_side, 1024), "pixels of a side");
 }
 
 /// Generated grey images for tests and examples: one of four shapes (outline of a square, disc,

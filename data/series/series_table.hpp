@@ -21,17 +21,17 @@ struct SeriesColumns {
   std::vector<std::string> others() const;
 };
 inline void describe(Keys& keys, SeriesColumns& columns) {
-  keys("series", columns.series,
-       "series: the column, or columns, whose numbers or texts tell several series of a file "
-       "apart; each has a unit and splits of its own");
-  keys("known", columns.known,
-       "series: columns that are known of the rows to come, such as prices and holidays: "
-       "covariates, which predict is to be given for them");
-  keys("static", columns.fixed,
-       "series: columns that are the same in all rows of a series: covariates");
-  keys("calendar", columns.calendar, one_of(calendar_cycles),
-       "series: what of the time stamps are covariates: minute of the hour, hour of the day, "
-       "weekday, day of the month, month of the year, each as a sine and a cosine");
+  keys.when(when("model.kind", {"forecaster", "contrastive"}))(
+      "series", columns.series,
+      "columns whose numbers or texts separate several series of a file, each with its own unit "
+      "and splits");
+  keys.when(when("model.kind", {"forecaster"}), [&] {
+    keys("known", columns.known,
+         "covariates known for the rows to come, such as prices and holidays; predict needs them");
+    keys("static", columns.fixed, "covariates that are the same in all rows of a series");
+    keys("calendar", columns.calendar, one_of(calendar_cycles),
+         "covariates of the time stamps, each as a sine and a cosine");
+  });
 }
 
 /// Id of a series and its rows, in the order of the table.

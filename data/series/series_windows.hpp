@@ -21,22 +21,21 @@ struct SeriesSpec {
 };
 inline void describe(Keys& keys, SeriesSpec& spec) {
   keys("splits", spec.splits, at_least(0),
-       "series: training, validation and test, one after the other: fractions of the rows, or rows "
-       "where a number is above 1");
-  keys("lookback", spec.lookback, between(1, 1 << 20),
-       "series: rows that a forecaster or a vae sees (L)");
-  keys("horizon", spec.horizon, between(1, 1 << 20), "series: rows that it forecasts (H)");
-  keys("stride", spec.stride, between(1, 1 << 20), "series: rows from one window to the next");
-  keys("stamps", spec.stamps,
-       "series: the model sees the time stamps of rows, so that time kernels and encodings of time "
-       "count real time, in median gaps; else they count rows (model.backbone = \"rows\")");
+       "training, validation and test, in this order: fractions of the rows, or rows if a number "
+       "is above 1");
+  keys("lookback", spec.lookback, between(1, 1 << 20), "rows that the model sees (L)");
+  keys.when(when("model.kind", {"forecaster"}))("horizon", spec.horizon, between(1, 1 << 20),
+                                                "rows that are forecast (H)");
+  keys("stride", spec.stride, between(1, 1 << 20), "rows from one window to the next");
+  keys.when(when("model.backbone", {"rows"}))(
+      "stamps", spec.stamps,
+      "time kernels and encodings use the time stamps, in median gaps, not the numbers of rows");
   keys("drop", spec.drop, below(0, 1),
-       "series: fraction of the rows that is removed at random, by train.seed, to try irregular "
-       "stamps; data.splits count the rows before that");
+       "fraction of the rows removed at random, by train.seed, to try irregular stamps; "
+       "data.splits count all rows");
   keys("pause", spec.pause, between(0, 1 << 20),
-       "series: steps from one row to the next in a window at most, where rows have dates at a "
-       "regular step (hours, business days, months): no window goes across a longer gap; 0 for "
-       "any. data.stamps and data.drop go across all");
+       "longest gap inside a window, in steps, of rows with dates at a regular step (hours, "
+       "business days, months); 0 for any. data.stamps and data.drop ignore it");
 }
 
 /// Windows in the unit of the data: pasts and their futures, the times (stamps, or 0, 1, 2, ...)

@@ -19,14 +19,14 @@ struct TableSpec {
 };
 inline void describe(Keys& keys, TableSpec& spec) {
   keys("inputs", spec.columns.inputs,
-       "table: the columns of inputs, by name or by number from 1; none for all but the target");
+       "input columns, by name or by number from 1; none for all but the target");
   keys("target", spec.columns.target,
-       "table: the column to be predicted; by default the last. Rows without it are passed over");
+       "column to predict, by default the last; rows without it are skipped");
   keys("held_out", spec.held_out, one_of({"random", "last"}),
-       "table: which rows validate, data.validation of them: any, or the last of the table");
+       "which rows validate, data.validation of them");
   keys("rows", spec.rows,
-       "table: rows of an example, drawn anew in each epoch, 0 for all: a step of all rows costs "
-       "the cube of their number (exact), of parts of them only theirs");
+       "rows of an example, drawn anew each epoch, 0 for all; an exact step costs the cube of "
+       "their number");
 }
 
 /// Observations with inputs by column, so that lags between rows are fast.

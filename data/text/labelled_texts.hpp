@@ -12,8 +12,7 @@ struct TextsSpec {
   std::string text_column = "text";
 };
 inline void describe(Keys& keys, TextsSpec& spec) {
-  keys("text_column", spec.text_column,
-       "texts: the column of the texts of a table, by name or by number from 1");
+  keys("text_column", spec.text_column, "column of the texts of a table, by name or number from 1");
 }
 
 struct LabelledRows {

@@ -17,10 +17,9 @@ struct ListOpsSpec {
   bool class_token = false;  ///< prepend a class token
 };
 inline void describe(Keys& keys, ListOpsSpec& spec) {
-  keys("shortest", spec.shortest, between(4, 1 << 24),
-       "listops: tokens of the shortest expression");
-  keys("depth", spec.depth, between(2, 100), "listops: most levels of an expression");
-  keys("arguments", spec.arguments, between(2, 1000), "listops: most arguments of an operation");
+  keys("shortest", spec.shortest, between(4, 1 << 24), "tokens of the shortest expression");
+  keys("depth", spec.depth, between(2, 100), "most levels of an expression");
+  keys("arguments", spec.arguments, between(2, 1000), "most arguments of an operation");
 }
 
 /// Tokens: digits are 0 to 9; an operation is its token, its arguments and `end`.

@@ -34,24 +34,24 @@ struct TokenTaskSpec {
   TokenTaskSpec of(Split split) const;
 };
 inline void describe(Keys& keys, TokenTaskSpec& spec) {
-  keys("vocabulary", spec.vocabulary, between(2, 1 << 20),
-       "generated sequences: number of different tokens");
+  keys("vocabulary", spec.vocabulary, between(2, 1 << 20), "number of different tokens");
   keys("items", spec.items, between(1, 1 << 20),
-       "symbols of selective_copy, pairs of multi_query_recall");
+       "symbols to copy (selective_copy), pairs (multi_query_recall)");
   std::string targets = spec.only_answers ? "answers" : "all";
   keys("targets", targets, one_of({"answers", "all"}),
-       "generated sequences: train on the answers, or on every next token (all)");
+       "train on the answers, or on every next token");
   spec.only_answers = targets == "answers";
   keys("validation_length", spec.validation_length, between(0, 1 << 26),
-       "generated sequences: tokens of the sequences to validate on, 0 for data.length", resumable);
-  keys("gap_power", spec.gap_power, above(0),
-       "multi_query_recall: the probability that a key is asked for in slot i behind the pairs is "
-       "as i^(gap_power - 1): 1 for all alike, 0.01 as published, early ones first");
-  std::string filler = spec.filled_with_all ? "all" : "values";
-  keys("filler", filler, one_of({"values", "all"}),
-       "multi_query_recall: what stands between the questions, values or, as published, any "
-       "tokens");
-  spec.filled_with_all = filler == "all";
+       "tokens of validation sequences, 0 for data.length", resumable);
+  keys.when("kind", {"multi_query_recall"}, [&] {
+    keys("gap_power", spec.gap_power, above(0),
+         "a key is asked for in slot i after the pairs with probability proportional to "
+         "i^(gap_power - 1): 1 for uniform, 0.01 as published, early slots first");
+    std::string filler = spec.filled_with_all ? "all" : "values";
+    keys("filler", filler, one_of({"values", "all"}),
+         "tokens between the questions: values or, as published, all tokens");
+    spec.filled_with_all = filler == "all";
+  });
 }
 
 std::vector<std::string> token_task_kinds();

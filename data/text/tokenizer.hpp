@@ -17,16 +17,15 @@ struct TokenizerSpec {
   std::string model, cache;
 };
 inline void describe(Keys& keys, TokenizerSpec& spec) {
-  keys("kind", spec.kind, one_of({"bytes", "sentencepiece"}),
-       "bytes, texts: what tokens are, bytes or the pieces of words of a model");
-  keys("model", spec.model,
-       "sentencepiece: file of the model, which bochner data tokenizer makes; a run has its own "
-       "copy",
-       resumable_path);
-  keys("cache", spec.cache,
-       "sentencepiece: folder for the tokens of texts above 16 MiB, which are made once; without "
-       "one bochner in ~/.cache",
-       resumable_path);
+  keys("kind", spec.kind, one_of({"bytes", "sentencepiece"}), "tokens: bytes, or pieces of words");
+  keys.when("kind", {"sentencepiece"}, [&] {
+    keys("model", spec.model,
+         "file of the model, made by bochner data tokenizer; a run has its own copy",
+         resumable_path);
+    keys("cache", spec.cache,
+         "folder for the tokens of texts above 16 MiB, by default bochner in ~/.cache",
+         resumable_path);
+  });
 }
 
 class Tokenizer {

@@ -41,9 +41,9 @@ struct InstanceNormSpec {
 };
 inline void describe(Keys& keys, InstanceNormSpec& spec) {
   keys("kind", spec.kind, one_of({"revin", "mean", "last", "none"}),
-       "forecaster: the unit of each window of each variate: its mean and deviation (revin), its "
-       "mean, its last value, none");
-  keys("affine", spec.affine, "forecaster: a learned gain and bias of each variate behind it");
+       "what each window of a variate is normalized by: its mean and deviation (revin), its mean, "
+       "its last value, nothing");
+  keys("affine", spec.affine, "then a learned gain and bias of each variate");
 }
 /// Reversible instance normalization: standardizes each window of each variate, and undoes it. Kim
 /// et al., "Reversible instance normalization", 2022; "last" as in NLinear (Zeng et al., 2023).

@@ -47,7 +47,7 @@ Registry<Filter, FilterSpec>& filters() {
   static Registry<Filter, FilterSpec> registry = [] {
     Registry<Filter, FilterSpec> all("filter", {});
     for (const auto add : {add_implicit, add_explicit, add_dyadic, add_waves}) add(all);
-    return all;
+    return std::move(all).built_in();
   }();
   return registry;
 }

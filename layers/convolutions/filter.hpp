@@ -40,52 +40,61 @@ struct FilterSpec {
   /// Returns the length of filters whose time grid is part of the model.
   std::size_t lags() const { return length > 0 ? length : training > 0 ? training : 1024; }
 };
-inline void describe(Keys& keys, FilterSpec& spec) {
-  keys("kind", spec.kind, one_of(filters, {"auto"}),
-       "kernel of long convolutions: implicit (sines over positions, in a window), explicit "
-       "(numbers one by one), dyadic (numbers on pieces that double in length), exponential (a sum "
-       "of damped waves: a diagonal state space), "
-       "spectral (the Fourier transform of a learned density, with decay); auto: as published of "
-       "the mixer, implicit of hyena, explicit of long_conv, exponential of h3");
-  keys("length", spec.length, between(0, 1 << 24),
-       "lags of the kernel, which is zero beyond; 0: as many as training sequences have tokens, of "
-       "exponential and spectral all");
+/// A filter is of this kind, which is the published one ("auto") of the mixer.
+inline KeyCondition is_filter(const Keys& keys, const char* kind, const char* mixer) {
+  return keys.is("kind", {kind}) ||
+         (keys.is("kind", {"auto"}) && when("model.mixer.kind", {mixer}));
+}
+/// The keys of functions of the position in a window.
+inline void describe_implicit(Keys& keys, FilterSpec& spec) {
   keys("features", spec.features, between(1, 1025),
-       "features of a position (implicit), an odd number: time, cosines and sines");
-  keys("hidden", spec.hidden, between(1, 4096), "hidden width (implicit)");
-  keys("layers", spec.layers, between(0, 64), "hidden layers behind the first (implicit)");
-  keys("frequency", spec.frequency, above(0),
-       "start of the learned factor in the sines (implicit)");
-  keys("learn_positions", spec.learn_positions, "learn the features of positions too (implicit)");
+       "features of a position, an odd number: time, cosines and sines");
+  keys("hidden", spec.hidden, between(1, 4096), "hidden width");
+  keys("layers", spec.layers, between(0, 64), "hidden layers after the first");
+  keys("frequency", spec.frequency, above(0), "initial learned factor in the sines");
+  keys("learn_positions", spec.learn_positions, "learn the features of positions too");
   keys("slow", spec.slow, above(0),
-       "time in which the window of the slowest channel falls to 1/100, in units of the length "
-       "(implicit)");
-  keys("fast", spec.fast, above(0), "that of the fastest channel (implicit)");
-  keys("shift", spec.shift, at_least(0), "constant that the window falls to (implicit)");
-  keys("deviation", spec.deviation, above(0), "deviation of the numbers at the start (explicit)");
+       "time in which the window of the slowest channel falls to 1/100, in units of the length");
+  keys("fast", spec.fast, above(0), "that time of the fastest channel");
+  keys("shift", spec.shift, at_least(0), "constant to which the window falls");
+}
+/// The keys of kernels whose numbers are parameters.
+inline void describe_explicit(Keys& keys, FilterSpec& spec) {
+  keys("deviation", spec.deviation, above(0), "initial deviation of the numbers");
   keys("squash", spec.squash, at_least(0),
-       "what each number is moved towards zero, and stays there (explicit)");
+       "soft threshold: each number moves this far towards zero and stops there");
   keys("smooth", spec.smooth, between(0, 4096),
-       "lags on either side that a number is the mean of, 0 for none (explicit)");
-  keys("piece", spec.piece, between(1, 4096),
-       "numbers of a piece of the kernel, linear between them; pieces are so many lags, as many, "
-       "twice, four times .. as many (dyadic, sgconv: 1 for constant pieces, by prefix sums)");
-  keys("dropout", spec.dropout, below(0, 1),
-       "probability that a number is dropped in training (explicit)");
-  keys(
-      "start", spec.start, one_of({"random", "decay"}),
-      "random: equally large numbers; decay: falling by an exponential of each channel (explicit)");
-  keys("states", spec.states, between(1, 65536),
-       "damped waves of each channel (exponential), frequencies drawn from the density (spectral)");
-  keys(
-      "eigenvalues", spec.eigenvalues, one_of({"legs", "lin", "inv"}),
-      "what the waves of each channel start with: eigenvalues of HiPPO-LegS, -1/2 + i pi n, or its "
-      "inverse law (exponential)");
-  keys("shortest", spec.shortest, above(0),
-       "smallest time constant at the start, in tokens (exponential, spectral)");
-  keys("longest", spec.longest, above(0),
-       "largest time constant at the start, in tokens (exponential, spectral)");
-  keys.section("density", spec.density);
+       "lags on either side over which numbers are averaged, 0 for none");
+  keys("dropout", spec.dropout, below(0, 1), "probability that training drops a number");
+  keys("start", spec.start, one_of({"random", "decay"}),
+       "initial numbers: equally large (random), or falling exponentially in each channel (decay)");
+}
+inline void describe(Keys& keys, FilterSpec& spec) {
+  keys.when(unless("model.mixer.kind", {"sgconv"}))(
+      "kind", spec.kind, one_of(filters, {"auto"}),
+      "kernel of long convolutions: implicit (sines of positions in a window), explicit (free "
+      "numbers), dyadic (pieces that double in length), exponential (damped waves: a diagonal "
+      "state space), spectral (Fourier transform of a learned density, with decay); auto as "
+      "published: implicit for hyena, explicit for long_conv, exponential for h3");
+  keys("length", spec.length, between(0, 1 << 24),
+       "lags of the kernel, which is zero beyond; 0 for the training length, or for all lags "
+       "(exponential, spectral)");
+  keys.when(is_filter(keys, "implicit", "hyena"), [&] { describe_implicit(keys, spec); });
+  keys.when(is_filter(keys, "explicit", "long_conv"), [&] { describe_explicit(keys, spec); });
+  keys.when(keys.is("kind", {"dyadic"}) || when("model.mixer.kind", {"sgconv"}))(
+      "piece", spec.piece, between(1, 4096),
+      "numbers of a piece, linear in between; pieces last so many lags, as many, twice, four times "
+      ".. as many; sgconv with 1 has constant pieces, by prefix sums");
+  const KeyCondition waves = is_filter(keys, "exponential", "h3");
+  keys.when(waves || keys.is("kind", {"spectral"}), [&] {
+    keys("states", spec.states, between(1, 65536),
+         "damped waves of each channel, or frequencies drawn from the density");
+    keys("shortest", spec.shortest, above(0), "smallest initial time constant, in tokens");
+    keys("longest", spec.longest, above(0), "largest initial time constant, in tokens");
+  });
+  keys.when(waves)("eigenvalues", spec.eigenvalues, one_of({"legs", "lin", "inv"}),
+                   "initial waves: eigenvalues of HiPPO-LegS, -1/2 + i pi n, or its inverse law");
+  keys.when("kind", {"spectral"}).section("density", spec.density);
 }
 
 /// Lags 0 .. count - 1, as rows in ascending or descending order.

@@ -18,12 +18,12 @@ struct H3Section {
 void describe(Keys& keys, H3Spec& spec) {
   keys("shift", spec.shift, between(1, 4096), "tokens that the shift state space remembers");
   keys("shifted", spec.shifted, one_of({"key", "value"}),
-       "what it shifts: keys, as published, or values, as in the matrix form of Hyena's paper");
+       "what it shifts: keys, as published, or values, as in the matrix form of the Hyena paper");
   keys("channels", spec.channels, between(1, 256),
-       "channels of a head: its state spaces remember all products of a key's and a value's; must "
+       "channels of a head, whose state spaces remember all products of a key and a value; must "
        "divide model.width");
   keys("convolution", spec.convolution, between(0, 64),
-       "tokens of a learned causal convolution on queries, keys and values, 0 for none");
+       "taps of a learned causal convolution on queries, keys and values; 0 for none");
 }
 void describe(Keys& keys, H3Section& section) { keys.section("h3", section.h3); }
 
@@ -138,6 +138,9 @@ class H3Mixer : public ConvolutionMixer {
 
 }  // namespace
 
-void add_h3(Mixers& all) { all.add("h3", make<H3Mixer, H3Section>, {.features = false}); }
+void add_h3(Mixers& all) {
+  all.add("h3", make<H3Mixer, H3Section>, {.features = false});
+  all.share<FilterSection>("h3");
+}
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -13,12 +13,11 @@ struct HyenaSection {
   HyenaSpec hyena;
 };
 void describe(Keys& keys, HyenaSpec& spec) {
-  keys("order", spec.order, between(2, 16), "gates of a token (N); projections are one more");
+  keys("order", spec.order, between(2, 16), "gates of a token (N), with N + 1 projections");
   keys("convolution", spec.convolution, between(0, 64),
-       "tokens of a learned causal convolution on all projections, 0 for none");
+       "taps of a learned causal convolution on all projections; 0 for none");
   keys("form", spec.form, one_of({"paper", "code"}),
-       "paper: N times a filter, then a gate; code: as it was published, a gate first and N - 1 "
-       "filters between N gates");
+       "paper: N times a filter, then a gate; code: as published, N - 1 filters between N gates");
 }
 void describe(Keys& keys, HyenaSection& section) { keys.section("hyena", section.hyena); }
 
@@ -87,6 +86,7 @@ class HyenaMixer : public ConvolutionMixer {
 
 void add_hyena(Mixers& all) {
   all.add("hyena", make<HyenaMixer, HyenaSection>, {.features = false});
+  all.share<FilterSection>("hyena");
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

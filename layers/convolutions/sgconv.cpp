@@ -118,6 +118,9 @@ std::unique_ptr<Mixer> make_sgconv(const MixerSpec& spec) {
 
 }  // namespace
 
-void add_sgconv(Mixers& all) { all.add("sgconv", make_sgconv, {.features = false}); }
+void add_sgconv(Mixers& all) {
+  all.add("sgconv", make_sgconv, {.features = false});
+  all.share<FilterSection>("sgconv");
+}
 
 }  // namespace bochner::inline BOCHNER_PRECISION

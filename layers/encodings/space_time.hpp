@@ -22,28 +22,26 @@ struct SpaceTimeSpec {
 };
 inline void describe(Keys& keys, SpaceTimeSpec& spec) {
   keys("kind", spec.kind, one_of(space_time_names),
-       "how places and times enter: a projection of both Fourier encodings (fused), of one "
-       "of them, or a kernel by name; see space-time.md");
+       "how places and times enter: one projection of both Fourier encodings (fused), of one of "
+       "them, or a kernel by name; see space-time.md");
   keys("frequencies", spec.space.kind, one_of(fourier_kinds),
-       "frequencies that are learned, learned along the axes (axes), random and fixed, or fixed on "
-       "the axes in a geometric or linear series");
+       "frequencies: learned, learned along the axes (axes), random and fixed, or fixed on the "
+       "axes in a geometric or linear series");
   keys("start", spec.space.start, one_of(fourier_starts),
-       "where learned frequencies start: at Gaussian ones, or on the axes in a geometric or linear "
-       "series");
+       "initial learned frequencies: Gaussian, or on the axes in a geometric or linear series");
   spec.time.kind = spec.space.kind;
   spec.time.start = spec.space.start;
   keys("space", spec.space.frequencies, between(1, 1 << 16), "frequencies of space");
   keys("time", spec.time.frequencies, between(1, 1 << 16), "frequencies of time");
   keys("space_scale", spec.space.scale, above(0),
-       "deviation of the frequencies of space at the start, in turns across the grid; the highest "
-       "of a series");
-  keys("time_scale", spec.time.scale, above(0), "the same of time, in turns over the frames");
+       "initial deviation of the frequencies of space, in turns across the grid; of a series, the "
+       "highest");
+  keys("time_scale", spec.time.scale, above(0), "the same for time, in turns over the frames");
   space_time_encodings().describe_own(keys, spec.own);
 }
 
 inline void describe_every_block(Keys& keys, bool& every_block) {
-  keys("encoding.every_block", every_block,
-       "the encoding, of one W, is added in front of every block");
+  keys("encoding.every_block", every_block, "add the encoding, with one W, before every block");
 }
 
 class SpaceTimeEncoding : public Module {

@@ -227,7 +227,7 @@ Registry<TimeEncoding, TimeEncodingSpec>& time_encodings() {
     all.add("mercer", make<MercerTime>);
     all.add("mercer_summed", make<SummedMercerTime>);
     all.add("sinusoidal", make<SinusoidalTime>);
-    return all;
+    return std::move(all).built_in();
   }();
   return registry;
 }

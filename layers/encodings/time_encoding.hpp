@@ -30,37 +30,50 @@ struct TimeEncodingSpec {
   DensitySpec density = {.draws = "sobol", .log_scale = 0};
   OwnSpecs own = {};  ///< of encodings added to the registry
 };
+/// The keys of frequencies that are drawn from a density.
+inline void describe_drawn(Keys& keys, DensitySpec& density) {
+  keys("log_scale", density.log_scale, between(-20, 20),
+       "initial log standard deviation of the frequencies, in radians per median gap");
+  keys("redraw", density.redraw, at_least(0),
+       "training steps between new base draws, 0 for never; validation keeps the first draws");
+  keys.when("kind", {"mixture"})("components", density.components, between(1, 1024),
+                                 "Gaussians of the mixture");
+  keys.when("kind", {"student_t"})("degrees", density.degrees, degrees_of_freedom(),
+                                   "initial degrees of freedom");
+  keys.when("kind", {"flow"})("knots", density.knots, between(2, 1024),
+                              "bins of the monotone spline");
+}
+/// The keys of all encodings but "none".
+inline void describe_encoding(Keys& keys, TimeEncodingSpec& spec) {
+  keys("use", spec.use, one_of(time_uses),
+       "where it enters: with the event's embedding (concatenate, add), or in the queries and keys "
+       "of every block (attend, rotate)");
+  keys("m", spec.m, between(1, 1 << 16),
+       "frequencies, or base frequencies of mercer; half a head's channels for rotate");
+  keys.when("kind", {"mercer", "mercer_summed"})("degree", spec.degree, between(0, 1024),
+                                                 "harmonics of each base frequency");
+  keys.when("kind", {"mercer"})(
+      "paired", spec.paired,
+      "sines share the coefficients of cosines, so that the kernel depends on lags only");
+  const KeyCondition listed = keys.is("kind", {"free", "mercer", "mercer_summed", "sinusoidal"});
+  keys.when(listed, [&] {
+    keys("shortest", spec.shortest, above(0), "shortest initial period, in median gaps");
+    keys("longest", spec.longest, above(0), "longest initial period, in median gaps");
+    keys("spacing", spec.spacing, one_of({"geometric", "linear"}),
+         "spacing of the initial frequencies");
+  });
+  const KeyCondition events = when("data.kind", {"event_files", "hawkes"});
+  keys.when(events && keys.is_not("kind", {"sinusoidal"}))(
+      "start", spec.density.start, one_of({"none", "periodogram", "em"}),
+      "initial frequencies: by the other keys, at the peaks of the periodogram of the first "
+      "training sequences, or a mixture fitted to it (em)");
+  keys.when(keys.is_not("kind", listed.values), [&] { describe_drawn(keys, spec.density); });
+}
 inline void describe(Keys& keys, TimeEncodingSpec& spec) {
   keys("kind", spec.kind, one_of(time_encodings, {"none"}),
        "encoding of time stamps: frequencies drawn from a learned density (gaussian, flow, ..), "
-       "learned one by one (free), fixed (sinusoidal), or learned Fourier series");
-  keys("use", spec.use, one_of(time_uses),
-       "where it enters: beside the event's embedding (concatenate, add), or in the queries and "
-       "keys of every block (attend, rotate)");
-  keys("m", spec.m, between(1, 1 << 16),
-       "frequencies, or base frequencies of mercer; half a head's channels where it rotates");
-  keys("degree", spec.degree, between(0, 1024),
-       "harmonics of each base frequency (mercer, mercer_summed)");
-  keys("paired", spec.paired,
-       "sines share the coefficients of cosines: the kernel sees lags only (mercer)");
-  keys("shortest", spec.shortest, above(0),
-       "shortest period at the start, in median gaps (free, mercer, sinusoidal)");
-  keys("longest", spec.longest, above(0), "longest period at the start, in median gaps");
-  keys("spacing", spec.spacing, one_of({"geometric", "linear"}),
-       "frequencies between them at the start: a geometric series, or equal steps (linear)");
-  keys("log_scale", spec.density.log_scale, between(-20, 20),
-       "start of the log standard deviation of drawn frequencies, in radians per median gap");
-  keys(
-      "start", spec.density.start, one_of({"none", "periodogram", "em"}),
-      "where learned frequencies start: at the keys here, at those of the periodogram of the first "
-      "training sequences, or a mixture where EM fits it to that (em)");
-  keys("components", spec.density.components, between(1, 1024),
-       "Gaussians of a mixture of frequencies");
-  keys("degrees", spec.density.degrees, degrees_of_freedom(),
-       "start of the degrees of freedom of student_t");
-  keys("knots", spec.density.knots, between(2, 1024), "bins of the monotone spline of flow");
-  keys("redraw", spec.density.redraw, at_least(0),
-       "steps between new base draws in training, 0 for never; validation keeps the first");
+       "learned one by one (free), fixed (sinusoidal), or learned Fourier series (mercer)");
+  keys.when(keys.is_not("kind", {"none"}), [&] { describe_encoding(keys, spec); });
   time_encodings().describe_own(keys, spec.own);
 }
 

@@ -13,7 +13,11 @@ namespace bochner::inline BOCHNER_PRECISION {
 
 class FeatureMap;
 struct FeatureSpec;
-using FeatureMaps = Registry<FeatureMap, FeatureSpec>;
+/// What is known of a kind besides its name.
+struct FeatureTraits {
+  bool frequencies = true;  ///< draws them from a spectral density
+};
+using FeatureMaps = Registry<FeatureMap, FeatureSpec, FeatureTraits>;
 /// Registry of feature maps; add custom maps here.
 FeatureMaps& feature_maps();
 /// Returns the sources of frequencies: "density" and the projections.
@@ -46,46 +50,63 @@ struct FeatureSpec {
   std::size_t length = 0;            ///< positions that cosformer distinguishes
   OwnSpecs own = {};                 ///< specs of custom maps
 };
+/// The map that `key` names draws frequencies.
+inline KeyCondition has_frequencies(std::string key) {
+  return has_kind(std::move(key), feature_maps, "frequencies", &FeatureTraits::frequencies);
+}
+/// The keys of hybrids, which mix estimators.
+inline void describe_hybrid(Keys& keys, FeatureSpec& spec) {
+  keys.when("kind", {"hybrid"}, [&] {
+    keys("estimators", spec.estimators, one_of(feature_maps), "feature maps that are mixed");
+    keys("lambdas", spec.lambdas, one_of(lambda_names),
+         "coefficients of the mixture, of sum 1: learned gates of queries and keys, gates "
+         "calibrated to clusters, or an estimated similarity of query and key");
+  });
+  keys.when("kind", {"hybrid", "hybrid_angular", "hybrid_gaussian"})(
+      "lambda", spec.lambda, between(1, 1 << 10), "draws of lambda");
+  keys.when("kind", {"hybrid", "hybrid_gaussian"})("tau", spec.tau, above(0),
+                                                   "initial width of lambda");
+  keys.when("kind", {"hybrid", "hybrid_angular"})("smooth", spec.smooth,
+                                                  "learned smooth functions instead of signs");
+  keys.when("kind", {"hybrid_learned"})("bases", spec.bases, between(1, 64),
+                                        "estimators that are mixed");
+  keys.when("kind", {"hybrid", "hybrid_learned", "hybrid_cluster"})(
+      "gates", spec.gates, between(1, 64), "gates, or clusters, of queries and of keys");
+}
 inline void describe(Keys& keys, FeatureSpec& spec) {
   keys("kind", spec.kind, one_of(feature_maps),
-       "feature map phi of linear attention: how the kernel is estimated");
-  keys("projection", spec.projection, one_of(projection_names),
-       "frequencies: draws of the density, or structured ones under a learned scale");
+       "feature map phi of linear attention: how the kernel is estimated",
+       {.joined_by = "estimators"});
+  keys.when(has_frequencies(keys.name_of("kind")), [&] {
+    keys("projection", spec.projection, one_of(projection_names),
+         "frequencies: draws of the density, or structured ones with a learned scale");
+    keys("spread", spec.spread, between(0, 20),
+         "above 0: a learned scale for each head, with initial logarithms evenly spaced from "
+         "-spread to spread");
+  });
   keys("temperature", spec.temperature, "a learned temperature per head");
-  keys("spread", spec.spread, between(0, 20),
-       "above 0: a learned scale of each head's frequencies, whose logarithms start evenly spaced "
-       "between -spread and spread");
-  keys("weights", spec.weights, one_of(feature_weights()),
-       "weights of features: a network of the input (learned), one over the token's mean feature "
-       "(normalized), constants of least box discrepancy (fixed), or p / q of frequencies drawn "
-       "from density.proposal (importance)");
-  keys("correlation", spec.correlation, between(-1, 1),
-       "of the pairs of frequencies at the start (nonstationary); 1 is the stationary kernel");
-  keys("estimators", spec.estimators, one_of(feature_maps), "feature maps that are mixed (hybrid)");
-  keys("lambdas", spec.lambdas, one_of(lambda_names),
-       "coefficients, of sum 1, by which they are mixed: learned gates of queries and keys, the "
-       "same calibrated to clusters, or an estimated similarity of query and key (hybrid)");
-  keys("lambda", spec.lambda, between(1, 1 << 10),
-       "draws of lambda (hybrid, hybrid_angular, hybrid_gaussian)");
-  keys("tau", spec.tau, above(0), "width of lambda at the start (hybrid, hybrid_gaussian)");
-  keys("smooth", spec.smooth,
-       "learned smooth functions in place of signs (hybrid, hybrid_angular)");
-  keys("bases", spec.bases, between(1, 64), "estimators that are mixed (hybrid_learned)");
-  keys("gates", spec.gates, between(1, 64),
-       "gates of queries and of keys (hybrid, hybrid_learned); clusters of each (hybrid_cluster)");
-  keys("hidden", spec.hidden, between(1, 1 << 12),
-       "hidden width of the network that weighs features by the input (wpff, weights = "
-       "\"learned\")");
-  keys("box", spec.box, above(0),
-       "half width of the box, times the root of a head's channels, for which fixed weights are "
-       "optimal (wpff_fixed, weights = \"fixed\")");
-  keys("refit", spec.refit, at_least(0),
-       "steps after which fixed weights are optimised again, for the frequencies as they are then, "
-       "0 for never (wpff_fixed, weights = \"fixed\")");
-  keys("rolls", spec.rolls, between(1, 1 << 12), "rolled copies (dpfp)");
-  keys("length", spec.length, at_least(0),
-       "positions that can be told apart (cosformer), 0 for the tokens of the longest sequence of "
-       "the task");
+  keys.when(keys.is_not("kind", {"wpff", "wpff_fixed"}))(
+      "weights", spec.weights, one_of(feature_weights()),
+      "weights of features: a network of the input (learned), one over the mean feature of the "
+      "token (normalized), constants of least box discrepancy (fixed), or p / q of frequencies "
+      "drawn from density.proposal (importance)");
+  keys.when("kind", {"nonstationary"})(
+      "correlation", spec.correlation, between(-1, 1),
+      "initial correlation of the pairs of frequencies; 1 for a stationary kernel");
+  describe_hybrid(keys, spec);
+  keys.when(keys.is("weights", {"learned", "normalized"}) || keys.is("kind", {"wpff"}))(
+      "hidden", spec.hidden, between(1, 1 << 12), "hidden width of the network of weights");
+  keys.when(keys.is("weights", {"fixed"}) || keys.is("kind", {"wpff_fixed"}), [&] {
+    keys("box", spec.box, above(0),
+         "half width of the box for which the weights are optimal, times the root of a head's "
+         "channels");
+    keys("refit", spec.refit, at_least(0),
+         "steps between new fits of the weights to the frequencies, 0 for never");
+  });
+  keys.when("kind", {"dpfp"})("rolls", spec.rolls, between(1, 1 << 12), "rolled copies");
+  keys.when("kind", {"cosformer"})(
+      "length", spec.length, at_least(0),
+      "positions that the map tells apart, 0 for the longest sequence of the task");
   feature_maps().describe_own(keys, spec.own);
 }
 

@@ -182,6 +182,9 @@ class MixedHybrid : public TwoSidedMap {
 
 }  // namespace
 
-void add_mixed_hybrid(FeatureMaps& all) { all.add("hybrid", make<MixedHybrid>); }
+/// Its estimators may have frequencies.
+void add_mixed_hybrid(FeatureMaps& all) {
+  all.add("hybrid", make<MixedHybrid>, {.frequencies = false});
+}
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -184,15 +184,15 @@ class CosformerFeatures : public TwoSidedMap {
 }  // namespace
 
 void add_pointwise(FeatureMaps& all) {
-  all.add("elu", make<EluFeatures>);
-  all.add("relu", make<ReluFeatures>);
-  all.add("squared_relu", make<SquaredReluFeatures>);
-  all.add("t2r", make<T2RFeatures>);
-  all.add("hedgehog", make<HedgehogFeatures>);
-  all.add("taylor", make<TaylorFeatures>);
-  all.add("rebased", make<RebasedFeatures>);
-  all.add("dpfp", make<DpfpFeatures>);
-  all.add("cosformer", make<CosformerFeatures>);
+  all.add("elu", make<EluFeatures>, {.frequencies = false});
+  all.add("relu", make<ReluFeatures>, {.frequencies = false});
+  all.add("squared_relu", make<SquaredReluFeatures>, {.frequencies = false});
+  all.add("t2r", make<T2RFeatures>, {.frequencies = false});
+  all.add("hedgehog", make<HedgehogFeatures>, {.frequencies = false});
+  all.add("taylor", make<TaylorFeatures>, {.frequencies = false});
+  all.add("rebased", make<RebasedFeatures>, {.frequencies = false});
+  all.add("dpfp", make<DpfpFeatures>, {.frequencies = false});
+  all.add("cosformer", make<CosformerFeatures>, {.frequencies = false});
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -23,36 +23,31 @@ struct GaussianProcessSpec {
 };
 inline void describe(Keys& keys, GaussianProcessSpec& spec) {
   keys("method", spec.method, one_of({"exact", "cg", "features"}),
-       "gp: by a Cholesky factor, to some thousands of rows (exact), by conjugate gradients (cg), "
-       "or as a linear model of random Fourier features with conjugate priors, in time linear in "
-       "the "
-       "rows (features)");
-  keys.section("cg", spec.cg);
-  keys("m", spec.density.m, between(1, 1 << 16),
-       "gp: frequencies of a term, each a feature of cosine and one of sine (features)");
-  keys("draws", spec.density.draws, one_of(base_draw_names),
-       "gp: the base draws of the frequencies (features)");
+       "Cholesky factor, for some thousands of rows (exact), conjugate gradients (cg), or a linear "
+       "model of random Fourier features with conjugate priors, linear in the rows (features)");
+  keys.when("method", {"cg"}).section("cg", spec.cg);
+  keys.when(keys.is("method", {"features"}) || keys.is("density.kind", {"free"}), [&] {
+    keys("m", spec.density.m, between(1, 1 << 16),
+         "frequencies of a term, each with a cosine and a sine");
+    keys("draws", spec.density.draws, one_of(base_draw_names), "base draws of the frequencies");
+  });
   keys("combine", spec.combine, one_of({"product", "sum", "both"}),
-       "gp: of the kernels of the inputs, each with a spectral density of its own: their product, "
-       "their sum with a learned variance each, or both");
+       "kernels of the inputs, each with its own spectral density: their product, their sum with a "
+       "learned variance each, or both");
   keys("trend", spec.trend, one_of({"none", "constant", "linear"}),
-       "gp: what the prior has besides, with learned variances: a level and a slope by each input "
-       "(linear), a level, or nothing");
-  keys("noise", spec.noise, above(0),
-       "gp: start of the deviation of the noise, in that of the targets");
-  keys("noise_shape", spec.noise_shape, above(0),
-       "gp: shape of the inverse gamma prior of the noise, around its learned deviation; "
-       "predictions "
-       "are Student's t with twice this and the rows for degrees of freedom (features)");
+       "prior mean with learned variances: none, a level, or a level and a slope for each input");
+  keys("noise", spec.noise, above(0), "initial deviation of the noise, in that of the targets");
+  keys.when("method", {"features"})(
+      "noise_shape", spec.noise_shape, above(0),
+      "shape of the inverse gamma prior of the noise; predictions are Student's t with twice this "
+      "plus the rows as degrees of freedom");
   keys.section("density", spec.density);
   keys("density.start", spec.density.start, one_of({"data", "search", "none", "periodogram", "em"}),
-       "gp: where the densities start: at the median distance of the rows (data), at that or up to "
-       "30 times finer, with the noise that it is or more, whichever makes some of the rows most "
-       "likely (search), at log_scale (none), or a mixture at the strongest waves of the targets "
-       "(periodogram) or, with variance and noise, where EM fits it to their whole periodogram "
-       "(em)");
-  keys("quantiles", spec.quantiles, between(0, 1), "gp: quantiles that predictions give",
-       resumable);
+       "initial densities: at the median distance of the rows (data); at the likeliest of that and "
+       "scales up to 30 times finer, with the likeliest noise (search); at log_scale (none); a "
+       "mixture at the strongest waves of the targets (periodogram) or fitted by EM to their "
+       "periodogram, with variance and noise (em)");
+  keys("quantiles", spec.quantiles, between(0, 1), "quantiles of predictions", resumable);
 }
 /// Root of the config section.
 struct ProcessModelSpec {

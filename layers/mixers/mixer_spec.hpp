@@ -9,6 +9,12 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
+class Mixer;
+struct MixerSpec;
+using Mixers = Registry<Mixer, MixerSpec, MixerTraits>;
+/// Registry of mixers: "softmax", "linear", ..
+Mixers& mixers();
+
 /// Learned factor of attention weights that depends on time only, see TimeKernel.
 struct TimeKernelSpec {
   std::string kind = "none";
@@ -23,24 +29,28 @@ struct TimeKernelSpec {
 };
 inline void describe(Keys& keys, TimeKernelSpec& spec) {
   keys("kind", spec.kind, one_of({"none", "decay", "rotation", "spectral", "gate"}),
-       "learned factor of each head: decay exp(-lag/tau), for softmax learned slopes (ALiBi); "
-       "rotation, decay with an oscillation; spectral, with the Fourier transform of a learned "
-       "density; gate, a decay that each token decides");
-  keys("shortest", spec.shortest, above(0), "smallest tau at the start, in tokens");
-  keys("longest", spec.longest, above(0), "largest tau at the start, in tokens");
-  keys("frequencies", spec.frequencies, between(1, 4096),
-       "frequencies of each head, drawn from the density (spectral); each makes 2 harmonics + 1 "
-       "features of one");
-  keys("harmonics", spec.harmonics, between(1, 64),
-       "harmonics of each frequency (spectral): with more of them the factor falls lower");
-  keys(
+       "learned factor of each head by the lag: decay is exp(-lag / tau), for softmax learned "
+       "slopes (ALiBi); rotation adds an oscillation; spectral is the Fourier transform of a "
+       "learned density; gate is a decay that each token sets");
+  keys.when(keys.is_not("kind", {"none"}), [&] {
+    keys("shortest", spec.shortest, above(0), "smallest initial tau, in tokens");
+    keys("longest", spec.longest, above(0), "largest initial tau, in tokens");
+  });
+  keys.when("kind", {"spectral"}, [&] {
+    keys("frequencies", spec.frequencies, between(1, 4096),
+         "frequencies of each head, each with 2 harmonics + 1 features");
+    keys("harmonics", spec.harmonics, between(1, 64),
+         "harmonics of each frequency; more let the factor fall lower");
+  });
+  const KeyCondition rates =
+      has_kind("model.mixer.kind", mixers, "rates per channel", &MixerTraits::channel_rates);
+  keys.when(rates && keys.is("kind", {"decay", "gate"}))(
       "per", spec.per, one_of({"head", "channel"}),
-      "what has a rate of its own: each head, or in linear attention by decay or gate each channel "
-      "of the keys' features, whose tau start spaced between shortest and longest");
-  keys("rank", spec.rank, between(0, 1 << 12),
-       "inner width of the projection of tokens that gates channels (per = \"channel\"), 0 for a "
-       "full one");
-  keys.section("density", spec.density);
+      "one rate for each head, or for each channel of the keys' features");
+  keys.when(keys.is("kind", {"gate"}) && keys.is("per", {"channel"}))(
+      "rank", spec.rank, between(0, 1 << 12),
+      "inner width of the projection that gates channels; 0 for full rank");
+  keys.when("kind", {"spectral"}).section("density", spec.density);
 }
 
 /// Denominator of linear attention with signed features, whose sums of weights may vanish. "clip":
@@ -52,10 +62,12 @@ struct DenominatorSpec {
 };
 inline void describe(Keys& keys, DenominatorSpec& spec) {
   keys("kind", spec.kind, one_of({"clip", "smooth", "norm", "refuse"}),
-       "where features are signed: raise small sums of weights to a floor, add a constant to the "
-       "kernel, norm each head's output in place of the division, or refuse them");
-  keys("floor", spec.floor, above(0), "smallest sum of weights (clip)");
-  keys("constant", spec.constant, above(0), "what is added to the kernel (smooth)");
+       "what to do when signed features make the sum of weights small: clip it to a floor, add a "
+       "constant to the kernel (smooth), normalize each head's output instead of dividing (norm), "
+       "or refuse such features");
+  keys.when("kind", {"clip"})("floor", spec.floor, above(0), "smallest sum of weights");
+  keys.when("kind", {"smooth"})("constant", spec.constant, above(0),
+                                "constant added to the kernel");
 }
 
 /// Delta rule (update "delta").
@@ -64,16 +76,11 @@ struct DeltaSpec {
 };
 inline void describe(Keys& keys, DeltaSpec& spec) {
   keys("negative", spec.negative,
-       "strengths of writing up to 2 in place of 1: what a key recalls can change its sign, which "
-       "keeping track of a state takes (update delta)");
+       "write strengths up to 2, not 1, so that a recalled value can change sign; state tracking "
+       "needs it");
 }
 
-class Mixer;
 class LowerBounds;
-struct MixerSpec;
-using Mixers = Registry<Mixer, MixerSpec, MixerTraits>;
-/// Registry of mixers: "softmax", "linear", ..
-Mixers& mixers();
 
 /// Position of a mixer in its stack, and objects shared by the stack's mixers. The first mixer that
 /// needs a shared object creates it and owns its parameters.
@@ -111,62 +118,73 @@ struct MixerSpec {
   StackPlace place = {};            ///< set by the stack
   OwnSpecs own = {};                ///< specs of custom mixers
 };
+/// The keys of feature maps and their densities.
+inline void describe_features(Keys& keys, FeatureSpec& spec) {
+  keys.section("features", spec);
+  keys("m", spec.m, between(1, 1 << 16), "random features per head");
+  DensitySpec& density = spec.density;
+  keys.when(has_frequencies(keys.name_of("features.kind")), [&] {
+    keys.section("density", density);
+    keys.when("features.weights", {"importance"}, [&] {
+      keys("density.proposal", density.proposal, one_of(densities),
+           "density that frequencies are drawn from");
+      keys("density.proposal_scale", density.proposal_scale, above(0),
+           "its scale, in units of the density's own initial scale; at least 1");
+    });
+    keys("density.start", density.start, one_of({"none", "data"}),
+         "initial scale: log_scale, or the median distance of queries and keys in the first "
+         "batches (data, see model.mixer.calibrate)");
+    keys("draws", density.draws, one_of(base_draw_names), "base draws of the frequencies");
+    keys("redraw", density.redraw, at_least(0),
+         "training steps between new base draws, 0 for never; validation keeps the first draws");
+  });
+}
 inline void describe(Keys& keys, MixerSpec& spec) {
   keys("kind", spec.kind, one_of(mixers),
-       "what mixes the positions: exact softmax attention, linear attention over features, gated "
-       "recurrences (hgrn2, min_gru, mlstm), state spaces (ssm) or long convolutions (hyena, h3, "
-       "sgconv, long_conv)");
-  keys("heads", spec.heads, between(1, 4096), "heads (H); must divide model.width");
-  keys("normalize", spec.normalize, one_of({"none", "l2"}),
-       "l2: queries and keys have unit length, times a learned sharpness of each head: scores are "
-       "sharpness cos(q, k), and exponential features have bounded variance");
-  keys("sharpness", spec.sharpness, above(0), "learned sharpness at the start (normalize l2)");
-  keys.section("features", spec.features);
-  keys("m", spec.features.m, between(1, 1 << 16), "random features per head (m)");
-  keys.section("density", spec.features.density);
-  keys("density.proposal", spec.features.density.proposal, one_of(densities),
-       "density q that frequencies are drawn from where features.weights = \"importance\"");
-  keys("density.proposal_scale", spec.features.density.proposal_scale, above(0),
-       "its scale, in units of the density's own at the start: 1 or more");
-  keys(
-      "density.start", spec.features.density.start, one_of({"none", "data"}),
-      "where the scale starts: at log_scale, or, by the median distance of queries and keys of the "
-      "first batches, at the data (see model.mixer.calibrate)");
-  keys("draws", spec.features.density.draws, one_of(base_draw_names),
-       "base draws of the frequencies");
-  keys("redraw", spec.features.density.redraw, at_least(0),
-       "steps between new base draws in training, 0 for never; validation keeps the first");
-  keys.section("time_kernel", spec.time_kernel);
-  keys("convolution", spec.convolution, between(0, 64),
-       "tokens of a learned causal convolution on queries, keys and values, 0 for none");
-  keys(
-      "window", spec.window, between(0, 1 << 24),
-      "the last tokens, the token itself among them, that linear attention weighs exactly, by "
-      "exp(q . k / sqrt(d)), where features see the older ones only, and that softmax sees at all; "
-      "0 for no window");
+       "token mixer: softmax attention, linear attention over features, gated recurrences (hgrn2, "
+       "min_gru, mlstm), state spaces (ssm), long convolutions (hyena, h3, sgconv, long_conv)",
+       {.replaced_by = "model.pattern"});
+  const auto with = [&](const char* trait, const auto& has, const auto& describe_some) {
+    keys.when(has_kind(keys.name_of("kind"), mixers, trait, has), describe_some);
+  };
+  keys("heads", spec.heads, between(1, 4096), "heads; must divide model.width");
+  with("queries", &MixerTraits::queries, [&] {
+    keys("normalize", spec.normalize, one_of({"none", "l2"}),
+         "l2: queries and keys have unit length, times a learned sharpness of each head");
+    keys.when("normalize", {"l2"})("sharpness", spec.sharpness, above(0), "initial sharpness");
+  });
+  with("features", &MixerTraits::features, [&] { describe_features(keys, spec.features); });
+  const auto has_kernel = [](const MixerTraits& traits) { return !traits.time_kernels.empty(); };
+  with("time kernels", has_kernel, [&] { keys.section("time_kernel", spec.time_kernel); });
+  with("a convolution", &MixerTraits::convolution, [&] {
+    keys("convolution", spec.convolution, between(0, 64),
+         "taps of a learned causal convolution on queries, keys and values; 0 for none");
+  });
+  with("a window", &MixerTraits::window, [&] {
+    keys("window", spec.window, between(0, 1 << 24),
+         "last tokens, the token itself included, that linear attention weighs exactly and to "
+         "which softmax is limited; 0 for no window");
+  });
   keys("chunk", spec.chunk, between(1, 1 << 16),
-       "positions that causal linear attention handles at once");
-  keys.section("denominator", spec.denominator);
-  keys("update", spec.update, one_of({"sum", "delta"}),
-       "how linear attention remembers: sum adds every value under its key; delta writes the "
-       "difference to what its key recalls, with a learned strength, features at unit length and "
-       "no denominator");
-  keys.section("delta", spec.delta);
-  keys(
-      "calibrate", spec.calibrate, between(-1, 64),
-      "batches that set the feature maps and densities before the first step, 0 for none; -1 for 4 "
-      "where data are needed (hybrid_cluster, hybrid with clusters, sderf, aderf or one of these "
-      "as an "
-      "estimator, density.start), else none");
-  keys("warm", spec.warm, one_of({"none", "exact"}),
-       "how training of linear attention begins: exact computes with softmax's kernel itself for "
-       "warm_steps steps (quadratic in the length), while the feature map learns to give the same "
-       "outputs; validation and sampling are by features all along");
-  keys("warm_steps", spec.warm_steps, at_least(0), "steps that warm lasts");
-  keys(
-      "directions", spec.directions, between(0, 2),
-      "1: tokens see what came before them, 2: what follows too; 0 for the model's own, which is 1 "
-      "where it predicts the next token and else 2");
+       "positions that causal linear attention computes at once");
+  with("features", &MixerTraits::features, [&] { keys.section("denominator", spec.denominator); });
+  keys.when("kind", {"linear"})(
+      "update", spec.update, one_of({"sum", "delta"}),
+      "how the memory is written: sum adds each value under its key; delta writes the difference "
+      "to what the key recalls, with a learned strength, unit features and no denominator");
+  keys.when("update", {"delta"}).section("delta", spec.delta);
+  keys("calibrate", spec.calibrate, between(-1, 64),
+       "batches that calibrate feature maps and densities before the first step; -1 for 4 if they "
+       "need data, else none");
+  keys.when("kind", {"linear"})(
+      "warm", spec.warm, one_of({"none", "exact"}),
+      "exact: for warm_steps steps, train with the exact softmax kernel (quadratic in the length) "
+      "while the feature map learns to imitate it; validation always uses features");
+  keys.when(keys.is_not("warm", {"none"}))("warm_steps", spec.warm_steps, at_least(0),
+                                           "steps of the warm start");
+  keys("directions", spec.directions, between(0, 2),
+       "1: tokens see the past, 2: also the future; 0 for 1 in models that predict the next token, "
+       "else 2");
   mixers().describe_own(keys, spec.own);
 }
 

@@ -18,17 +18,17 @@ inline void describe(Keys& keys, BlockSpec& spec) {
   keys("width", spec.width, between(1, 1 << 16), "channels of the residual stream (D)");
   keys("expansion", spec.expansion, between(1, 64),
        "hidden width of the MLP in units of model.width");
-  keys("mlp", spec.mlp, one_of({"gelu", "swiglu", "glu", "none"}),
-       "behind the mixer: an MLP with gelu or with a gate (swiglu: W3 (silu(W1 x) * W2 x)) in a "
-       "residual of its own; a gate on the mixer's output, a sigmoid(b) for [a, b] = W gelu(y), in "
-       "the mixer's residual (glu); nothing");
-  keys("dropout", spec.dropout, below(0, 1),
-       "probability that an activation is dropped in training");
+  keys(
+      "mlp", spec.mlp, one_of({"gelu", "swiglu", "glu", "none"}),
+      "after the mixer: an MLP in a residual of its own, gelu or gated (swiglu: W3 (silu(W1 x) * "
+      "W2 x)); a gate in the mixer's residual (glu: a sigmoid(b) for [a, b] = W gelu(y)); nothing");
+  keys("dropout", spec.dropout, below(0, 1), "probability that training drops an activation");
   keys("norm", spec.norm, one_of({"layer", "rms", "batch"}),
-       "normalisation at the start of a block: layer norm, RMS norm, or batch norm over all tokens "
-       "of the batch that are no padding; the last is not for models that predict at every token");
-  keys("norm_momentum", spec.norm_momentum, below(0, 1),
-       "part of the running moments that a batch leaves (batch norm); validation goes by them");
+       "normalization before each mixer and MLP: layer norm, RMS norm, or batch norm over the "
+       "tokens of the batch; batch norm is not for models that predict at every token");
+  keys.when("norm", {"batch"})(
+      "norm_momentum", spec.norm_momentum, below(0, 1),
+      "share of the running moments kept at each batch; validation uses them");
   keys.section("mixer", spec.mixer);
 }
 
@@ -79,16 +79,18 @@ struct StackSpec {
 };
 inline void describe(Keys& keys, StackSpec& spec) {
   keys("blocks", spec.blocks, between(0, 10000),
-       "number of blocks; 0 for what stands around them alone, the least that others must beat");
+       "number of blocks; 0 for embedding and head only, a baseline");
   keys("pattern", spec.pattern, one_of(mixers),
-       "mixers of the blocks, from the first block on and over again, in place of "
-       "model.mixer.kind: [\"linear\", \"linear\", \"softmax\"]; empty for one kind");
+       "mixers of the blocks, repeated from the first block on, instead of model.mixer.kind: "
+       "[\"linear\", \"linear\", \"softmax\"]");
   describe(keys, spec.block);
-  keys("positions", spec.positions, one_of({"learned", "sinusoidal", "rotary", "encoding", "none"}),
-       "how positions enter; encoding: as model.encoding of row and column of images, and of line "
-       "and place in it of texts, in place of the number of a token");
+  // "none" says what a field does anyway
+  keys.when(unless("model.kind", {"field"}) || keys.is("positions", {"none"}))(
+      "positions", spec.positions, one_of({"learned", "sinusoidal", "rotary", "encoding", "none"}),
+      "how positions enter; encoding: model.encoding of row and column of an image, or of line and "
+      "place in the line of a text");
   keys("checkpoint", spec.checkpoint,
-       "recompute the activations of each block in the backward pass: less memory, more time",
+       "recompute activations of each block in the backward pass: less memory, more time",
        resumable);
 }
 

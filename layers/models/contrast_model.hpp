@@ -16,18 +16,17 @@ struct ContrastSpec {
 };
 inline void describe(Keys& keys, ContrastSpec& spec) {
   keys("kind", spec.kind, one_of({"info_nce", "prototypes"}),
-       "contrastive: two views of an example against all others of the batch (info_nce), and each "
-       "view against the clusters of all training examples besides, found anew in every epoch "
-       "(prototypes)");
+       "contrast two views of an example with the rest of the batch (info_nce), and also each view "
+       "with clusters of all training examples, found anew every epoch (prototypes)");
   keys("temperature", spec.temperature, above(0),
-       "contrastive: what cosines are divided by; the mean concentration of prototypes");
+       "divisor of cosines; for prototypes, their mean concentration");
   keys("width", spec.width, between(1, 1 << 16),
-       "contrastive: numbers of the projection that is contrasted; embeddings have model.width");
-  keys("clusters", spec.clusters, between(2, 1 << 20),
-       "prototypes: clusters of each of several clusterings");
-  keys("start", spec.start, at_least(0),
-       "prototypes: epochs of info_nce alone before the first clustering");
-  keys("rounds", spec.rounds, between(1, 10000), "prototypes: rounds of k-means at most");
+       "width of the contrasted projection; embeddings have model.width");
+  keys.when("kind", {"prototypes"}, [&] {
+    keys("clusters", spec.clusters, between(2, 1 << 20), "number of clusters of each clustering");
+    keys("start", spec.start, at_least(0), "epochs of info_nce before the first clustering");
+    keys("rounds", spec.rounds, between(1, 10000), "most rounds of k-means");
+  });
 }
 
 /// Clusterings of the training examples; buffers, so that a run can resume.

@@ -18,9 +18,9 @@ struct IntensitySpec {
 };
 inline void describe(Keys& keys, IntensitySpec& spec) {
   keys("delays", spec.delays, between(0, 1024),
-       "events: mean delays of the learned waves of intensity after an event");
-  keys("shortest", spec.shortest, above(0), "events: the shortest of them, in median gaps");
-  keys("longest", spec.longest, above(0), "events: the longest of them, in median gaps");
+       "mean delays of the learned waves of intensity after an event");
+  keys("shortest", spec.shortest, above(0), "shortest of these delays, in median gaps");
+  keys("longest", spec.longest, above(0), "longest of these delays, in median gaps");
 }
 
 /// Intensity after an event: lambda_k(s) = sum_p a_kp b_p(s) at time s since it, until the next
@@ -78,8 +78,10 @@ struct EventModelSpec {
 };
 inline void describe(Keys& keys, EventModelSpec& spec) {
   describe(keys, spec.stack);
-  keys.section("encoding", spec.encoding);
-  describe_every_block(keys, spec.every_block);
+  keys.when(unless("data.place_columns", {}), [&] {
+    keys.section("encoding", spec.encoding);
+    describe_every_block(keys, spec.every_block);
+  });
   keys.section("time", spec.time);
   keys.section("intensity", spec.intensity);
 }

@@ -16,10 +16,16 @@ struct FieldModelSpec {
   bool standardize = false;  ///< frames in data units, standardized by buffers of the model
   StackSpec stack = {};      ///< positions are "none"
 };
+/// Also of images in other models.
+inline void describe_pixels(Keys& keys, std::size_t& pixels) {
+  const KeyCondition images = when("data.kind", {"images", "shapes"});
+  const KeyCondition field = when("model.kind", {"field"}) && unless("data.kind", {"sensors"});
+  keys.when(field || (images && when("model.kind", {"vae", "contrastive"})))(
+      "patch.pixels", pixels, between(1, 1 << 12), "pixels of each side of a token");
+}
 inline void describe(Keys& keys, FieldModelSpec& spec) {
   describe(keys, spec.stack);
-  keys("patch.pixels", spec.patch, between(1, 1 << 12),
-       "field, contrastive, vae of images: pixels along each side of a token");
+  describe_pixels(keys, spec.patch);
   keys.section("encoding", spec.encoding);
   describe_every_block(keys, spec.every_block);
 }

@@ -37,35 +37,47 @@ struct ForecasterSpec {
   std::size_t context() const { return covariates + series_width; }
   std::size_t patches() const { return (lookback - patch.length) / patch.stride + 1; }
 };
-inline void describe(Keys& keys, ForecasterSpec& spec) {
-  describe(keys, spec.stack);
-  keys("backbone", spec.backbone, one_of({"linear", "attention", "rows"}),
-       "forecaster: a linear map of the window, attention over its patches, or over its rows and "
-       "those to come, each at its time (rows)");
-  keys("loss", spec.loss,
+/// Also of patches of a series in other models.
+inline void describe(Keys& keys, PatchSpec& spec) {
+  const KeyCondition attention = when("model.backbone", {"attention"}),
+                     series = when("data.kind", {"series"});
+  keys.when(attention || (series && when("model.kind", {"vae", "contrastive"})))(
+      "length", spec.length, between(1, 1 << 16), "rows of a token");
+  keys.when(attention || (series && when("model.kind", {"contrastive"})))(
+      "stride", spec.stride, between(1, 1 << 16), "rows from one token to the next");
+}
+/// The loss of forecasters, and of language models, whose default is cross entropy.
+inline void describe_loss(Keys& keys, std::string& loss) {
+  keys("loss", loss,
        one_of({"mse", "mae", "huber", "quantile", "cross_entropy", "nce", "sampled_softmax"}),
-       "forecaster: what is minimised, in the unit of the training data; quantile: those of "
-       "model.quantiles are forecast; lm: cross_entropy, unless training is to see tokens drawn as "
-       "noise in place of all: nce or sampled_softmax, for large vocabularies");
-  keys("quantiles", spec.quantiles, between(0, 1),
-       "forecaster of quantiles: their levels, ascending, between 0 and 1");
+       "training loss. Forecasters: mse, mae, huber or quantile, in the unit of the training data. "
+       "Language models: cross_entropy (also for mse), or nce or sampled_softmax, which draw noise "
+       "tokens, for large vocabularies");
+}
+inline void describe(Keys& keys, ForecasterSpec& spec) {
+  keys("backbone", spec.backbone, one_of({"linear", "attention", "rows"}),
+       "a linear map of the window, attention over its patches, or over its rows and those to "
+       "come, each at its time (rows)");
+  keys.when("backbone", {"attention", "rows"}, [&] { describe(keys, spec.stack); });
+  describe_loss(keys, spec.loss);
+  keys.when("loss", {"quantile"})("quantiles", spec.quantiles, between(0, 1),
+                                  "levels of the quantiles, ascending");
   keys("effects", spec.effects, between(0, 1 << 16),
-       "forecaster with covariates (data.known, data.static, data.calendar): hidden units of what "
-       "they add to a row, 0 for a linear map");
-  keys("series_width", spec.series_width, between(0, 1 << 12),
-       "forecaster of several series (data.series): numbers that are learned of each and stand "
-       "beside the covariates of its rows, 0 for none");
+       "hidden units that map covariates (data.known, data.static, data.calendar) to rows; 0 for a "
+       "linear map");
+  keys(
+      "series_width", spec.series_width, between(0, 1 << 12),
+      "learned numbers for each of several series (data.series), used like covariates; 0 for none");
   keys.section("instance_norm", spec.instance_norm);
-  keys("per_variate", spec.per_variate, "linear forecaster: weights of its own for each variate");
-  keys("moving_average", spec.moving_average, between(0, 1 << 16),
-       "linear forecaster: a map of its own for the mean over so many rows, 0 for none");
-  keys("patch.length", spec.patch.length, between(1, 1 << 16),
-       "attention forecaster, contrastive, vae of a series: rows of a token");
-  keys("patch.stride", spec.patch.stride, between(1, 1 << 16),
-       "attention forecaster, contrastive: rows from one token to the next");
-  keys("head_dropout", spec.head_dropout, below(0, 1),
-       "attention forecaster: probability that an input of the last map is dropped");
-  keys.section("time", spec.time);
+  keys.when("backbone", {"linear"}, [&] {
+    keys("per_variate", spec.per_variate, "separate weights for each variate");
+    keys("moving_average", spec.moving_average, between(0, 1 << 16),
+         "rows of a moving average that gets a linear map of its own; 0 for none");
+  });
+  keys.section("patch", spec.patch);
+  keys.when("backbone", {"attention"})("head_dropout", spec.head_dropout, below(0, 1),
+                                       "probability that training drops an input of the last map");
+  keys.when("backbone", {"rows"}).section("time", spec.time);
 }
 
 /// Maps normalized windows to the future; `times` (B, L + H) and optional `context` (B, L + H, C)

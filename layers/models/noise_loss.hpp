@@ -15,14 +15,13 @@ struct NoiseSpec {
   double power = 0.75;
 };
 inline void describe(Keys& keys, NoiseSpec& spec) {
-  keys(
-      "kind", spec.kind, one_of({"unigram", "uniform"}),
-      "what noise is drawn from: tokens as often as they occur in the training data, or all alike");
+  keys("kind", spec.kind, one_of({"unigram", "uniform"}),
+       "noise tokens are drawn as often as they occur in the training data (unigram) or uniformly");
   keys("draws", spec.draws, between(1, 1 << 20),
-       "tokens drawn for a batch, with replacement; all of its tokens are held against the same");
-  keys("power", spec.power, between(0, 4),
-       "of how often a token occurs (unigram): below 1 rare tokens are drawn more often than they "
-       "occur");
+       "noise tokens for a batch, drawn with replacement and shared by its tokens");
+  keys.when("kind", {"unigram"})(
+      "power", spec.power, between(0, 4),
+      "power of the token frequency; below 1, rare tokens are drawn more often than they occur");
 }
 
 /// Computes sampled_softmax() or noise_contrastive() of a linear map of x to V classes; draws

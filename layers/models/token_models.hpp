@@ -27,9 +27,11 @@ struct TrunkSpec : StackSpec {
 };
 inline void describe(Keys& keys, TrunkSpec& spec) {
   describe(keys, static_cast<StackSpec&>(spec));
-  keys.section("time", spec.time);
-  keys.section("encoding", spec.encoding);
-  describe_every_block(keys, spec.every_block);
+  keys.when(when("data.kind", {"event_files", "hawkes"})).section("time", spec.time);
+  keys.when("positions", {"encoding"}, [&] {
+    keys.section("encoding", spec.encoding);
+    describe_every_block(keys, spec.every_block);
+  });
 }
 
 /// Part of token models below the head: embedding, positions, blocks.
@@ -81,7 +83,7 @@ struct LanguageModelSpec : TrunkSpec {
 /// Describes the keys; model.loss is described in ForecasterSpec.
 inline void describe(Keys& keys, LanguageModelSpec& spec) {
   describe(keys, static_cast<TrunkSpec&>(spec));
-  keys.section("noise", spec.noise);
+  keys.when("loss", {"nce", "sampled_softmax"}).section("noise", spec.noise);
 }
 
 /// Language model: predicts the next token by a trunk and a linear head.
@@ -137,7 +139,7 @@ struct SequenceClassifierSpec {
 inline void describe(Keys& keys, SequenceClassifierSpec& spec) {
   describe(keys, spec.trunk);
   keys("pooling", spec.pooling, one_of({"mean", "cls"}),
-       "classifier: mean of all tokens' outputs, or that of a class token put in front (cls)");
+       "mean of the outputs of all tokens, or the output of a class token in front (cls)");
 }
 
 /// Classifies sequences: trunk with attention in both directions, pooling, linear head.

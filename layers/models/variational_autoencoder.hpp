@@ -18,21 +18,21 @@ struct LatentSpec {
   std::string binarise = "threshold";
 };
 inline void describe(Keys& keys, LatentSpec& spec) {
-  keys("latent", spec.size, between(1, 1 << 12), "vae: dimensions of the latent variable (d)");
+  keys("latent", spec.size, between(1, 1 << 12), "dimensions of the latent variable (d)");
   keys("pooling", spec.pooling, one_of({"each", "mean"}),
-       "vae: how tokens and latent variable meet: by linear maps of each token's own, or by the "
-       "mean of the tokens and positions that are learned");
+       "how tokens and latent variable meet: a linear map for each token, or the mean of the "
+       "tokens and learned positions");
   keys("decoder_blocks", spec.decoder_blocks, between(0, 10000),
-       "vae: blocks of the decoder, 0 for model.blocks");
+       "blocks of the decoder, 0 for model.blocks");
   keys("gradient", spec.gradient, one_of({"reparameterised", "score"}),
-       "vae: how the encoder learns from what is drawn: through it, or by the score function, with "
-       "the mean of the other draws as the baseline");
-  keys("draws", spec.draws, between(1, 1024), "vae: latent draws of an example in a step");
-  keys("warmup", spec.warmup,
-       "vae: steps in which the weight of the divergence from the prior rises from 0 to 1");
-  keys("binarise", spec.binarise, one_of({"threshold", "drawn"}),
-       "vae of images: a pixel is 1 above half the brightness, or with the probability that its "
-       "brightness is, drawn anew in every epoch");
+       "gradient of the encoder: through the draws, or by the score function with the mean of the "
+       "other draws as baseline");
+  keys("draws", spec.draws, between(1, 1024), "latent draws for each example");
+  keys("warmup", spec.warmup, "steps in which the weight of the KL divergence rises from 0 to 1");
+  keys.when(when("data.kind", {"images", "shapes"}))(
+      "binarise", spec.binarise, one_of({"threshold", "drawn"}),
+      "a pixel is 1 above half the brightness, or with its brightness as probability, drawn anew "
+      "every epoch");
 }
 
 /// Spec of a VAE; the latent variable z of d numbers has a standard normal prior.

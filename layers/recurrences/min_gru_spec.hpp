@@ -11,11 +11,10 @@ struct MinGruSpec {
   std::string candidate = "positive";  ///< new state: g(c) > 0, or c itself ("linear")
 };
 inline void describe(Keys& keys, MinGruSpec& spec) {
-  keys("min_gru.expansion", spec.expansion, between(0.01, 64),
-       "min_gru: states in units of model.width");
+  keys("min_gru.expansion", spec.expansion, between(0.01, 64), "states in units of model.width");
   keys("min_gru.candidate", spec.candidate, one_of({"positive", "linear"}),
-       "min_gru: new states: c + 1/2 for c >= 0, else sigmoid(c), as the log-space form has them "
-       "(positive), or c itself (linear)");
+       "new state: c itself (linear), or c + 1/2 for c >= 0 and else sigmoid(c), as in the "
+       "log-space form (positive)");
 }
 
 }  // namespace bochner

@@ -23,31 +23,34 @@ struct SsmSpec {
 };
 inline void describe(Keys& keys, SsmSpec& spec) {
   keys("ssm.form", spec.form, one_of({"s4d", "dss", "s5", "lru", "ema"}),
-       "ssm: states of each channel, complex (s4d, dss) or real (ema), or of the layer, between "
+       "states of each channel, complex (s4d, dss) or real (ema), or of the whole layer between "
        "dense matrices (s5, lru)");
   keys("ssm.states", spec.states, between(0, 1 << 16),
-       "ssm: states of each channel (s4d, dss, ema) or of the layer (s5, lru), one of a conjugate "
+       "states of each channel (s4d, dss, ema) or of the layer (s5, lru), one for a conjugate "
        "pair; 0 as published: 32, 64, 16, width / 2, width");
-  keys("ssm.start", spec.start, one_of({"legs", "lin", "inv"}),
-       "ssm: eigenvalues that s4d starts with: of HiPPO-LegS, -1/2 + i pi n, or its inverse law");
-  keys(
-      "ssm.blocks", spec.blocks, between(1, 4096),
-      "ssm: HiPPO matrices side by side, whose eigenvalues s5 starts with; must divide ssm.states");
-  keys("ssm.discretisation", spec.discretisation, one_of({"zoh", "bilinear"}),
-       "ssm: s4d, dss, s5: inputs held between tokens (zoh), or the bilinear rule");
-  keys("ssm.step_min", spec.step_min, above(0),
-       "ssm: s4d, dss, s5: smallest step at the start; 2 / step is a time constant in tokens");
-  keys("ssm.step_max", spec.step_max, above(0), "ssm: s4d, dss, s5: largest step at the start");
-  keys("ssm.radius_min", spec.radius_min, between(0, 1),
-       "ssm: smallest size of the eigenvalues that lru starts with");
-  keys("ssm.radius_max", spec.radius_max, between(0, 1),
-       "ssm: largest size of the eigenvalues that lru starts with");
-  keys("ssm.phase", spec.phase, above(0),
-       "ssm: largest phase of the eigenvalues that lru starts with, in radians; long sequences "
-       "want it small");
+  keys.when("ssm.form", {"s4d"})(
+      "ssm.start", spec.start, one_of({"legs", "lin", "inv"}),
+      "initial eigenvalues: HiPPO-LegS, -1/2 + i pi n, or its inverse law");
+  keys.when("ssm.form", {"s5"})("ssm.blocks", spec.blocks, between(1, 4096),
+                                "HiPPO blocks of the initial eigenvalues; must divide ssm.states");
+  keys.when("ssm.form", {"s4d", "dss", "s5"}, [&] {
+    keys("ssm.discretisation", spec.discretisation, one_of({"zoh", "bilinear"}),
+         "inputs held between tokens (zoh), or the bilinear rule");
+    keys("ssm.step_min", spec.step_min, above(0),
+         "smallest initial step; 2 / step is a time constant in tokens");
+    keys("ssm.step_max", spec.step_max, above(0), "largest initial step");
+  });
+  keys.when("ssm.form", {"lru"}, [&] {
+    keys("ssm.radius_min", spec.radius_min, between(0, 1),
+         "smallest absolute value of initial eigenvalues");
+    keys("ssm.radius_max", spec.radius_max, between(0, 1),
+         "largest absolute value of initial eigenvalues");
+    keys("ssm.phase", spec.phase, above(0),
+         "largest phase of initial eigenvalues, in radians; small for long sequences");
+  });
   keys("ssm.output", spec.output, one_of({"form", "glu", "half_glu", "linear", "none"}),
-       "ssm: what follows the states: W x sigmoid(V x) of x = gelu(y), y sigmoid(V gelu(y)), W "
-       "gelu(y), nothing; form: as published, glu (s4d, lru), half_glu (s5), linear (dss, ema)");
+       "what follows the states y: W x sigmoid(V x) with x = gelu(y), y sigmoid(V gelu(y)), W "
+       "gelu(y), nothing; form as published: glu (s4d, lru), half_glu (s5), linear (dss, ema)");
 }
 
 }  // namespace bochner

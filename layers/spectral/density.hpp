@@ -43,33 +43,38 @@ struct DensitySpec {
 inline Bounds degrees_of_freedom() { return {{0.5, 1e9, true}}; }
 /// Describes the keys except m, draws, redraw, start and proposal, which users describe.
 inline void describe(Keys& keys, DensitySpec& spec) {
-  keys("kind", spec.kind, one_of(densities), "spectral density p(omega): which kernel is learned");
+  keys("kind", spec.kind, one_of(densities), "spectral density p(omega): which kernel is learned",
+       {.joined_by = "proposal"});
   keys("log_scale", spec.log_scale, between(-20, 20),
-       "start of the learned log standard deviation of the frequencies");
+       "initial log standard deviation of the frequencies");
   keys("spread", spec.spread, between(0, 20),
-       "octaves from the scale of the first head to that of the last at the start, evenly spaced "
-       "around the one of log_scale or of the data; 0 for the same in all");
-  keys("components", spec.components, between(0, 1024),
-       "Gaussians of a mixture; 0 for as many as a Dirichlet process finds in the spectrum of the "
-       "targets (gp)");
-  keys("temperature", spec.temperature, at_least(0),
-       "of the soft choice among the components of a mixture; 0 chooses hard");
-  keys("degrees", spec.degrees, degrees_of_freedom(),
-       "start of the degrees of freedom of student_t, twice the order of its Matern kernel");
-  keys("shape", spec.shape, Bounds{{0, 1e8, true}}, "start of the shape of a gamma radius");
-  keys("knots", spec.knots, between(2, 1024), "bins of the monotone splines of flow and radial");
-  keys("layers", spec.layers, between(0, 64),
-       "coupling layers of a flow, for dependence between coordinates");
-  keys("hidden", spec.hidden, between(1, 4096), "hidden width of a coupling layer");
-  keys(
-      "prior", spec.prior, at_least(0),
-      "deviation of a normal prior of what is learned of the density, around where it starts (gp: "
-      "of the log scales only): what is learned is the maximum a posteriori; 0 for none, or 1 with "
-      "a posterior");
-  keys("posterior", spec.posterior, one_of({"none", "mean_field", "full"}),
-       "a normal posterior of what is learned of the density, with numbers that are independent "
-       "(mean_field) or not (full): training maximises the evidence lower bound, and eval and "
-       "predict average over --draws of it");
+       "initial octaves from the first head's scale to the last head's; 0 for equal scales");
+  keys.when("kind", {"mixture"}, [&] {
+    keys("components", spec.components, between(0, 1024),
+         "Gaussians of the mixture; 0 in a gp: as many as a Dirichlet process finds in the "
+         "spectrum of the targets");
+    keys("temperature", spec.temperature, at_least(0),
+         "temperature of the soft choice among components; 0 for a hard choice");
+  });
+  keys.when("kind", {"student_t"})(
+      "degrees", spec.degrees, degrees_of_freedom(),
+      "initial degrees of freedom, twice the order of the Matern kernel");
+  keys.when("kind", {"gamma"})("shape", spec.shape, Bounds{{0, 1e8, true}},
+                               "initial shape of the radius");
+  keys.when("kind", {"flow", "radial"})("knots", spec.knots, between(2, 1024),
+                                        "bins of the monotone splines");
+  keys.when("kind", {"flow"}, [&] {
+    keys("layers", spec.layers, between(0, 64),
+         "coupling layers, for dependence between coordinates");
+    keys("hidden", spec.hidden, between(1, 4096), "hidden width of a coupling layer");
+  });
+  keys("prior", spec.prior, at_least(0),
+       "deviation of a normal prior of the learned parameters (in a gp: of the log scales) around "
+       "their initial values; 0 for none, or 1 with a posterior");
+  keys.when(unless("model.kind", {"gp"}))(
+      "posterior", spec.posterior, one_of({"none", "mean_field", "full"}),
+      "normal posterior of the learned parameters, independent (mean_field) or not (full): "
+      "training maximizes the evidence lower bound, eval and predict average over --draws");
   densities().describe_own(keys, spec.own);
 }
 

@@ -3,7 +3,9 @@
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/config/parameter_docs.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
+#include <filesystem>
 #include <iterator>
+#include <optional>
 #include <sstream>
 
 namespace bochner {
@@ -36,10 +38,30 @@ std::vector<std::string> words_of(const std::string& line) {
   return words;
 }
 
+/// The config file, or the config of the run, that the words name, with their --set so far; empty
+/// where that cannot be read.
+std::optional<Config> named_config(const std::vector<std::string>& words) try {
+  std::optional<Config> config;
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    const std::filesystem::path file = words[i], in_run = file / "config.toml";
+    if (words[i] == "--set")
+      ++i;
+    else if (file.extension() == ".toml" || std::filesystem::exists(in_run))
+      config = load_config(file.extension() == ".toml" ? file : in_run, registered_parameters());
+  }
+  for (std::size_t i = 0; config && i + 2 < words.size(); ++i)
+    if (words[i] == "--set") apply_set(*config, words[i + 1]);
+  return config;
+} catch (const std::exception&) {
+  return {};
+}
+
 void print_completions(const CommandLine& line, const std::vector<std::string>& words) {
   const bool setting = words.size() > 1 && words[words.size() - 2] == "--set";
+  const std::optional<Config> config = setting ? named_config(words) : std::nullopt;
   const auto completions =
-      setting ? complete_setting(registered_parameters(), words.back()) : line.completions(words);
+      setting ? complete_setting(registered_parameters(), words.back(), config ? &*config : nullptr)
+              : line.completions(words);
   for (const std::string& word : completions) fmt::print("{}\n", word);
 }
 

@@ -14,6 +14,7 @@ namespace {
 struct ConfigOptions {
   std::string file;
   std::vector<std::string> sets;
+  bool all = false;
 };
 
 /// Null where the data would have to be known. Of bytes all is known, and of a process its kernel.
@@ -50,7 +51,8 @@ void config_check_command(const ConfigOptions& options) {
 }
 
 void config_print_command(const ConfigOptions& options) {
-  fmt::print("{}", print_config(read_config(options.file, options.sets)));
+  fmt::print("{}", print_config(read_config(options.file, options.sets),
+                                options.all ? Printed::all : Printed::applying));
 }
 
 struct KeysOptions {
@@ -68,11 +70,13 @@ void config_keys_command(const KeysOptions& options) {
                                     : help_text(table, section));
 }
 
-void add_file_command(const Command& group, const char* name, const char* help,
-                      void (*body)(const ConfigOptions&)) {
+std::pair<Command, ConfigOptions&> add_file_command(const Command& group, const char* name,
+                                                    const char* help,
+                                                    void (*body)(const ConfigOptions&)) {
   const auto [command, options] = group.command(name, help, body);
   add_config_file(command, options.file);
   add_sets(command, options.sets);
+  return {command, options};
 }
 
 }  // namespace
@@ -80,8 +84,9 @@ void add_file_command(const Command& group, const char* name, const char* help,
 void add_config(const Command& program) {
   const Command group = program.group("config", "check and print configs, list their keys");
   add_file_command(group, "check", "is the file in order?", config_check_command);
-  add_file_command(group, "print", "every key, also those that the file leaves out",
-                   config_print_command);
+  const auto [print, printed] = add_file_command(
+      group, "print", "the keys that have an effect, with their values", config_print_command);
+  print.flag("--all", &printed.all, "print every key");
   const auto [command, options] =
       group.command("keys", "all keys with type, default and meaning", config_keys_command);
   command.option("section", &options.section, "only this part, for instance model.mixer");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bochner/base/format.hpp>
+#include <bochner/train/config/conditions.hpp>
 #include <bochner/train/config/config.hpp>
 #include <bochner/train/config/nearest.hpp>
 #include <map>
@@ -11,7 +12,7 @@ namespace {
 
 void check_range(const Config& config, const ParameterRow& row) {
   const ConfigValue& value = config.value(row);
-  const auto& [range, choices, units, open] = row.bounds;
+  const auto& [range, choices, units, added] = row.bounds;
   const auto check = [&](double number, const char* subject = "") {
     if (!contains(range, number))
       fail(config, row.name, fmt::format("{}must be {}", subject, text_of(range)));
@@ -36,7 +37,7 @@ void check_choice(const Config& config, const ParameterRow& row) {
     if (std::ranges::find(choices, chosen) != choices.end()) continue;
     const std::string near = nearest(chosen, choices);
     std::string hint;
-    if (row.bounds.open) hint = ". One of your own is known to the program that registers it";
+    if (row.bounds.added) hint = ". One of your own is known to the program that registers it";
     if (!near.empty()) hint = ". Did you mean " + in_quotes(near) + "?";
     fail(config, row.name,
          fmt::format("must {}be {}{}", is_list ? "each " : "", alternatives(choices), hint));
@@ -132,23 +133,11 @@ bool operator==(const Config& a, const Config& b) {
   return a.table().rows().size() == b.table().rows().size() && changes(a, b).empty();
 }
 
-bool is_heard(const Config& config, const ParameterRow& row) {
-  if (row.own_kinds.empty()) return true;
-  const auto is_own = [&](const std::string& text) {
-    return std::ranges::count(row.own_kinds, text) > 0;
-  };
-  return std::ranges::any_of(config.table().rows(), [&](const ParameterRow& other) {
-    const ConfigValue& value = config.value(other);
-    const auto* text = std::get_if<std::string>(&value);
-    const auto* texts = std::get_if<Config::Texts>(&value);
-    return (text && is_own(*text)) || (texts && std::ranges::any_of(*texts, is_own));
-  });
-}
-
-std::string print_config(const Config& config) {
+std::string print_config(const Config& config, Printed which) {
   std::map<std::string_view, std::string> lines;
   for (const ParameterRow& row : config.table().rows()) {
-    if (config.value(row) == row.initial && !is_heard(config, row)) continue;
+    const bool is_shown = which == Printed::all || config.value(row) != row.initial;
+    if (!is_shown && !applies(config, row)) continue;
     const std::string_view section = section_of(row.name);
     lines[section] +=
         fmt::format("{} = {}\n", row.name.substr(section.empty() ? 0 : section.size() + 1),

@@ -106,12 +106,12 @@ void require_at_most(const Config& config, std::string_view name, std::string_vi
 /// "model.width = 128"
 std::string assignment(const Config& config, std::string_view name);
 
-/// Whether the key is one of all kinds, or of a kind that the config names.
-bool is_heard(const Config& config, const ParameterRow& row);
-
-/// Every key as TOML in a stable order; reading it back gives an equal config. Programs without a
-/// kind that was added read what does not name it.
-std::string print_config(const Config& config);
+/// Which keys are printed: those that apply to this config and those that are not the defaults, or
+/// every one.
+enum class Printed { applying, all };
+/// Keys as TOML in a stable order; reading it back gives an equal config. Programs without a kind
+/// that was added read what does not name it.
+std::string print_config(const Config& config, Printed which = Printed::applying);
 
 struct ConfigChange {
   std::string name;

@@ -242,7 +242,7 @@ struct Entries {
 /// The first of these texts that the row may not be, where programs add choices; "" if there is
 /// none.
 std::string unknown_kind(const ParameterRow& row, const toml::node& node) {
-  if (!row.bounds.open) return "";
+  if (!row.bounds.added) return "";
   const std::vector<std::string> choices = row.bounds.choices();
   const auto is_unknown = [&](const toml::node& item) {
     return item.is_string() && std::ranges::count(choices, item.as_string()->get()) == 0;

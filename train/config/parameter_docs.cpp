@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bochner/train/config/conditions.hpp>
 #include <bochner/train/config/parameter_docs.hpp>
 #include <bochner/train/storage/json.hpp>
 
@@ -12,19 +13,18 @@ constexpr const char* kind_texts[] = {"whole number",  "number",        "text",
                                       "true or false", "list of texts", "list of numbers",
                                       "period",        "list of tables"};
 
-std::string top_of(std::string_view name) { return std::string(name.substr(0, name.find('.'))); }
-
 constexpr std::string_view introduction =
     R"(# Parameters
 
-Every key of a config file, made from the table that reads them; do not edit this page.
-On the command line `--set optim.lr=3e-4` changes one key after the file has been read.
+Every key of a config file. `bochner config keys --markdown` writes this page; do not edit it.
+`--set optim.lr=3e-4` on the command line changes a key of the file.
 
+- A condition, such as `model.mixer.kind = "ssm"`, says when the keys below it have an effect. A key
+  that is set without effect is an error.
 - A **period** is {}; 0 is off.
-- A key ending in `.kind` may be written as a name alone: `density = "gaussian"` says the same as
-  `density = {{ kind = "gaussian" }}`, and the table has room for the other keys.
-- `bochner resume RUN --set ...` may change the keys marked with **r**; the others are fixed by
-  the checkpoints of the run.
+- A key ending in `.kind` may be written as a name alone: `density = "gaussian"` is short for
+  `density = {{ kind = "gaussian" }}`.
+- `bochner resume RUN --set ...` may change the keys marked **r**.
 )";
 
 /// A text as a cell of a table.
@@ -33,19 +33,31 @@ std::string as_cell(std::string text) {
   return text;
 }
 
-void append_section(std::string& page, const ParameterTable& table, const std::string& top) {
-  page += fmt::format("\n## {}\n\n| key | default | value | meaning |\n|---|---|---|---|\n", top);
-  for (const ParameterRow& row : table.rows())
-    if (top_of(row.name) == top)
-      page += fmt::format("| `{}`{} | `{}` | {} | {} |\n", row.name,
-                          row.traits.resume ? " **r**" : "", as_cell(format_value(row.initial)),
-                          as_cell(type_text(row)), as_cell(row.doc));
+std::string row_text(const ParameterRow& row) {
+  return fmt::format("|`{}`{}|`{}`|{}|{}|\n", row.name, row.traits.resume ? " **r**" : "",
+                     as_cell(format_value(row.initial)), as_cell(type_text(row)), as_cell(row.doc));
+}
+
+/// A section's rows by their conditions, in the order of the first of each.
+void append_section(std::string& page, const ParameterTable& table, const std::string& section) {
+  std::vector<std::pair<std::string, std::string>> groups;
+  for (const ParameterRow& row : table.rows()) {
+    if (section_of(row.name) != section) continue;
+    const std::string condition = condition_text(table, row);
+    const auto is_same = [&](const auto& group) { return group.first == condition; };
+    if (std::ranges::none_of(groups, is_same)) groups.push_back({condition, ""});
+    std::ranges::find_if(groups, is_same)->second += row_text(row);
+  }
+  std::ranges::stable_partition(groups, [](const auto& group) { return group.first.empty(); });
+  page += fmt::format("\n## {}\n\n|key|default|value|meaning|\n|---|---|---|---|\n", section);
+  for (const auto& [condition, rows] : groups)
+    page += (condition.empty() ? "" : fmt::format("|`{}`||||\n", as_cell(condition))) + rows;
 }
 
 }  // namespace
 
 std::string type_text(const ParameterRow& row) {
-  const auto& [numbers, choices, units, open] = row.bounds;
+  const auto& [numbers, choices, units, added] = row.bounds;
   if (choices)
     return (row.kind() == ConfigKind::text_list ? "list of " : "") + alternatives(choices());
   std::string text = kind_texts[std::size_t(row.kind())];
@@ -62,10 +74,13 @@ std::string help_text(const ParameterTable& table, std::string_view section) {
     default_width = std::max(default_width, format_value(row.initial).size());
   }
   std::string text;
-  for (const ParameterRow& row : table.rows())
-    if (is_within(row.name, section))
-      text += fmt::format("{:<{}}  {:<{}}  {} ({})\n", row.name, name_width,
-                          format_value(row.initial), default_width, row.doc, type_text(row));
+  for (const ParameterRow& row : table.rows()) {
+    if (!is_within(row.name, section)) continue;
+    const std::string condition = condition_text(table, row);
+    text += fmt::format("{:<{}}  {:<{}}  {} ({}{}{})\n", row.name, name_width,
+                        format_value(row.initial), default_width, row.doc, type_text(row),
+                        condition.empty() ? "" : "; if ", condition);
+  }
   return text;
 }
 
@@ -77,6 +92,7 @@ std::string help_json(const ParameterTable& table, std::string_view section) {
                {"default", format_value(row.initial)},
                {"value", type_text(row)},
                {"meaning", row.doc},
+               {"if", condition_text(table, row)},
                {"resume", row.traits.resume}});
   }
   return keys.lines();
@@ -84,22 +100,20 @@ std::string help_json(const ParameterTable& table, std::string_view section) {
 
 std::string parameter_reference(const ParameterTable& table) {
   std::string page = fmt::format(introduction, period_grammar);
-  std::vector<std::string> tops;
-  for (const ParameterRow& row : table.rows())
-    if (std::find(tops.begin(), tops.end(), top_of(row.name)) == tops.end())
-      tops.push_back(top_of(row.name));
-  for (const std::string& top : tops) append_section(page, table, top);
+  for (const std::string& section : table.sections()) append_section(page, table, section);
   return page;
 }
 
-std::vector<std::string> complete_setting(const ParameterTable& table, std::string_view word) {
+std::vector<std::string> complete_setting(const ParameterTable& table, std::string_view word,
+                                          const Config* config) {
   std::vector<std::string> found;
   const auto offer = [&](const std::string& text) {
     if (text.starts_with(word)) found.push_back(text);
   };
   const std::size_t equals = word.find('=');
   if (equals == std::string_view::npos) {
-    for (const ParameterRow& row : table.rows()) offer(row.name + "=");
+    for (const ParameterRow& row : table.rows())
+      if (!config || applies(*config, row)) offer(row.name + "=");
     return found;
   }
   const ParameterRow* row = table.find(word.substr(0, equals));

@@ -50,7 +50,7 @@ void require_writable(const Key& key) {
 /// Throws where a kind that was added starts outside its own bounds: no config is to
 /// throw_diverged.
 void require_own_default(const Key& key) {
-  const std::string what = fmt::format("default of \"{}\"", key.kind);
+  const std::string what = fmt::format("default of \"{}\"", key.added);
   BoundsCheck check(what.c_str());
   std::visit(
       [&](const auto* member) {
@@ -64,21 +64,17 @@ void require_own_default(const Key& key) {
 
 void RowCollector::on_key(const Key& key) {
   require_writable(key);
-  if (!key.kind.empty()) require_own_default(key);
+  if (!key.added.empty()) require_own_default(key);
   const auto initial =
       std::visit([](const auto* member) -> ConfigValue { return *member; }, key.member);
   const auto shared = std::ranges::find_if(rows, [&](const ParameterRow& row) {
     return row.name == key.name && row.doc == key.words && row.initial == initial;
   });
-  if (shared == rows.end()) {
-    if (!key.kind.empty()) require_unused(key);
-    rows.push_back({key.name, initial, key.words, key.bounds, key.traits, {}});
-    if (!key.kind.empty()) rows.back().own_kinds = {key.kind};
-  } else if (key.kind.empty()) {
-    shared->own_kinds.clear();
-  } else if (!shared->own_kinds.empty() &&
-             std::ranges::find(shared->own_kinds, key.kind) == shared->own_kinds.end()) {
-    shared->own_kinds.push_back(key.kind);
+  if (shared != rows.end()) {
+    shared->applies = either(shared->applies, key.applies);
+  } else {
+    if (!key.added.empty()) require_unused(key);
+    rows.push_back({key.name, initial, key.words, key.bounds, key.traits, key.applies, key.added});
   }
 }
 
@@ -87,24 +83,10 @@ void RowCollector::require_unused(const Key& key) const {
   const auto same = std::ranges::find(rows, key.name, &ParameterRow::name);
   if (same == rows.end()) return;
   throw std::invalid_argument(fmt::format(
-      "[keys] {} of \"{}\" is {} already, with another start or other words; call it otherwise, "
-      "or let both kinds have one Spec",
-      key.name, key.kind,
-      same->own_kinds.empty() ? "a key of the library"
-                              : fmt::format("a key of \"{}\"", same->own_kinds[0])));
-}
-
-void RowCollector::move(std::string_view name, std::string_view before) {
-  const auto within = [](std::string_view wanted) {
-    return [wanted](const ParameterRow& row) { return is_within(row.name, wanted); };
-  };
-  const auto first = std::ranges::find_if(rows, within(name));
-  const auto last = std::find_if_not(first, rows.end(), within(name));
-  const auto to = std::ranges::find_if(rows, within(before));
-  if (to < first)
-    std::rotate(to, first, last);
-  else
-    std::rotate(first, last, to);
+      "[keys] {} of \"{}\" is {} already, with another default or other words; rename it, or let "
+      "both kinds have one Spec",
+      key.name, key.added,
+      same->added.empty() ? "a key of the library" : fmt::format("a key of \"{}\"", same->added)));
 }
 
 const ParameterRow* ParameterTable::Rows::find(std::string_view name) const {

@@ -26,7 +26,8 @@ struct ParameterRow {
   std::string doc;
   Bounds bounds = {};
   KeyTraits traits = {};
-  std::vector<std::string> own_kinds = {};  ///< Key::kind of all that have it; none for all kinds
+  KeyCondition applies = {};  ///< of any of the Specs that describe it
+  std::string added = {};     ///< Key::added of the first of them
 
   ConfigKind kind() const { return ConfigKind(initial.index()); }
 };
@@ -36,13 +37,10 @@ class RowCollector : public Keys {
  public:
   /// The keys of Specs below a section; those that another one has described are shared.
   template <class... Specs>
-  void add(const std::string& section_name) {
-    const auto add_one = [&](auto spec) { section(section_name, spec); };
+  void add(const std::string& section_name, const KeyCondition& condition = {}) {
+    const auto add_one = [&](auto spec) { when(condition, [&] { section(section_name, spec); }); };
     (add_one(Specs()), ...);
   }
-  /// Moves the rows of a name, a key or a section, in front of the first one of another.
-  void move(std::string_view name, std::string_view before);
-
   std::vector<ParameterRow> rows;
 
  private:

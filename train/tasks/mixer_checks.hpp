@@ -1,8 +1,8 @@
 #pragma once
-/// What keys of model.mixer demand of the mixers that a config names.
+/// The mixers that a config names.
 
 #include <bochner/layers/mixers/mixer_spec.hpp>
-#include <bochner/train/tasks/unused_keys.hpp>
+#include <bochner/train/config/config.hpp>
 
 namespace bochner {
 
@@ -22,11 +22,6 @@ bool some_mixer(const Config& config, bool MixerTraits::*trait);
 bool some_mixer_is(const Config& config, const std::vector<std::string>& kinds);
 /// "needs model.mixer.kind = \"linear\"", or in the pattern.
 std::string needs_one_of(const Config& config, const std::vector<std::string>& kinds);
-
-/// "model.mixer.m" of "m".
-std::vector<std::string> below_mixer(std::vector<std::string> keys);
-/// Of keys of kinds, forms and filters, where the model has blocks.
-std::vector<KeyCondition> uses_of_mixers(const Config& config);
 
 /// Throws ConfigError where the tokens of the data have no order and the mixers give them one.
 void check_order(const Config& config);

@@ -15,6 +15,7 @@
 #include <bochner/layers/models/token_models.hpp>
 #include <bochner/layers/models/variational_autoencoder.hpp>
 #include <bochner/optim/optimizer.hpp>
+#include <bochner/train/config/conditions.hpp>
 #include <bochner/train/tasks/encoding_checks.hpp>
 #include <bochner/train/tasks/mixer_checks.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
@@ -22,7 +23,6 @@
 #include <bochner/train/tasks/task_kinds.hpp>
 #include <bochner/train/tasks/text/tokenizers.hpp>
 #include <bochner/train/tasks/train_spec.hpp>
-#include <bochner/train/tasks/unused_keys.hpp>
 
 namespace bochner {
 namespace {
@@ -69,27 +69,7 @@ void check_time(const Config& config) {
   const std::string& kind = config.text("model.time.kind");
   if (config.text("model.time.start") == "em" && kind != "mixture")
     fail(config, "model.time.start", "needs model.time.kind = \"mixture\"", "model.time.kind");
-  if (config.text("model.time.start") != "none" && (kind == "none" || kind == "sinusoidal"))
-    fail(config, "model.time.start",
-         "needs frequencies that are learned, not " + assignment(config, "model.time.kind"),
-         "model.time.kind");
-  if (config.text("model.time.spacing") != "geometric" && kind != "free" && kind != "sinusoidal" &&
-      !kind.starts_with("mercer"))
-    fail(config, "model.time.spacing",
-         "is that of frequencies one by one, not of " + assignment(config, "model.time.kind"),
-         "model.time.kind");
-  if (config.text("model.time.start") != "none" && !sees_events(config))
-    fail(config, "model.time.start", "needs events, whose times it reads", "data.kind");
-  if (config.flag("data.stamps") && !forecasts_rows(config))
-    fail(config, "data.stamps", "needs a forecaster with model.backbone = \"rows\"",
-         "model.backbone");
-  if (kind == "none") return;
-  if (!sees_events(config) && !forecasts_rows(config))
-    fail(config, "model.time.kind",
-         "needs events, of data.kind = \"event_files\" or \"hawkes\", or a forecaster with "
-         "model.backbone = \"rows\": other models see no times",
-         "data.kind");
-  if (config.text("model.time.use") != "rotate") return;
+  if (config.text("model.time.use") != "rotate" || !applies(config, "model.time.use")) return;
   if (kind.starts_with("mercer"))
     fail(config, "model.time.use", "cannot be done with " + assignment(config, "model.time.kind"),
          "model.time.kind");
@@ -146,34 +126,76 @@ void check_training(const Config& config) {
          "train.validate.every");
 }
 
-/// They are errors of a new run.
-void check_unused(const Config& config) {
-  for (const auto& [name, demand, other] : unused_keys(config)) fail(config, name, demand, other);
+/// An error of new runs: language models have other losses than forecasters.
+void check_loss(const Config& config) {
+  const std::string &loss = config.text("model.loss"), &model = config.text("model.kind");
+  const bool of_tokens = loss == "cross_entropy" || loss == "nce" || loss == "sampled_softmax";
+  const std::string wanted = of_tokens ? "lm" : "forecaster";
+  const bool is_for_another_model = config.is_set("model.kind") && !config.is_set("model.loss");
+  if (loss != "mse" && model != wanted && applies(config, "model.loss") && !is_for_another_model)
+    fail(config, "model.loss", "needs model.kind = " + in_quotes(wanted), "model.kind");
 }
 
-/// A run that has them goes on, and --set adds none.
-void check_unused_sets(const Config& config) {
-  const auto is_set = [&](const std::string& name) { return !name.empty() && config.is_set(name); };
-  for (const auto& [name, demand, other] : unused_keys(config))
-    if (is_set(name) || is_set(other)) fail(config, name, demand, other);
+/// An error of new runs: natural gradients are of densities in blocks.
+void check_natural(const Config& config) {
+  if (config.text("optim.kind") == "natural" && !has_stack(config))
+    fail(config, "optim.kind", "needs a model with blocks", "model.kind");
+}
+
+/// model.loss of language models, whose Spec has another default.
+struct TokenLoss {
+  std::string loss = ForecasterSpec().loss;
+};
+void describe(Keys& keys, TokenLoss& spec) { describe_loss(keys, spec.loss); }
+/// model.patch.pixels of other models than fields.
+struct PixelPatch {
+  std::size_t pixels = FieldModelSpec().patch;
+};
+void describe(Keys& keys, PixelPatch& spec) { describe_pixels(keys, spec.pixels); }
+
+void add_models(RowCollector& table) {
+  const auto model = [](const char* kind) { return when("model.kind", {kind}); };
+  table.add<ModelChoice>("model");
+  table.add<SequenceClassifierSpec>("model", model("classifier"));
+  table.add<ForecasterSpec>("model", model("forecaster"));
+  table.add<EventModelSpec>("model", model("events"));
+  table.add<FieldModelSpec>("model", model("field"));
+  table.add<ProcessModelSpec>("model", model("gp"));
+  table.add<LanguageModelSpec, TokenLoss>("model", model("lm"));
+  table.add<VaeSpec>("model", model("vae"));
+  table.add<TrunkSpec, ContrastKeys>("model", model("contrastive"));
+  table.add<PixelPatch>("model");
+  table.add<PatchSpec>("model.patch");
+}
+
+void add_data(RowCollector& table) {
+  const auto data = [](std::vector<std::string> kinds) { return when("data.kind", kinds); };
+  std::vector<std::string> grids = field_kinds();
+  grids.push_back("field_files");
+  table.add<DataSpec>("data");
+  table.add<TokenTaskSpec>("data", data(token_task_kinds()));
+  table.add<LengthBuckets>("data");
+  table.add<ListOpsSpec>("data", data({"listops"}));
+  table.add<ImagesSpec>("data", data({"images"}));
+  table.add<ShapesSpec>("data", data({"shapes"}));
+  table.add<CsvOptions>("data");
+  table.add<SeriesSpec, SeriesColumns>("data", data({"series"}));
+  table.add<HawkesSpec>("data", data({"hawkes"}));
+  table.add<EventColumns>("data", data({"event_files", "texts"}));
+  table.add<FieldSpec>("data", data(grids));
+  table.add<SensorColumns>("data");
+  table.add<SensorSpec>("data", data({"sensors"}));
+  table.add<TableSpec>("data", data({"table"}));
+  table.add<TextsSpec>("data", data({"texts"}));
+  table.add<AugmentationKeys>("data", when("model.kind", {"contrastive"}));
 }
 
 std::vector<ParameterRow> registered_rows() {
   RowCollector table;
-  table.add<ModelChoice, SequenceClassifierSpec, ForecasterSpec, EventModelSpec, FieldModelSpec,
-            ProcessModelSpec, LanguageModelSpec, VaeSpec, ContrastKeys>("model");
-  table.add<DataSpec, TokenTaskSpec, LengthBuckets, ListOpsSpec, ImagesSpec, ShapesSpec, CsvOptions,
-            SeriesSpec, SeriesColumns, HawkesSpec, EventColumns, FieldSpec, SensorColumns,
-            SensorSpec, TableSpec, TextsSpec, AugmentationKeys>("data");
+  add_models(table);
+  add_data(table);
   table.add<OptimizerSpec>("optim");
   table.add<TrainSpec>("train");
-  // Where the reference and the configs of runs have always had them.
-  table.move("model.positions", "model.norm");
-  table.move("model.pooling", "model.checkpoint");
-  table.move("model.time", "model.intensity");
-  table.move("model.mixer", "model.time");
-  table.move("model.encoding", "data.kind");
-  table.move("model.intensity", "data.types");
   return std::move(table.rows);
 }
 
@@ -190,13 +212,14 @@ ParameterTable table_of(std::vector<ParameterRow> rows, const std::vector<Config
 Config with_sets(Config config, const std::vector<std::string>& sets) {
   for (const std::string& set : sets) apply_set(config, set);
   validate(config);
-  return config;
+  return without_unused(std::move(config));
 }
 
 }  // namespace
 
 ParameterTable registered_parameters() {
-  return table_of(registered_rows(), {check_order, check_unused});
+  return table_of(registered_rows(),
+                  {check_order, check_traits, check_loss, check_natural, check_unused});
 }
 
 Config stored_config(std::string_view text, const std::string& source) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bochner/layers/mixers/mixer.hpp>
 #include <bochner/layers/mixers/mixer_spec.hpp>
+#include <bochner/train/config/conditions.hpp>
 #include <bochner/train/tasks/mixer_checks.hpp>
 #include <bochner/train/tasks/stack_checks.hpp>
 #include <functional>
@@ -20,12 +21,6 @@ std::vector<std::string> kinds_that(const Config& config, std::vector<std::strin
   return kinds;
 }
 
-/// A key that only linear attention heeds needs it in one block at least.
-void require_linear(const Config& config, std::string_view name) {
-  if (!some_mixer_is(config, {"linear"}))
-    fail(config, name, needs_one_of(config, {"linear"}), mixer_key(config));
-}
-
 void check_heads(const Config& config) {
   const std::int64_t width = config.integer("model.width");
   const std::int64_t heads = config.integer("model.mixer.heads");
@@ -41,7 +36,7 @@ void check_heads(const Config& config) {
 void check_pattern(const Config& config) {
   const std::string by = mixer_key(config), kind = "model.mixer.kind";
   if (by != kind && config.is_set(kind))
-    fail(config, kind, "means nothing beside " + assignment(config, by), by);
+    fail(config, kind, "has no effect with " + assignment(config, by), by);
 }
 
 void check_directions(const Config& config) {
@@ -60,13 +55,7 @@ void check_directions(const Config& config) {
 }
 
 void check_time_kernel(const Config& config) {
-  const std::string section = "model.mixer.time_kernel.";
-  require_at_most(config, section + "shortest", section + "longest");
-  const std::string& kind = config.text(section + "kind");
-  if (config.text(section + "per") == "channel" && kind != "decay" && kind != "gate" &&
-      some_mixer(config, &MixerTraits::channel_rates))
-    fail(config, section + "per", "needs " + section + "kind = \"decay\" or \"gate\"",
-         section + "kind");
+  require_at_most(config, "model.mixer.time_kernel.shortest", "model.mixer.time_kernel.longest");
 }
 
 void check_window(const Config& config) {
@@ -102,17 +91,14 @@ void check_distances(const Config& config) {
 }
 
 void check_warm(const Config& config) {
-  if (config.text("model.mixer.warm") == "none") return;
-  require_linear(config, "model.mixer.warm");
-  if (config.integer("model.mixer.warm_steps") == 0)
-    fail(config, "model.mixer.warm", "needs model.mixer.warm_steps above 0",
+  if (applies(config, "model.mixer.warm_steps") && config.integer("model.mixer.warm_steps") == 0)
+    fail(config, "model.mixer.warm", "needs model.mixer.warm_steps greater than 0",
          "model.mixer.warm_steps");
 }
 
 void check_update(const Config& config) {
   const std::string update = "model.mixer.update";
-  if (config.text(update) == "sum") return;
-  require_linear(config, update);
+  if (config.text(update) == "sum" || !applies(config, update)) return;
   if (config.integer("model.mixer.window") > 0)
     fail(config, update, "needs model.mixer.window = 0", "model.mixer.window");
   if (config.text("model.mixer.warm") != "none")
@@ -142,59 +128,6 @@ void check_told_apart(const Config& config) {
       config.integer(told_apart) < config.integer("data.length"))
     fail(config, told_apart, "must be 0, or at least " + assignment(config, "data.length"),
          "data.length");
-}
-
-/// Of keys that some mixers have not.
-std::vector<KeyCondition> uses_of_traits(const Config& config) {
-  const std::string& kernel = config.text("model.mixer.time_kernel.kind");
-  const std::string& use = config.text("model.time.use");
-  const bool in_blocks =
-      config.text("model.time.kind") != "none" && (use == "attend" || use == "rotate");
-  // `words` stand at the end of the demand
-  const auto needs = [&](const char* key, bool set, const Has& has, const char* words = "") {
-    const bool heeded = !set || !kinds_that(config, mixer_kinds(config), has).empty();
-    const auto kinds =
-        heeded ? std::vector<std::string>() : kinds_that(config, mixers().names(), has);
-    return KeyCondition{
-        {key}, heeded, needs_one_of(config, kinds) + words, mixer_key(config), true};
-  };
-  return {
-      needs("model.positions", config.text("model.positions") == "rotary", &MixerTraits::queries),
-      needs("model.mixer.normalize", config.text("model.mixer.normalize") != "none",
-            &MixerTraits::queries),
-      needs(
-          "model.mixer.time_kernel.kind", kernel != "none",
-          [kernel](const MixerTraits& has) { return has.has_time_kernel(kernel); },
-          kernel == "decay" ? "" : "; exact attention has: none, decay"),
-      needs("model.mixer.time_kernel.per", config.text("model.mixer.time_kernel.per") == "channel",
-            &MixerTraits::channel_rates),
-      needs("model.mixer.window", config.integer("model.mixer.window") > 0, &MixerTraits::window),
-      needs("model.mixer.convolution", config.integer("model.mixer.convolution") > 0,
-            &MixerTraits::convolution),
-      needs("model.time.use", in_blocks, &MixerTraits::times)};
-}
-
-/// Of keys of feature maps.
-KeyCondition use_of_features(const Config& config) {
-  return {below_mixer({"features", "m", "density", "draws", "redraw", "denominator"}),
-          some_mixer(config, &MixerTraits::features),
-          needs_one_of(config, kinds_that(config, mixers().names(), &MixerTraits::features)),
-          mixer_key(config)};
-}
-
-/// Of keys of a stack of blocks, where a model has none; optimizers look for densities there alone.
-KeyCondition no_use_of_blocks(const Config& config) {
-  const bool process = config.text("model.kind") == "gp";
-  const char* backbone = "model.backbone";
-  KeyCondition none{{"model.blocks", "model.width", "model.expansion", "model.mlp", "model.dropout",
-                     "model.norm", "model.positions", "model.pattern", "model.mixer",
-                     "model.checkpoint", "optim.density_lr_factor", "optim.density_natural"},
-                    false,
-                    process ? "is of blocks, and a Gaussian process has none"
-                            : needs_value(backbone, {"attention", "rows"}),
-                    process || config.is_set("model.kind") ? "model.kind" : backbone};
-  if (config.text("optim.kind") == "natural") none.sections.push_back("optim.kind");
-  return none;
 }
 
 }  // namespace
@@ -246,11 +179,20 @@ void check_stack(const Config& config) {
   check_told_apart(config);
 }
 
-std::vector<KeyCondition> uses_of_stack(const Config& config) {
-  if (!has_stack(config)) return {no_use_of_blocks(config)};
-  std::vector<KeyCondition> uses = uses_of_traits(config);
-  uses.push_back(use_of_features(config));
-  return uses;
+void check_traits(const Config& config) {
+  if (!has_stack(config)) return;
+  const auto require_some = [&](const char* key, bool wanted, const Has& has) {
+    if (wanted && applies(config, key) && kinds_that(config, mixer_kinds(config), has).empty())
+      fail(config, key, needs_one_of(config, kinds_that(config, mixers().names(), has)),
+           mixer_key(config));
+  };
+  const std::string &kernel = config.text("model.mixer.time_kernel.kind"),
+                    &use = config.text("model.time.use");
+  require_some("model.positions", config.text("model.positions") == "rotary",
+               &MixerTraits::queries);
+  require_some("model.mixer.time_kernel.kind", kernel != "none",
+               [&](const MixerTraits& has) { return has.has_time_kernel(kernel); });
+  require_some("model.time.use", use == "attend" || use == "rotate", &MixerTraits::times);
 }
 
 }  // namespace bochner

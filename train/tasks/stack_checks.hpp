@@ -1,7 +1,7 @@
 #pragma once
-/// What the mixers of a model demand of the keys of a config, and which keys none of them has.
+/// What the mixers of a model demand of the keys of a config.
 
-#include <bochner/train/tasks/unused_keys.hpp>
+#include <bochner/train/config/config.hpp>
 
 namespace bochner {
 
@@ -22,7 +22,7 @@ bool counts_positions(const Config& config);
 
 /// Throws ConfigError where a mixer cannot be as the keys say.
 void check_stack(const Config& config);
-/// Of keys of blocks, and of model.mixer by what its mixers have.
-std::vector<KeyCondition> uses_of_stack(const Config& config);
+/// Throws ConfigError where a value needs what none of the mixers has: an error of new runs.
+void check_traits(const Config& config);
 
 }  // namespace bochner

@@ -53,20 +53,26 @@ bool keeps_examples(const Config& config, const std::string& key) {
 }  // namespace
 
 void describe(Keys& keys, ModelChoice& choice) {
-  keys(
-      "kind", choice.kind,
-      one_of({"lm", "classifier", "forecaster", "events", "field", "gp", "vae", "contrastive"}),
-      "what is trained: lm predicts the next token, classifier a label of the sequence, forecaster "
-      "the rows that follow, events type and time of the next event, field the next frame, or "
-      "values "
-      "at places and times, gp a column of a table from others, with its uncertainty, vae a latent "
-      "variable from which examples come, contrastive embeddings without labels");
+  keys("kind", choice.kind,
+       one_of({"lm", "classifier", "forecaster", "events", "field", "gp", "vae", "contrastive"}),
+       "what is learned: the next token (lm), a label of the sequence (classifier), the rows that "
+       "follow (forecaster), type and time of the next event (events), the next frame, or values "
+       "at places and times (field), a column of a table with its uncertainty (gp), a latent "
+       "variable that generates examples (vae), embeddings without labels (contrastive)");
 }
 
 std::vector<std::string> data_kind_names() {
   std::vector<std::string> names;
   for (const TaskKind& kind : task_kinds())
     if (std::ranges::find(names, kind.data) == names.end()) names.push_back(kind.data);
+  return names;
+}
+
+std::vector<std::string> data_kinds_with(const std::string& validation_key) {
+  std::vector<std::string> names;
+  for (const TaskKind& kind : task_kinds())
+    if (kind.validation == validation_key && std::ranges::count(names, kind.data) == 0)
+      names.push_back(kind.data);
   return names;
 }
 

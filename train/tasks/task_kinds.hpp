@@ -43,6 +43,8 @@ AddTaskKinds add_text_kinds, add_label_kinds, add_event_kinds, add_field_kinds, 
 
 /// What data.kind may be.
 std::vector<std::string> data_kind_names();
+/// Those of them with examples for validation by this key.
+std::vector<std::string> data_kinds_with(const std::string& validation_key);
 
 struct ModelChoice {
   std::string kind = "lm";
@@ -64,25 +66,24 @@ struct DataSpec {
 };
 inline void describe(Keys& keys, DataSpec& spec) {
   keys("kind", spec.kind, one_of(data_kind_names),
-       "bytes of text files, texts with labels, images, a series of numbers, events of files, "
-       "readings of sensors, rows of a table, or generated examples: see tasks.md");
+       "text files (bytes), texts with labels, images, a series, events, readings of sensors, rows "
+       "of a table, or generated examples; see tasks.md");
   keys("files", spec.files,
-       "what is read from files: files or globs, from the current folder; the resolved config "
-       "holds absolute paths",
+       "files or globs, from the current folder; configs of runs hold absolute paths",
        resumable_path);
   keys("length", spec.length, between(1, 1 << 24),
-       "tokens of a window or sequence (T); listops: of the longest expression; sensors: readings");
-  keys("separator", spec.separator,
-       "bytes: what ends a part of a text, a line, for model.positions = \"encoding\", with \\n, "
-       "\\t, "
-       "\\r, \\\\ and \\xHH for bytes that are no text; other tokens have a marker");
-  keys.section("tokenizer", spec.tokenizer);
-  keys("validation", spec.validation, below(0, 1),
-       "bytes, texts, images, event_files, field_files, sensors, table: fraction kept for "
-       "validation, rounded up, "
-       "0 for none: the last bytes, images, sequences, films or readings, any texts; of a single "
-       "sequence or film its last events or frames");
-  describe(keys, spec.examples);
+       "tokens of a window or sequence (T); of the longest expression (listops); readings "
+       "(sensors)");
+  keys.when(keys.is("kind", {"bytes"}) && when("model.positions", {"encoding"}))(
+      "separator", spec.separator,
+      "bytes that end a line of the text for model.positions, with \\n, \\t, \\r, \\\\ and \\xHH");
+  keys.when("kind", {"bytes", "texts"}).section("tokenizer", spec.tokenizer);
+  keys.when(keys.is("kind", data_kinds_with(validation_fraction)))(
+      "validation", spec.validation, below(0, 1),
+      "fraction for validation, rounded up, 0 for none: the last bytes, images, sequences, films "
+      "or readings, any texts; of a single sequence or film, its last events or frames");
+  keys.when(keys.is("kind", data_kinds_with(validation_examples)),
+            [&] { describe(keys, spec.examples); });
 }
 
 struct ImagesSpec {
@@ -91,9 +92,8 @@ struct ImagesSpec {
 };
 inline void describe(Keys& keys, ImagesSpec& spec) {
   keys("validation_files", spec.validation_files,
-       "images: files to validate on; without them the last data.validation of data.files",
-       resumable_path);
-  keys("grey", spec.grey, "images: one token of brightness a pixel instead of three of colour");
+       "files to validate on; by default the last data.validation of data.files", resumable_path);
+  keys("grey", spec.grey, "one token of brightness a pixel instead of three of colour");
 }
 
 /// The generated examples that a config describes, and what kinds of them are.

@@ -31,37 +31,33 @@ inline void describe(Keys& keys, TrainSpec& spec) {
   keys("accumulate", spec.accumulate, between(1, 1 << 20),
        "batches whose gradients are averaged for one step");
   keys("shards", spec.shards, between(1, 1 << 10),
-       "parts of equal size into which each batch is cut, whose gradients are computed one by one "
-       "and added up by a fixed tree: at most so many processes can share a run, and any number of "
-       "them gives the same bits");
+       "equal parts of each batch, with gradients added in a fixed tree: at most so many processes "
+       "share a run, and any number of them gives the same bits");
   keys("steps", spec.steps, at_least(0).in(PeriodUnits::countable),
-       "length of the training; 0 saves the model as it starts", resumable);
+       "length of the training; 0 saves the initial model", resumable);
   keys("time", spec.time, {.units = PeriodUnits::wall_time},
-       "limit of a train, resume or fork, 0 for none; then it stops and can be resumed", resumable);
+       "time limit of a train, resume or fork, which can then be resumed; 0 for none", resumable);
   keys("seed", spec.seed, at_least(0), "seed of everything random");
   keys("overfit", spec.overfit,
        "train on the first batch only, to see whether the model can learn");
   keys("log.every", spec.log_every, countable,
-       "how often a line of metrics is written, and one at the last step; 0 for never", resumable);
+       "period of lines of metrics; the last step always has one; 0 for never", resumable);
   keys("log.tensorboard", spec.log_tensorboard,
-       "the numbers of metrics also as event files of TensorBoard in the run directory", resumable);
-  keys("validate.every", spec.validate_every, countable,
-       "how often the model is validated, 0 for never", resumable);
-  keys("validate.batch", spec.validate_batch, between(0, 1 << 20),
-       "sequences of a batch of validation, 0 for train.batch: fewer where they are longer",
+       "also write metrics as TensorBoard event files in the run directory", resumable);
+  keys("validate.every", spec.validate_every, countable, "period of validations, 0 for never",
        resumable);
+  keys("validate.batch", spec.validate_batch, between(0, 1 << 20),
+       "sequences of a validation batch, 0 for train.batch; fewer if they are longer", resumable);
   keys("validate.batches", spec.validate_batches, at_least(0),
        "most batches of a validation, spread evenly over the split; 0 for all", resumable);
   keys("validate.kernels", spec.validate_kernels,
-       "at a validation, also the numbers of the learned kernels: errors, features in use, drift, "
-       "entropies",
+       "also measure the learned kernels: errors, features in use, drift, entropies", resumable);
+  keys.when(keys.is("validate.kernels", {"true"}) && keys.is("overfit", {"false"}))(
+      "validate.gradients", spec.validate_gradients, between(0, 1 << 10),
+      "batches, at least 2, that measure the noise of the learned kernels' gradient; 0 for none",
+      resumable);
+  keys("checkpoint.every", spec.checkpoint_every, "period of checkpoints, 0 for only at the end",
        resumable);
-  keys("validate.gradients", spec.validate_gradients, between(0, 1 << 10),
-       "batches on which the gradient of the learned kernels is compared with its noise at a "
-       "validation, at least 2, or 0 for none",
-       resumable);
-  keys("checkpoint.every", spec.checkpoint_every,
-       "how often a checkpoint is saved, 0 for only at the end", resumable);
   keys("checkpoint.keep_last", spec.keep_last, at_least(1), "newest checkpoints that are kept",
        resumable);
   keys("checkpoint.keep_best", spec.keep_best, at_least(0),
@@ -69,17 +65,14 @@ inline void describe(Keys& keys, TrainSpec& spec) {
   keys("stop.patience", spec.patience, at_least(0),
        "stop after so many validations without improvement, 0 for never", resumable);
   keys("stop.min_delta", spec.min_delta, at_least(0),
-       "what an improvement must exceed to count for patience, in the unit of the loss", resumable);
+       "smallest decrease of the loss that counts as improvement", resumable);
   keys("verify", spec.verify, countable,
-       "how often processes that share a run compare digests of all that it has learned, 0 for "
-       "never",
+       "period at which the processes of a run compare digests of their state, 0 for never",
        resumable);
-  keys(
-      "partition", spec.partition,
-      "each of the processes that share a run keeps the moments of the optimizer for a part of the "
-      "weights, and updates that: memory falls with their number, and each step has one more "
-      "exchange",
-      resumable);
+  keys("partition", spec.partition,
+       "each process of a run holds the optimizer's moments of a part of the weights: less memory, "
+       "one more exchange in each step",
+       resumable);
 }
 
 }  // namespace bochner

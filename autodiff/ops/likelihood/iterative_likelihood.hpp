@@ -27,11 +27,11 @@ struct IterativeSpec {
 };
 inline void describe(Keys& keys, IterativeSpec& spec) {
   keys("probes", spec.probes, between(1, 1 << 16),
-       "gp: draws by which conjugate gradients estimate the log determinant and its gradient");
+       "draws that estimate the log determinant and its gradient");
   keys("rank", spec.rank, between(0, 1 << 16),
-       "gp: of the pivoted Cholesky factor that preconditions conjugate gradients");
+       "rank of the pivoted Cholesky factor that preconditions");
   keys("tolerance", spec.tolerance, {{.lowest = 0, .highest = 0.01, .above_lowest = true}},
-       "gp: part of the squared residual at which conjugate gradients end");
+       "relative squared residual at which conjugate gradients stop");
 }
 
 /// A covariance stored as `real` with its diagonal in double, and its preconditioner. Memory 2 n^2

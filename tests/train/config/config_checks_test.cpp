@@ -6,7 +6,6 @@
 namespace config_checks_test {
 
 using namespace bochner;
-using testing::AnyOf;
 using testing::HasSubstr;
 
 TEST(ConfigErrors, KeysThatMustFitEachOther) {
@@ -57,12 +56,12 @@ TEST(ConfigErrors, PatternsOfMixersThatThereAre) {
       "bad.toml:2:17: model.pattern = [\"linear\", \"softmex\"]: must each be \"softmax\""))
       << error;
   EXPECT_TRUE(error.ends_with(". Did you mean \"softmax\"?")) << error;
-  EXPECT_EQ(error_after_files("model.pattern = [\"softmax\"]\n" + gate),
-            "bad.toml:3:32: model.mixer.time_kernel.kind = \"gate\": needs \"linear\" in "
-            "model.pattern; exact attention has: none, decay");
+  EXPECT_EQ(
+      error_after_files("model.pattern = [\"softmax\"]\n" + gate),
+      "bad.toml:3:32: model.mixer.time_kernel.kind = \"gate\": needs \"linear\" in model.pattern");
   EXPECT_EQ(error_after_files(gate),
             "bad.toml:2:32: model.mixer.time_kernel.kind = \"gate\": needs model.mixer.kind = "
-            "\"linear\"; exact attention has: none, decay");
+            "\"linear\"");
   EXPECT_EQ(error_after_files(mixed + "model.blocks = 1\n"),
             "bad.toml:2:17: model.pattern = [\"linear\", \"softmax\"]: has more mixers than "
             "model.blocks = 1");
@@ -73,38 +72,42 @@ TEST(ConfigErrors, KeysOfOtherMixers) {
   const auto of = [](const std::string& chosen, const std::string& key) {
     return error_after_files("[model.mixer]\n" + chosen + "\n" + key + "\n");
   };
-  EXPECT_EQ(of("kind = \"softmax\"", "m = 32"),
-            "bad.toml:4:5: model.mixer.m = 32: needs model.mixer.kind = \"linear\"");
+  EXPECT_EQ(
+      of("kind = \"softmax\"", "m = 32"),
+      "bad.toml:4:5: model.mixer.m has no effect with model.mixer.kind = \"softmax\"; remove it");
   EXPECT_EQ(of("kind = \"softmax\"", "density.log_scale = 0"),
-            "bad.toml:4:21: model.mixer.density.log_scale = 0.0: needs model.mixer.kind = "
-            "\"linear\"");
+            "bad.toml:4:21: model.mixer.density.log_scale has no effect with model.mixer.kind = "
+            "\"softmax\"; remove it");
   EXPECT_EQ(error_after_files("model.pattern = [\"softmax\", \"linear\"]\nmodel.mixer.m = 32\n"),
             "");
   EXPECT_EQ(of("kind = \"linear\"", "ssm.form = \"s5\""),
-            "bad.toml:4:12: model.mixer.ssm.form = \"s5\": needs model.mixer.kind = \"ssm\"");
+            "bad.toml:4:12: model.mixer.ssm.form has no effect with model.mixer.kind = \"linear\"; "
+            "remove it");
   EXPECT_EQ(error_after_files("model.pattern = [\"ssm\", \"softmax\"]\n"
                               "model.mixer.min_gru.expansion = 2\n"),
-            "bad.toml:3:33: model.mixer.min_gru.expansion = 2.0: needs \"min_gru\" in "
-            "model.pattern");
+            "bad.toml:3:33: model.mixer.min_gru.expansion has no effect with model.pattern = "
+            "[\"ssm\", \"softmax\"]; remove it");
   const std::string s5 = "kind = \"ssm\"\nssm.form = \"s5\"";
   EXPECT_EQ(of(s5, "ssm.blocks = 2"), "");
   EXPECT_EQ(of(s5, "ssm.step_min = 0.01"), "");
   EXPECT_EQ(of(s5, "ssm.start = \"lin\""),
-            "bad.toml:5:13: model.mixer.ssm.start = \"lin\": needs model.mixer.ssm.form = \"s4d\"");
+            "bad.toml:5:13: model.mixer.ssm.start has no effect with model.mixer.ssm.form = "
+            "\"s5\"; remove it");
   EXPECT_EQ(of(s5, "ssm.phase = 0.1"),
-            "bad.toml:5:13: model.mixer.ssm.phase = 0.1: needs model.mixer.ssm.form = \"lru\"");
+            "bad.toml:5:13: model.mixer.ssm.phase has no effect with model.mixer.ssm.form = "
+            "\"s5\"; remove it");
   const std::string h3 = "kind = \"h3\"";
   EXPECT_EQ(of("kind = \"hyena\"", "filter.hidden = 8"), "");
   EXPECT_EQ(of(h3, "filter.states = 8"), "");
   EXPECT_EQ(of(h3, "filter.hidden = 8"),
-            "bad.toml:4:17: model.mixer.filter.hidden = 8: needs model.mixer.filter.kind = "
-            "\"implicit\"");
+            "bad.toml:4:17: model.mixer.filter.hidden has no effect with model.mixer.filter.kind = "
+            "\"auto\" and model.mixer.kind = \"h3\"; remove it");
   EXPECT_EQ(of(h3 + "\nfilter.kind = \"implicit\"", "filter.hidden = 8"), "");
   const std::string sgconv = "kind = \"sgconv\"";
   EXPECT_EQ(of(sgconv, "filter.length = 8"), "");
   EXPECT_EQ(of(sgconv, "filter.kind = \"spectral\""),
-            "bad.toml:4:15: model.mixer.filter.kind = \"spectral\": needs model.mixer.kind = "
-            "\"hyena\", \"h3\" or \"long_conv\"");
+            "bad.toml:4:15: model.mixer.filter.kind has no effect with model.mixer.kind = "
+            "\"sgconv\"; remove it");
   const std::string run = "data.files = [\"a\"]\nmodel.mixer.ssm.phase = 1\n";
   EXPECT_NO_THROW(validate(stored_config(run, "run")));
 }
@@ -115,20 +118,20 @@ TEST(ConfigErrors, KeysOfOtherMapsAndKernels) {
     return error_after_files("[model.mixer]\nkind = \"linear\"" + chosen + "\n" + key + "\n");
   };
   EXPECT_EQ(of("", "time_kernel.harmonics = 2"),
-            "bad.toml:4:25: model.mixer.time_kernel.harmonics = 2: needs "
-            "model.mixer.time_kernel.kind = \"spectral\"");
+            "bad.toml:4:25: model.mixer.time_kernel.harmonics has no effect with "
+            "model.mixer.time_kernel.kind = \"none\"; remove it");
   EXPECT_EQ(of("", "features.rolls = 3"),
-            "bad.toml:4:18: model.mixer.features.rolls = 3: needs model.mixer.features.kind = "
-            "\"dpfp\"");
+            "bad.toml:4:18: model.mixer.features.rolls has no effect with "
+            "model.mixer.features.kind = \"positive\"; remove it");
   EXPECT_EQ(of("", "features.length = 512"),
-            "bad.toml:4:19: model.mixer.features.length = 512: needs model.mixer.features.kind = "
-            "\"cosformer\"");
+            "bad.toml:4:19: model.mixer.features.length has no effect with "
+            "model.mixer.features.kind = \"positive\"; remove it");
   EXPECT_EQ(of("\nfeatures.kind = \"hybrid\"\nfeatures.estimators = [\"cosformer\", \"elu\"]",
                "features.length = 512"),
             "");
   EXPECT_EQ(of("", "denominator.constant = 2"),
-            "bad.toml:4:24: model.mixer.denominator.constant = 2.0: needs "
-            "model.mixer.denominator.kind = \"smooth\"");
+            "bad.toml:4:24: model.mixer.denominator.constant has no effect with "
+            "model.mixer.denominator.kind = \"clip\"; remove it");
   EXPECT_NO_THROW(validate(stored_config(
       "data.files = [\"a\"]\nmodel.mixer = { kind = \"linear\", features.tau = 2 }\n", "run")));
 }
@@ -143,17 +146,15 @@ TEST(ConfigErrors, KeysOfFrequenciesThatAreNotDrawn) {
         "features.projection = \"sorf\"", "features.box = 3", "features.hidden = 8",
         "features.lambda = 2", "features.gates = 3", "features.smooth = true", "features.bases = 3",
         "features.correlation = 0.5", "features.estimators = [\"elu\"]", "sharpness = 4"})
-    EXPECT_THAT(of("relu", key), AnyOf(HasSubstr(": needs model.mixer."),
-                                       HasSubstr(": means nothing to model.mixer.features.kind")))
-        << key;
+    EXPECT_THAT(of("relu", key), HasSubstr(" has no effect with model.mixer.")) << key;
   EXPECT_EQ(of("relu", "m = 8"), "");  // maps are compared at the same m
   EXPECT_EQ(of("relu", "features.weights = \"learned\"\nfeatures.hidden = 8"), "");
   EXPECT_EQ(of("wpff", "features.hidden = 8"), "");
   EXPECT_EQ(of("wpff_fixed", "features.refit = 8"), "");
   EXPECT_EQ(of("hybrid", "density.kind = \"flow\"\ndensity.knots = 4"), "");
   EXPECT_EQ(of("positive", "density.degrees = 5"),
-            "bad.toml:5:19: model.mixer.density.degrees = 5.0: needs model.mixer.density.kind = "
-            "\"student_t\"");
+            "bad.toml:5:19: model.mixer.density.degrees has no effect with "
+            "model.mixer.density.kind = \"gaussian\"; remove it");
   EXPECT_EQ(of("positive",
                "features.weights = \"importance\"\ndensity.proposal = \"student_t\"\n"
                "density.degrees = 5"),
@@ -163,23 +164,25 @@ TEST(ConfigErrors, KeysOfFrequenciesThatAreNotDrawn) {
 TEST(ConfigErrors, KeysOfBlocksWhereThereAreNone) {
   const std::string process = "model.kind = \"gp\"\ndata.kind = \"table\"\ntrain.batch = 1\n";
   EXPECT_EQ(error_after_files(process + "model.mixer.m = 8\n"),
-            "bad.toml:5:17: model.mixer.m = 8: is of blocks, and a Gaussian process has none");
+            "bad.toml:5:17: model.mixer.m has no effect with model.kind = \"gp\"; remove it");
   const std::string series = "model.kind = \"forecaster\"\ndata.kind = \"series\"\n";
   EXPECT_EQ(error_after_files(series + "model.width = 8\n"),
-            "bad.toml:4:15: model.width = 8: needs model.backbone = \"attention\" or \"rows\"");
+            "bad.toml:4:15: model.width has no effect with model.backbone = \"linear\" and "
+            "model.kind = \"forecaster\"; remove it");
   EXPECT_EQ(error_after_files(series + "model.backbone = \"rows\"\nmodel.moving_average = 5\n"),
-            "bad.toml:5:24: model.moving_average = 5: needs model.backbone = \"linear\"");
+            "bad.toml:5:24: model.moving_average has no effect with model.backbone = \"rows\"; "
+            "remove it");
 }
 
 TEST(ConfigErrors, KeysOfTimesThatAreNotSeen) {
-  EXPECT_EQ(
-      error_after_files("model.time.use = \"rotate\"\n"),
-      "bad.toml:2:18: model.time.use = \"rotate\": needs model.time.kind other than \"none\"");
+  EXPECT_EQ(error_after_files("model.time.use = \"rotate\"\n"),
+            "bad.toml:2:18: model.time.use has no effect with model.kind = \"lm\" and data.kind = "
+            "\"bytes\"; remove it");
   const std::string events =
       "model.kind = \"events\"\ndata.kind = \"hawkes\"\nmodel.time.kind = \"free\"\n";
-  EXPECT_EQ(error_in(events + "model.time.degree = 2\n"),
-            "bad.toml:4:21: model.time.degree = 2: needs model.time.kind = \"mercer\" or "
-            "\"mercer_summed\"");
+  EXPECT_EQ(
+      error_in(events + "model.time.degree = 2\n"),
+      "bad.toml:4:21: model.time.degree has no effect with model.time.kind = \"free\"; remove it");
   EXPECT_NO_THROW(
       read_config_text(events + "model.time.use = \"add\"\n", "file", {"model.time=none"}));
 }
@@ -188,8 +191,7 @@ TEST(ConfigErrors, PositionsOfTokensThatHaveNoOrder) {
   const std::string field = "model.kind = \"field\"\ndata.kind = \"moving_pattern\"\n",
                     rotary = field + "model.positions = \"rotary\"\n";
   EXPECT_EQ(error_in(rotary),
-            "bad.toml:3:19: model.positions = \"rotary\": is for tokens in an order, and those of "
-            "a field have none: see model.encoding");
+            "bad.toml:3:19: model.positions has no effect with model.kind = \"field\"; remove it");
   EXPECT_EQ(error_in(field + "model.positions = \"none\"\n"), "");
   EXPECT_NO_THROW(validate(stored_config(rotary, "run")));
 }
@@ -220,21 +222,22 @@ TEST(ConfigErrors, KeysThatNothingWouldHeed) {
   const std::string gradients = "train.validate.gradients = 3\n";
   EXPECT_EQ(error_after_files(gradients), "");
   EXPECT_EQ(error_after_files(gradients + "train.validate.kernels = false\n"),
-            "bad.toml:2:28: train.validate.gradients = 3: needs train.validate.kernels = true");
-  EXPECT_EQ(error_after_files(gradients + "train.overfit = true\n"),
-            "bad.toml:2:28: train.validate.gradients = 3: needs train.overfit = false: a single "
-            "batch has no noise");
+            "bad.toml:2:28: train.validate.gradients has no effect with train.validate.kernels = "
+            "false; remove it");
+  EXPECT_EQ(
+      error_after_files(gradients + "train.overfit = true\n"),
+      "bad.toml:2:28: train.validate.gradients has no effect with train.overfit = true; remove it");
   EXPECT_EQ(error_after_files("model.mixer.warm_steps = 3\n"),
-            "bad.toml:2:26: model.mixer.warm_steps = 3: needs model.mixer.warm other than "
-            "\"none\"");
+            "bad.toml:2:26: model.mixer.warm_steps has no effect with model.mixer.kind = "
+            "\"softmax\"; remove it");
   EXPECT_EQ(error_after_files("model.mixer.delta.negative = true\n"),
-            "bad.toml:2:30: model.mixer.delta.negative = true: needs model.mixer.update = "
-            "\"delta\"");
+            "bad.toml:2:30: model.mixer.delta.negative has no effect with model.mixer.kind = "
+            "\"softmax\"; remove it");
   const std::string wsd = "optim.schedule = { kind = \"wsd\", floor = 1e-4";
   EXPECT_EQ(error_after_files(wsd + ", decay = 9 }\n"), "");
   EXPECT_EQ(error_after_files(wsd + " }\n"),
-            "bad.toml:2:42: optim.schedule.floor = 0.0001: needs optim.schedule.decay greater than "
-            "0");
+            "bad.toml:2:42: optim.schedule.floor has no effect with optim.schedule.kind = \"wsd\" "
+            "and optim.schedule.decay = 0; remove it");
   // A run that has them goes on.
   for (const char* keys :
        {"train.validate.gradients = 3\ntrain.overfit = true\n",
@@ -258,11 +261,13 @@ TEST(ConfigErrors, SetsThatNothingWouldHeedInARunThatGoesOn) {
   const std::string gradients = "train.validate.gradients = 3\n";
   EXPECT_EQ(error_of("", "train.validate.gradients=3"), "");
   EXPECT_EQ(error_of("train.validate.kernels = false\n", "train.validate.gradients=3"),
-            "--set: train.validate.gradients = 3: needs train.validate.kernels = true");
+            "--set: train.validate.gradients has no effect with train.validate.kernels = false; "
+            "remove it");
   EXPECT_EQ(error_of(gradients, "train.validate.kernels=false"),
-            "--set: train.validate.gradients = 3: needs train.validate.kernels = true");
+            "--set: train.validate.gradients has no effect with train.validate.kernels = false; "
+            "remove it");
   EXPECT_EQ(error_of("", "data.asked=0.5"),
-            "--set: data.asked = 0.5: needs data.kind = \"sensors\"");
+            "--set: data.asked has no effect with data.kind = \"bytes\"; remove it");
   // Others may be changed all the same.
   EXPECT_EQ(error_of(gradients + "train.validate.kernels = false\n", "train.steps=7"), "");
 }
@@ -270,7 +275,8 @@ TEST(ConfigErrors, SetsThatNothingWouldHeedInARunThatGoesOn) {
 TEST(ConfigErrors, TheDeltaRuleIsForLinearAttentionAlone) {
   const std::string delta = "model.mixer.update = \"delta\"\n";
   EXPECT_EQ(error_after_files(delta),
-            "bad.toml:2:22: model.mixer.update = \"delta\": needs model.mixer.kind = \"linear\"");
+            "bad.toml:2:22: model.mixer.update has no effect with model.mixer.kind = \"softmax\"; "
+            "remove it");
   const std::string linear = delta + "model.mixer.kind = \"linear\"\n";
   EXPECT_EQ(error_after_files(linear), "");
   EXPECT_EQ(error_after_files(linear + "model.mixer.window = 8\n"),
@@ -323,13 +329,11 @@ TEST(ConfigErrors, BatchNormIsForModelsThatPredictOnce) {
 }
 
 TEST(ConfigErrors, BucketsAreOfSequencesThatDifferInLength) {
-  const std::string words =
-      "needs a classifier of sequences that differ in length: data.kind = "
-      "\"listops\" or \"event_files\"";
   EXPECT_EQ(error_in("data.kind = \"recall\"\ndata.buckets = 4\n"),
-            "bad.toml:2:16: data.buckets = 4: " + words);
+            "bad.toml:2:16: data.buckets has no effect with data.kind = \"recall\"; remove it");
   const std::string classifier = "model.kind = \"classifier\"\ndata.buckets = 4\ndata.kind = ";
-  EXPECT_EQ(error_in(classifier + "\"shapes\"\n"), "bad.toml:2:16: data.buckets = 4: " + words);
+  EXPECT_EQ(error_in(classifier + "\"shapes\"\n"),
+            "bad.toml:2:16: data.buckets has no effect with data.kind = \"shapes\"; remove it");
   EXPECT_EQ(error_in(classifier + "\"listops\"\n"), "");
   EXPECT_EQ(
       error_in("model.kind = \"classifier\"\ndata.kind = \"listops\"\n"
@@ -341,38 +345,38 @@ TEST(ConfigErrors, BucketsAreOfSequencesThatDifferInLength) {
 TEST(ConfigErrors, KeysOfOtherData) {
   EXPECT_EQ(
       error_after_files("data.validation_length = 4096\n"),
-      "bad.toml:2:26: data.validation_length = 4096: needs generated sequences with questions: "
-      "data.kind = \"copy\", \"selective_copy\", \"recall\", \"multi_query_recall\" or "
-      "\"induction\"");
-  EXPECT_EQ(error_after_files("data.test_examples = 9\n"),
-            "bad.toml:2:22: data.test_examples = 9: needs generated data");
+      "bad.toml:2:26: data.validation_length has no effect with data.kind = \"bytes\"; remove it");
+  EXPECT_EQ(
+      error_after_files("data.test_examples = 9\n"),
+      "bad.toml:2:22: data.test_examples has no effect with data.kind = \"bytes\"; remove it");
   const std::string induction = "data.kind = \"induction\"\n";
-  const std::string recall = "needs data.kind = \"multi_query_recall\"";
   EXPECT_EQ(error_in(induction + "data.test_examples = 9\n"), "");
-  EXPECT_EQ(error_in(induction + "data.gap_power = 0.1\n"),
-            "bad.toml:2:18: data.gap_power = 0.1: " + recall);
+  EXPECT_EQ(
+      error_in(induction + "data.gap_power = 0.1\n"),
+      "bad.toml:2:18: data.gap_power has no effect with data.kind = \"induction\"; remove it");
   EXPECT_EQ(error_in(induction + "data.filler = \"all\"\n"),
-            "bad.toml:2:15: data.filler = \"all\": " + recall);
-  EXPECT_EQ(error_in(induction + "model.norm_momentum = 0.5\n"),
-            "bad.toml:2:23: model.norm_momentum = 0.5: needs model.norm = \"batch\"");
+            "bad.toml:2:15: data.filler has no effect with data.kind = \"induction\"; remove it");
+  EXPECT_EQ(
+      error_in(induction + "model.norm_momentum = 0.5\n"),
+      "bad.toml:2:23: model.norm_momentum has no effect with model.norm = \"layer\"; remove it");
   EXPECT_EQ(error_in(induction + "model.mixer = { kind = \"linear\", time_kernel.rank = 3 }\n"),
-            "bad.toml:2:53: model.mixer.time_kernel.rank = 3: needs model.mixer.time_kernel.kind = "
-            "\"gate\" and model.mixer.time_kernel.per = \"channel\"");
+            "bad.toml:2:53: model.mixer.time_kernel.rank has no effect with "
+            "model.mixer.time_kernel.kind = \"none\"; remove it");
 }
 
 TEST(ConfigErrors, KeysOfOtherMethodsOfAProcessAreRefused) {
   const std::string process =
       "train.batch = 1\nmodel.kind = \"gp\"\ndata.kind = \"table\"\ndata.files = [\"t.csv\"]\n";
-  EXPECT_EQ(error_in(process + "model.gp.cg.rank = 5\n"),
-            "bad.toml:5:20: model.gp.cg.rank = 5: needs model.gp.method = \"cg\"");
   EXPECT_EQ(
-      error_in(process + "model.gp.m = 7\n"),
-      "bad.toml:5:14: model.gp.m = 7: needs model.gp.method = \"features\" or a free density");
+      error_in(process + "model.gp.cg.rank = 5\n"),
+      "bad.toml:5:20: model.gp.cg.rank has no effect with model.gp.method = \"exact\"; remove it");
+  EXPECT_EQ(error_in(process + "model.gp.m = 7\n"),
+            "bad.toml:5:14: model.gp.m has no effect with model.gp.method = \"exact\" and "
+            "model.gp.density.kind = \"gaussian\"; remove it");
   EXPECT_EQ(error_in(process + "model.gp.method = \"cg\"\nmodel.gp.cg.rank = 5\n"), "");
-  EXPECT_EQ(
-      error_in(process + "model.gp.density.posterior = \"full\"\n"),
-      "bad.toml:5:30: model.gp.density.posterior = \"full\": is for other models: a process has "
-      "no batches to draw it for; set model.gp.density.prior");
+  EXPECT_EQ(error_in(process + "model.gp.density.posterior = \"full\"\n"),
+            "bad.toml:5:30: model.gp.density.posterior has no effect with model.kind = \"gp\"; "
+            "remove it");
 }
 
 TEST(ConfigErrors, ListOpsExpressionsHaveAPossibleSize) {

@@ -86,15 +86,11 @@ TEST(Parameters, HelpHasOneLineForEachKey) {
   EXPECT_EQ(help_text(table, "train.stop"),
             "train.stop.patience   0    stop after so many validations without improvement, 0 for "
             "never (whole number, at least 0)\n"
-            "train.stop.min_delta  0.0  what an improvement must exceed to count for patience, in "
-            "the unit "
-            "of the loss "
+            "train.stop.min_delta  0.0  smallest decrease of the loss that counts as improvement "
             "(number, at least 0)\n");
-  EXPECT_EQ(
-      help_text(table, "optim.clip"),
-      "optim.clip  1.0  largest global norm of the gradient, 0 for no limit; natural steps of "
-      "Gaussians do not heed it, nor clip_value: natural.trust limits them (number, at least "
-      "0)\n");
+  EXPECT_EQ(help_text(table, "optim.momentum"),
+            "optim.momentum  0.9  momentum (number, at least 0 and less than 1; if optim.kind = "
+            "\"sgd\")\n");
 }
 
 TEST(Parameters, CompletesKeysAndValues) {
@@ -108,6 +104,10 @@ TEST(Parameters, CompletesKeysAndValues) {
   EXPECT_EQ(complete_setting(table, "optim.lr="), Words{});
   EXPECT_EQ(complete_setting(table, "optim.lrr=1"), Words{});
   EXPECT_EQ(complete_setting(table, "").size(), table.rows().size());
+  Config config(table);
+  EXPECT_EQ(complete_setting(table, "optim.m", &config), Words{});
+  config.set("optim.kind", std::string("sgd"), "test");
+  EXPECT_EQ(complete_setting(table, "optim.m", &config), Words{"optim.momentum="});
 }
 
 TEST(Parameters, RangesInWords) {

@@ -218,7 +218,7 @@ TEST(Places, AreDrawn) {
   const auto text = folder.write("text", tiny_text());
   const auto report = [&](const std::vector<std::string>& sets) {
     Page page("title", "subtitle");
-    make_task(tiny_config(text, illustrate(sets)), page);
+    illustrate(make_task(tiny_config(text, sets)), page);
     EXPECT_EQ(xml_problem(page.html()), "");
     return page.html();
   };

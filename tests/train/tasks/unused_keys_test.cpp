@@ -17,19 +17,22 @@ const std::string forecaster = "model.kind = \"forecaster\"\ndata.kind = \"serie
 TEST(UnheededKeys, PatchesOfModelsThatHaveNone) {
   const std::string length = "model.patch.length = 4\n", stride = "model.patch.stride = 4\n",
                     pixels = "model.patch.pixels = 4\n";
-  EXPECT_EQ(error_after_files(length),
-            "bad.toml:2:22: model.patch.length = 4: needs patches of a series: model.backbone = "
-            "\"attention\", or model.kind = \"vae\" or \"contrastive\"");
-  EXPECT_THAT(error_after_files(forecaster + length), HasSubstr("needs patches of a series"));
-  EXPECT_THAT(error_after_files(forecaster + stride), HasSubstr("needs patches of a series"));
+  EXPECT_EQ(
+      error_after_files(length),
+      "bad.toml:2:22: model.patch.length has no effect with model.kind = \"lm\" and data.kind "
+      "= \"bytes\"; remove it");
+  const auto unused = HasSubstr(
+      " has no effect with model.backbone = \"linear\" and model.kind = "
+      "\"forecaster\"; remove it");
+  EXPECT_THAT(error_after_files(forecaster + length), unused);
+  EXPECT_THAT(error_after_files(forecaster + stride), unused);
   EXPECT_THAT(error_after_files(latent + series + stride),
-              EndsWith("model.kind = \"contrastive\""));
-  EXPECT_THAT(
-      error_after_files(attention + pixels),
-      EndsWith("model.patch.pixels = 4: needs patches of images: model.kind = \"field\", or "
-               "\"vae\" or \"contrastive\" of images or shapes"));
+              EndsWith("model.patch.stride has no effect with model.kind = \"vae\"; remove it"));
+  EXPECT_THAT(error_after_files(attention + pixels),
+              EndsWith("model.patch.pixels has no effect with model.kind = \"forecaster\" and "
+                       "data.kind = \"series\"; remove it"));
   EXPECT_THAT(error_in("model.kind = \"classifier\"\n" + shapes + pixels),
-              HasSubstr("needs patches of images"));
+              EndsWith("has no effect with model.kind = \"classifier\"; remove it"));
   for (const std::string& heeded :
        {attention + length + stride, latent + series + length, latent + shapes + pixels,
         contrastive + series + length + stride, contrastive + shapes + pixels})
@@ -52,14 +55,14 @@ TEST(UnheededKeys, PatchesOfAFileForAnotherModel) {
 TEST(UnheededKeys, TheRateOfDensitiesThatAreNotLearned) {
   const std::string rate = "optim.density_lr_factor = 3\n";
   EXPECT_EQ(error_after_files(rate),
-            "bad.toml:2:27: optim.density_lr_factor = 3.0: needs a feature map with frequencies, a "
-            "time kernel or filter \"spectral\", or model.mixer.normalize = \"l2\": no other "
-            "density is among them, see optim.groups");
+            "bad.toml:2:27: optim.density_lr_factor has no effect with model.mixer.kind = "
+            "\"softmax\" and model.mixer.time_kernel.kind = \"none\" and model.mixer.normalize = "
+            "\"none\"; remove it");
   for (const char* unlearned :
        {"{ kind = \"linear\", features = \"relu\" }", "{ time_kernel = \"decay\" }",
         "{ kind = \"hyena\" }", "{ kind = \"ssm\" }"})
     EXPECT_THAT(error_after_files(rate + "model.mixer = " + unlearned + "\n"),
-                HasSubstr("needs a feature map with frequencies"))
+                HasSubstr("optim.density_lr_factor has no effect with model.mixer."))
         << unlearned;
   for (const char* learned :
        {"{ kind = \"linear\" }", "{ normalize = \"l2\" }",
@@ -75,24 +78,25 @@ TEST(UnheededKeys, TheRateOfDensitiesThatAreNotLearned) {
 }
 
 TEST(UnheededKeys, OptimizersOfDensitiesWhereThereAreNoBlocks) {
-  for (const char* key : {"optim.kind = \"natural\"", "optim.density_natural = true",
-                          "optim.density_lr_factor = 3.0"}) {
+  for (const std::string& none : {process, forecaster})
+    EXPECT_THAT(error_after_files(none + "optim.kind = \"natural\""),
+                EndsWith("optim.kind = \"natural\": needs a model with blocks"));
+  for (const char* key : {"optim.density_natural = true", "optim.density_lr_factor = 3.0"}) {
     EXPECT_THAT(error_after_files(process + key),
-                EndsWith(std::string(key) + ": is of blocks, and a Gaussian process has none"));
+                EndsWith(" has no effect with model.kind = \"gp\"; remove it"));
     EXPECT_THAT(error_after_files(forecaster + key),
-                EndsWith(": needs model.backbone = \"attention\" or \"rows\""));
+                EndsWith(" has no effect with model.backbone = \"linear\" and model.kind = "
+                         "\"forecaster\"; remove it"));
   }
   EXPECT_EQ(error_after_files("optim.kind = \"natural\"\n"), "");
 }
 
-/// A column has one rule, which says what the kind has in its place.
 TEST(UnheededKeys, ColumnsOfOtherData) {
   const std::string columns = "data.columns = [\"a\"]\n";
   EXPECT_EQ(error_after_files(process + columns),
-            "bad.toml:5:16: data.columns = [\"a\"]: is not for a table: name data.inputs and "
-            "data.target");
+            "bad.toml:5:16: data.columns has no effect with data.kind = \"table\"; remove it");
   EXPECT_EQ(error_after_files(columns),
-            "bad.toml:2:16: data.columns = [\"a\"]: needs data.kind = \"series\" or \"sensors\"");
+            "bad.toml:2:16: data.columns has no effect with data.kind = \"bytes\"; remove it");
   EXPECT_EQ(error_after_files(forecaster + columns), "");
 }
 

@@ -69,13 +69,10 @@ ReadOptions event_options(const Config& config) {
 
 void check_labels(const Config& config) {
   const bool named = !config.text("data.label_column").empty();
-  const std::string& model = config.text("model.kind");
-  if (model == "classifier" && !named)
+  if (config.text("model.kind") == "classifier" && !named)
     fail(config, "data.label_column",
          "must name the column of labels for a classifier of " + assignment(config, "data.kind"),
          "data.kind");
-  if (model != "classifier" && model != "contrastive" && named)
-    fail(config, "data.label_column", "needs model.kind = \"classifier\"", "model.kind");
 }
 
 }  // namespace bochner

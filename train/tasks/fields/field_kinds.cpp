@@ -17,10 +17,6 @@ void check_sides(const Config& config) {
   const auto spec = read_spec<FieldSpec>(config, "data");
   const std::vector<std::string> keys{"data.planes", "data.height", "data.width"};
   const std::size_t none = keys.size() - spec.dimensions;
-  for (std::size_t j = 0; j < none; ++j)
-    if (config.integer(keys[j]) != 0)
-      fail(config, keys[j], "has no effect with " + assignment(config, "data.dimensions"),
-           "data.dimensions");
   if (reads_films(config)) return;
   for (std::size_t j = none; j < keys.size(); ++j) {
     const std::size_t side = spec.sides()[j - none];
@@ -51,10 +47,6 @@ void check_sensors(const Config& config) {
     fail(config, "data.place_columns", "must name one to three columns of coordinates",
          "data.kind");
   if (config.integer("data.length") < 2) fail(config, "data.length", "must be at least 2");
-  if (config.integer("model.patch.pixels") != 1)
-    fail(config, "model.patch.pixels", "has no effect with " + assignment(config, "data.kind"));
-  if (config.text("data.missing") != "refuse")
-    fail(config, "data.missing", "has no effect on sensors: missing values are skipped");
   check_encoding(config, std::int64_t(dimensions));
   check_no_order(config);
 }

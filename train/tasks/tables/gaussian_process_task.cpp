@@ -156,9 +156,6 @@ void check_table(const Config& config) {
   if (!config.text("data.time_format").empty() && config.text("data.time_column").empty())
     fail(config, "data.time_format", "needs data.time_column, the column to read",
          "data.time_column");
-  if (config.text("data.missing") != "refuse")
-    fail(config, "data.missing",
-         "has no effect on a table: rows without a target are skipped, and inputs are required");
 }
 
 }  // namespace

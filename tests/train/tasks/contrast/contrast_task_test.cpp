@@ -218,7 +218,8 @@ TEST_F(ContrastTaskTest, RefusesWhatDoesNotFit) {
   EXPECT_THAT(error_of([&] { shapes({"model.positions=encoding"}); }),
               HasSubstr("model.positions = \"encoding\": must not be \"encoding\""));
   EXPECT_THAT(error_of([&] { shapes({"model.contrast.clusters=[3,4]"}); }),
-              HasSubstr("needs model.contrast.kind = \"prototypes\""));
+              HasSubstr("model.contrast.clusters has no effect with model.contrast.kind = "
+                        "\"info_nce\"; remove it"));
   EXPECT_THAT(error_of([&] {
                 shapes({"model.contrast=prototypes", "model.contrast.clusters=[2.5]"});
               }),
@@ -228,13 +229,14 @@ TEST_F(ContrastTaskTest, RefusesWhatDoesNotFit) {
               }),
               HasSubstr("model.contrast.clusters = []: must not be empty"));
   EXPECT_THAT(error_of([&] { shapes({"data.views.drop=0.5"}); }),
-              HasSubstr("data.views.drop = 0.5: needs data.kind = \"event_files\""));
-  EXPECT_THAT(error_of([&] { events({"data.views.shift=0.5"}); }),
-              HasSubstr("data.views.shift = 0.5: needs data.kind = \"images\" or \"shapes\""));
+              HasSubstr("data.views.drop has no effect with data.kind = \"shapes\"; remove it"));
+  EXPECT_THAT(
+      error_of([&] { events({"data.views.shift=0.5"}); }),
+      HasSubstr("data.views.shift has no effect with data.kind = \"event_files\"; remove it"));
   EXPECT_THAT(error_of([&] { tiny_config("unused", {"model.contrast.width=8"}); }),
-              HasSubstr("model.contrast.width = 8: needs model.kind = \"contrastive\""));
+              HasSubstr("model.contrast.width has no effect with model.kind = \"lm\"; remove it"));
   EXPECT_THAT(error_of([&] { series({"data.horizon=4"}); }),
-              HasSubstr("data.horizon = 4: needs model.kind = \"forecaster\""));
+              HasSubstr("data.horizon has no effect with model.kind = \"contrastive\"; remove it"));
   EXPECT_THAT(error_of([&] { series({"model.patch.length=16"}); }),
               HasSubstr("model.patch.length = 16: must be at most data.lookback = 12"));
   EXPECT_THAT(message_of<DataError>([&] { make_task(shapes({"model.patch.pixels=5"})); }),

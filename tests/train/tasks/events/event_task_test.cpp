@@ -66,9 +66,8 @@ TEST(EventTask, StartsItsFrequenciesAtThePeriodogram) {
     EXPECT_NE(parameters(time, "periodogram"), parameters(time, "none")) << time;
   for (const char* time : {"none", "sinusoidal"})
     EXPECT_EQ(message_of<ConfigError>([&] { parameters(time, "periodogram"); }),
-              "--set: model.time.start = \"periodogram\": needs frequencies that are learned, not "
-              "model.time.kind = \"" +
-                  std::string(time) + "\"");
+              "--set: model.time.start has no effect with model.time.kind = \"" +
+                  std::string(time) + "\"; remove it");
 }
 
 TEST(EventTask, MeasuresItselfBesideTheTruth) {
@@ -289,8 +288,8 @@ TEST_F(EventFilesTask, SaysWhatDoesNotFitPlaces) {
     return message_of<ConfigError>([&] { config(sets); });
   };
   EXPECT_THAT(error({"model.encoding.space=4"}),
-              HasSubstr("model.encoding.space = 4: needs model.kind = \"field\", model.positions = "
-                        "\"encoding\", or events with places"));
+              HasSubstr("model.encoding.space has no effect with data.place_columns = [] and "
+                        "model.kind = \"events\"; remove it"));
   EXPECT_THAT(error({"data.place_columns=['x']", "model.encoding.kind=none"}),
               HasSubstr("data.place_columns = [\"x\"]: needs model.encoding.kind other than"));
   EXPECT_THAT(error({"data.place_columns=['x']", "model.positions=encoding"}),

@@ -167,9 +167,9 @@ TEST(FieldConfig, SaysWhatDoesNotFit) {
   EXPECT_THAT(error_of({"data.height=0", "model.patch.pixels=5"}),
               HasSubstr("model.patch.pixels = 5: must divide data.height = 12"));
   EXPECT_THAT(error_of({"data.dimensions=1"}),
-              HasSubstr("data.height = 6: has no effect with data.dimensions = 1"));
+              HasSubstr("data.height has no effect with data.dimensions = 1; remove it"));
   EXPECT_THAT(error_of({"data.planes=6"}),
-              HasSubstr("data.planes = 6: has no effect with data.dimensions = 2"));
+              HasSubstr("data.planes has no effect with data.dimensions = 2; remove it"));
   EXPECT_THAT(error_of({"data.dimensions=3", "model.encoding.frequencies=axes"}),
               HasSubstr("model.encoding.space = 4: must be a multiple of 3"));
   EXPECT_THAT(error_of({"model.encoding.start=linear", "model.encoding.frequencies=random"}),

@@ -205,11 +205,13 @@ TEST_F(SensorTaskTest, RefusesFactsThatContradictThemselves) {
 TEST_F(SensorTaskTest, SaysWhatDoesNotFit) {
   EXPECT_THAT(error_of({"data.place_columns=[]"}),
               HasSubstr("data.place_columns = []: must name one to three columns"));
-  EXPECT_THAT(error_of({"model.patch.pixels=2"}),
-              HasSubstr("model.patch.pixels = 2: means nothing"));
+  EXPECT_THAT(
+      error_of({"model.patch.pixels=2"}),
+      HasSubstr("model.patch.pixels has no effect with data.kind = \"sensors\"; remove it"));
   EXPECT_THAT(error_of({"model.positions=rotary"}),
-              HasSubstr("model.positions = \"rotary\": is for tokens in an order"));
-  EXPECT_THAT(error_of({"data.missing=forward"}), HasSubstr("missing values are skipped"));
+              HasSubstr("model.positions has no effect with model.kind = \"field\"; remove it"));
+  EXPECT_THAT(error_of({"data.missing=forward"}),
+              HasSubstr("data.missing has no effect with data.kind = \"sensors\"; remove it"));
   EXPECT_THAT(error_of({"data.ask=first"}), HasSubstr("data.ask = \"first\": must be"));
   EXPECT_THAT(error_of({"model.kind=lm"}), HasSubstr("cannot learn data.kind = \"sensors\""));
   EXPECT_THAT(message_of<DataError>([&] { make_task(config({"data.place_columns=['z']"})); }),

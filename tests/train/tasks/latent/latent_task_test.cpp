@@ -205,12 +205,13 @@ TEST_F(Latent, SaysWhatDoesNotFit) {
   EXPECT_THAT(error_of(series, {"model.patch.length=3"}),
               HasSubstr("model.patch.length = 3: must divide data.lookback = 8"));
   EXPECT_THAT(error_of(series, {"model.vae.binarise=drawn"}),
-              HasSubstr("needs data.kind = \"images\" or \"shapes\""));
-  EXPECT_THAT(error_of(series, {"data.horizon=9"}), HasSubstr("needs model.kind = \"forecaster\""));
-  EXPECT_THAT(error_of(shapes, {"model.positions=encoding"}),
-              HasSubstr("must not be \"encoding\" for model.kind"));
-  EXPECT_THAT(error_of(shapes, {"model.kind=classifier"}),
-              HasSubstr("model.vae.latent = 3: needs"));
+              HasSubstr("model.vae.binarise has no effect with data.kind = \"series\"; remove it"));
+  EXPECT_THAT(error_of(series, {"data.horizon=9"}),
+              HasSubstr("data.horizon has no effect with model.kind = \"vae\"; remove it"));
+  EXPECT_THAT(error_of(shapes, {"model.positions=encoding"}), HasSubstr("must not be \"encoding\" for model.kind"));
+  EXPECT_THAT(
+      error_of(shapes, {"model.kind=classifier"}),
+      HasSubstr("model.patch.pixels has no effect with model.kind = \"classifier\"; remove it"));
   EXPECT_THAT(error_of(texts, {"model.vae.latent=0"}), HasSubstr("must be between 1 and 4096"));
   EXPECT_THAT(error_of(texts, {"model.vae.pooling=cls"}), HasSubstr("must be"));
   EXPECT_THAT(error_of({"data.kind=copy"}, {}), HasSubstr("cannot learn data.kind = \"copy\""));

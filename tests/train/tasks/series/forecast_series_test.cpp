@@ -212,7 +212,7 @@ TEST_F(ForecastShops, KeysThatDoNotFitAreRefused) {
       HasSubstr("data.known = [\"sales\"]: names \"sales\", which has another role already"));
   EXPECT_THAT(error({"data.calendar=year"}), HasSubstr("data.calendar"));
   EXPECT_THAT(error({"model.quantiles=[0.2,0.8]"}),
-              HasSubstr("model.quantiles = [0.2, 0.8]: needs model.loss = \"quantile\""));
+              HasSubstr("model.quantiles has no effect with model.loss = \"mse\"; remove it"));
   EXPECT_THAT(error({"model.loss=quantile", "model.quantiles=[0.5,0.5]"}),
               HasSubstr("must ascend between 0 and 1"));
   EXPECT_THAT(error({"model.loss=quantile", "model.instance_norm.affine=true"}),

@@ -187,17 +187,19 @@ TEST_F(ProcessTaskTest, SaysWhatDoesNotFit) {
               HasSubstr("needs model.gp.density.kind = \"mixture\""));
   EXPECT_THAT(error_of({"model.gp.density.start=em"}),
               HasSubstr("needs model.gp.density.kind = \"mixture\""));
-  EXPECT_THAT(error_of({"data.columns=['x']"}), HasSubstr("name data.inputs and data.target"));
+  EXPECT_THAT(error_of({"data.columns=['x']"}),
+              HasSubstr("data.columns has no effect with data.kind = \"table\"; remove it"));
   EXPECT_THAT(message_of<DataError>([&] {
                 make_task(config({"model.gp.method=features", "model.gp.m=65536"}));
               }),
               HasSubstr("model.gp.m = 65536: 131072 features take 256 GiB"));
   EXPECT_THAT(error_of({"data.time_format=%Y"}), HasSubstr("needs data.time_column"));
-  EXPECT_THAT(error_of({"data.missing=forward"}), HasSubstr("has no effect on a table"));
+  EXPECT_THAT(error_of({"data.missing=forward"}),
+              HasSubstr("data.missing has no effect with data.kind = \"table\"; remove it"));
   EXPECT_THAT(error_of({"model.kind=lm"}), HasSubstr("cannot learn data.kind = \"table\""));
   EXPECT_THAT(message_of<ConfigError>(
                   [&] { tiny_config(folder_.path() / "table.csv", {"model.gp.trend=none"}); }),
-              HasSubstr("needs model.kind = \"gp\""));
+              HasSubstr("model.gp.trend has no effect with model.kind = \"lm\"; remove it"));
   EXPECT_THAT(
       message_of<std::invalid_argument>([&] { make_task(config({"model.gp.density.kind=flow"})); }),
       HasSubstr("has no kernel in closed form"));
