@@ -33,7 +33,7 @@ std::optional<KeyCondition> joined_values(const KeyCondition& a, const KeyCondit
   return joined;
 }
 
-/// The alternative that stands for both, where they differ in the values of one key or not at all.
+/// Joins two alternatives that differ in the values of one key at most.
 std::optional<KeyCondition> merged(const KeyCondition& a, const KeyCondition& b) {
   if (is_contained(a, b)) return a;
   if (is_contained(b, a)) return b;

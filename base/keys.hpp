@@ -134,7 +134,7 @@ class Keys {
             const Describe& describe_some) {
     when(is(key, std::move(values)), describe_some);
   }
-  /// The same of the one key or section that follows: keys.when("kind", {"clip"})("floor", ..).
+  /// Limits the one key or section that follows: keys.when("kind", {"clip"})("floor", ..).
   struct Conditional {
     Keys& keys;
     KeyCondition condition;

@@ -13,7 +13,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 
 class FeatureMap;
 struct FeatureSpec;
-/// What is known of a kind besides its name.
+/// Properties of a kind of feature map.
 struct FeatureTraits {
   bool frequencies = true;  ///< draws them from a spectral density
 };

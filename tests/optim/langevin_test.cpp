@@ -69,9 +69,9 @@ TEST(Langevin, EndsBeforeItsNoiseComesAgain) {
   const double countable = std::pow(2, std::numeric_limits<real>::digits);
   optimizer->state()[0].tensor->data()[0] = real(countable - 2);
   follow(parameters, *optimizer, 1, 0.01, 1);
-  EXPECT_THAT([&] { follow(parameters, *optimizer, 1, 0.01, 1); },
-              testing::ThrowsMessage<std::invalid_argument>(
-                  testing::HasSubstr("repeat the noise")));
+  EXPECT_THAT(
+      [&] { follow(parameters, *optimizer, 1, 0.01, 1); },
+      testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr("repeat the noise")));
 }
 
 TEST(Langevin, NeedsATemperature) {

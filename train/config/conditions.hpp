@@ -18,7 +18,7 @@ std::string condition_text(const ParameterTable& table, const KeyCondition& cond
 /// Throws ConfigError at a key that is not its default and has no effect. A file may hold the keys
 /// of several kinds, of which --set chooses one.
 void check_unused(const Config& config);
-/// The same of keys that --set brings or leaves without effect: a run may have others.
+/// Checks only keys that --set gives or makes useless: a run may have others.
 void check_unused_sets(const Config& config);
 /// Keys without effect get their defaults.
 Config without_unused(Config config);

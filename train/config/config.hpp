@@ -21,7 +21,7 @@ class Config {
   using Texts = std::vector<std::string>;
   using Numbers = std::vector<double>;
 
-  /// All defaults. `source` stands in errors about what the file does not say.
+  /// Holds all defaults. `source` names the file in errors about missing keys.
   explicit Config(ParameterTable table, std::string source = "config");
 
   /// The value by dotted name; std::logic_error when the name or the type is not that of a row.
@@ -35,7 +35,7 @@ class Config {
   const Numbers& number_list(std::string_view name) const { return get<Numbers>(name); }
   const Period& period(std::string_view name) const { return get<Period>(name); }
   const ConfigValue& value(std::string_view name) const;
-  /// Of a row of its own table.
+  /// Returns the value of a row of its own table.
   const ConfigValue& value(const ParameterRow& row) const;
 
   /// "bad.toml:21:1" or "--set"; "" for a default.
@@ -63,8 +63,8 @@ class Config {
 
   ParameterTable table_;
   std::string source_;
-  std::vector<ConfigValue> values_;     // one for each row
-  std::vector<std::string> locations_;  // one for each row
+  std::vector<ConfigValue> values_;     // by row
+  std::vector<std::string> locations_;  // by row
 };
 
 /// Gives the members that are described to it the values of a config.
@@ -88,10 +88,10 @@ Spec read_spec(const Config& config, const std::string& section) {
 /// Reads a TOML file of at most 1 MiB. Checks names and types; ranges are left to validate(), so
 /// that --set can still mend them. Throws ConfigError.
 Config load_config(const std::filesystem::path& file, ParameterTable table);
-/// The same from a text; `source` stands in front of line and column in errors.
+/// Reads a text; `source` precedes line and column in errors.
 Config parse_config(std::string_view text, const std::string& source, ParameterTable table);
-/// One `--set KEY=VALUE`, or what another option stands for: VALUE is TOML, or plain text for a key
-/// that takes text.
+/// Applies one `--set KEY=VALUE`, or an option that means one: VALUE is TOML, or plain text for a
+/// key that takes text.
 void apply_set(Config& config, std::string_view assignment, const char* option = "--set");
 
 /// Ranges, choices and what keys demand of each other. Throws ConfigError at the first mistake.

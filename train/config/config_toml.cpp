@@ -199,13 +199,13 @@ struct Entry {
   toml::source_position key;
 };
 
-/// The row of a name as written: a name alone stands for the kind of its table.
+/// Returns the row of a name as written: the name of a table alone means its kind.
 const ParameterRow* written_row(const ParameterTable& parameters, const std::string& name) {
   const ParameterRow* row = parameters.find(name);
   return row ? row : parameters.find(name + ".kind");
 }
 
-/// What stands in a text, key by key.
+/// Reads the keys of a text.
 struct Entries {
   const ParameterTable& parameters;
   std::vector<Entry> list = {};

@@ -8,7 +8,7 @@
 namespace bochner {
 namespace {
 
-/// Of each ConfigKind.
+/// Names of the kinds of values, by ConfigKind.
 constexpr const char* kind_texts[] = {"whole number",  "number",        "text",
                                       "true or false", "list of texts", "list of numbers",
                                       "period",        "list of tables"};

@@ -14,7 +14,7 @@ std::string type_text(const ParameterRow& row);
 /// One line for each key under `section` ("" for all): name, default, meaning, type, condition.
 std::string help_text(const ParameterTable& table, std::string_view section = "");
 
-/// The same as a JSON array; `resume` tells whether a resume may change the key.
+/// Lists the keys as a JSON array; `resume` tells whether a resume may change the key.
 std::string help_json(const ParameterTable& table, std::string_view section = "");
 
 /// The reference as a page of Markdown.

@@ -186,7 +186,8 @@ TEST(WarmStart, RefusesMapsOfOtherKernelsAndFactorsThatAreNotExact) {
   MixerSpec spec = spec_of("fourier");
   spec.normalize = "l2";  // where the Gaussian kernel is softmax's
   EXPECT_EQ(error(spec), "no error");
-  EXPECT_THAT(error(spec_of("positive", "rotation")), HasSubstr("does not support time kernel rotation"));
+  EXPECT_THAT(error(spec_of("positive", "rotation")),
+              HasSubstr("does not support time kernel rotation"));
   spec.denominator.kind = "norm";
   EXPECT_THAT(error(spec), HasSubstr("denominator.kind"));
 }

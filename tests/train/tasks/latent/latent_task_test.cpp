@@ -208,7 +208,8 @@ TEST_F(Latent, SaysWhatDoesNotFit) {
               HasSubstr("model.vae.binarise has no effect with data.kind = \"series\"; remove it"));
   EXPECT_THAT(error_of(series, {"data.horizon=9"}),
               HasSubstr("data.horizon has no effect with model.kind = \"vae\"; remove it"));
-  EXPECT_THAT(error_of(shapes, {"model.positions=encoding"}), HasSubstr("must not be \"encoding\" for model.kind"));
+  EXPECT_THAT(error_of(shapes, {"model.positions=encoding"}),
+              HasSubstr("must not be \"encoding\" for model.kind"));
   EXPECT_THAT(
       error_of(shapes, {"model.kind=classifier"}),
       HasSubstr("model.patch.pixels has no effect with model.kind = \"classifier\"; remove it"));
