@@ -26,7 +26,7 @@ std::uint64_t shuffle_cell(const RandomFunction& random, std::uint64_t cell, std
   return row * columns + column;
 }
 
-/// 7 % of 100 are 7.000000000000001: a product this near to a whole number stands for it.
+/// 7 % of 100 are 7.000000000000001: a product this near to a whole number is rounded to it.
 std::uint64_t rounded_up(double product) {
   const double whole = std::round(product);
   const bool is_whole =

@@ -28,7 +28,7 @@ double seconds_to(const std::chrono::sys_seconds& time) {
   return double(time.time_since_epoch().count());
 }
 
-/// What has been read of a date; every step says whether the text went on as it should.
+/// Parses a date; every step returns whether the text matches.
 class TimeParser {
  public:
   /// `strict`: numbers have their leading zeros.

@@ -13,7 +13,7 @@ namespace bochner {
 /// with or without a leading zero: %y is 1969 to 2068, %b and %a an English month and weekday of
 /// three letters, %B a whole month, %I and %p the hour up to 12 and AM or PM, %S may have a
 /// fraction, %z is Z or +02:00 or +0200, %s seconds since 1970 and %Q milliseconds. All other
-/// characters stand for themselves.
+/// characters match themselves.
 std::optional<double> parse_time(std::string_view text, std::string_view format = "");
 /// The same, and the seconds east of UTC that the text says.
 struct TimeStamp {

@@ -1,5 +1,5 @@
 #pragma once
-/// What a date tells of the rows of a series beforehand.
+/// Features of rows that follow from their date alone.
 
 #include <string>
 #include <vector>
@@ -11,8 +11,8 @@ namespace bochner {
 std::vector<std::string> calendar_cycles();
 /// Whether <chrono> knows the date of a time, in seconds since 1970 UTC.
 bool is_date(double time);
-/// How far a time, in seconds since 1970 UTC, is through such a cycle: 0 <= phase < 1. Days of the
-/// week and of the month are whole; the year goes on from day to day. Throws DataError for a time
+/// Returns the phase of a time, in seconds since 1970 UTC, in a cycle: 0 <= phase < 1. Days of the
+/// week and of the month are whole; the year advances daily. Throws DataError for a time
 /// that is no date.
 double phase_in(const std::string& cycle, double time);
 

@@ -12,8 +12,7 @@ namespace bochner {
 namespace {
 
 /// Asks the program itself, whose words are the only list there is; where it has none, the shell
-/// offers files. What stands behind = is a word of its own to bash, as COMP_WORDBREAKS, which is
-/// everybody's, has it.
+/// offers files. bash splits words at =, by its default COMP_WORDBREAKS.
 constexpr const char* bash_script = R"bash(_bochner() {
   local line="${COMP_LINE:0:$COMP_POINT}" word="${COMP_WORDS[COMP_CWORD]}"
   local typed="${line##* }"
@@ -80,7 +79,7 @@ void add_completion(const Command& program) {
       "completion", "shell completion: eval \"$(bochner completion bash)\"", completion_command);
   options.line = &command.line();
   command.option("shell", &options.shell, "bash or zsh");
-  command.option("--line", &options.typed, "what may stand in place of its last word").hidden();
+  command.option("--line", &options.typed, "print the completions of its last word").hidden();
 }
 
 }  // namespace bochner

@@ -6,7 +6,7 @@
 namespace bochner {
 namespace {
 
-/// Those that take tokens in any order, with the other keys of this one.
+/// Lists the kinds that take tokens in any order, with the other keys of this mixer.
 std::vector<std::string> kinds_in_any_order(MixerSpec mixer) {
   std::vector<std::string> kinds;
   for (const std::string& kind : mixers().names()) {

@@ -199,7 +199,7 @@ std::vector<ParameterRow> registered_rows() {
   return std::move(table.rows);
 }
 
-/// `more` are the checks of keys that nothing heeds.
+/// `more` are the checks of unused keys.
 ParameterTable table_of(std::vector<ParameterRow> rows, const std::vector<ConfigCheck>& more) {
   std::vector<ConfigCheck> checks{check_data,      check_model,       check_norm,
                                   check_positions, check_calibration, check_time,

@@ -13,7 +13,7 @@ namespace {
 
 using Has = std::function<bool(const MixerTraits&)>;
 
-/// Those of the kinds whose traits are so.
+/// Selects the kinds that have a trait.
 std::vector<std::string> kinds_that(const Config& config, std::vector<std::string> kinds,
                                     const Has& has) {
   const auto spec = read_spec<MixerSpec>(config, "model.mixer");

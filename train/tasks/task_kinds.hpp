@@ -43,7 +43,7 @@ AddTaskKinds add_text_kinds, add_label_kinds, add_event_kinds, add_field_kinds, 
 
 /// What data.kind may be.
 std::vector<std::string> data_kind_names();
-/// Those of them with examples for validation by this key.
+/// Lists the kinds that keep validation examples by this key.
 std::vector<std::string> data_kinds_with(const std::string& validation_key);
 
 struct ModelChoice {
@@ -104,7 +104,7 @@ ListOpsSpec list_ops_spec(const Config& config);
 ReadOptions table_options(const Config& config);
 /// Where it says that the columns of event_files are.
 EventColumns event_columns(const Config& config);
-/// Of sensors.
+/// Returns the columns of readings of sensors.
 SensorColumns sensor_columns(const Config& config);
 
 /// Throws ConfigError where data.kind and other keys do not fit.
