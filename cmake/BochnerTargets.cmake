@@ -1,7 +1,7 @@
 # bochner_libraries(NAME): adds the library NAME, the command as library NAME_cli, and the program NAME: float for
-# NAME = bochner, double for NAME = bochner64, whose command only checks gradients. base/, data/files/ and
-# data/formats/ are compiled once, as bochner_common; autodiff/, layers/ and optim/ once per precision; the rest of
-# data/ and train/ in float.
+# NAME = bochner, double for NAME = bochner64, whose command only checks gradients. base/ and data/ are compiled once, as
+# bochner_common; autodiff/, layers/, optim/ and the folders of data/ that make tensors once per precision; train/ in
+# float.
 
 set(bochner_processor -march=${BOCHNER_ARCH})
 if(BOCHNER_TUNE)
@@ -150,25 +150,30 @@ set(double_cli_sources commands/double_cli.cpp commands/command_line.cpp command
                        commands/gradcheck.cpp config/nearest.cpp run/instruments/kernel_sample.cpp
                        studies/layer_checks.cpp run/signals.cpp run/version.cpp storage/json.cpp)
 
+set(tensor_data_folders data/fields data/series)
+
 function(bochner_common_library)
-  bochner_sources(sources base data/files data/formats)
+  bochner_sources(sources base data)
+  bochner_sources(tensor_sources ${tensor_data_folders})
+  list(REMOVE_ITEM sources ${tensor_sources})
   bochner_library(bochner_common common ${sources})
   bochner_precompile(bochner_common bochner_common)
   # NLopt's definitions are for Windows, and would keep the precompiled headers from being used.
   target_link_libraries(bochner_common PUBLIC xtensor TBB::tbb fmt::fmt
                         PRIVATE LAPACK::LAPACK xxhash::xxhash ZLIB::ZLIB $<LINK_ONLY:NLopt::nlopt>
                         $<BUILD_INTERFACE:xtensor-blas> $<BUILD_INTERFACE:Boost::headers>)
+  if(BOCHNER_SENTENCEPIECE)
+    target_link_libraries(bochner_common PRIVATE SentencePiece::SentencePiece)
+  endif()
 endfunction()
 
 function(bochner_libraries name)
   string(REPLACE bochner cli cli_name ${name})
+  bochner_sources(sources autodiff layers optim ${tensor_data_folders})
   if(name STREQUAL bochner64)
-    bochner_sources(sources autodiff layers optim)
     # Double needs only the gradient check.
     list(TRANSFORM double_cli_sources PREPEND ${PROJECT_SOURCE_DIR}/train/ OUTPUT_VARIABLE cli_sources)
   else()
-    bochner_sources(sources autodiff layers optim data)
-    list(FILTER sources EXCLUDE REGEX "/data/(files|formats)/")  # in bochner_common
     bochner_sources(cli_sources train)
     list(REMOVE_ITEM cli_sources ${PROJECT_SOURCE_DIR}/train/commands/double_cli.cpp ${PROJECT_SOURCE_DIR}/train/main.cpp)
     bochner_torch_sources(${PROJECT_BINARY_DIR}/torch_sources.cpp)
@@ -183,9 +188,6 @@ function(bochner_libraries name)
   target_link_libraries(${name} PUBLIC bochner_common
                         PRIVATE DNNL::dnnl $<LINK_ONLY:OpenMP::OpenMP_CXX> LAPACK::LAPACK
                         $<BUILD_INTERFACE:xtensor-blas> $<BUILD_INTERFACE:Boost::headers>)
-  if(name STREQUAL bochner AND BOCHNER_SENTENCEPIECE)
-    target_link_libraries(bochner PRIVATE SentencePiece::SentencePiece)
-  endif()
 
   bochner_library(${name}_cli ${cli_name} ${cli_sources})
   bochner_precompile(${name}_cli bochner_cli <fmt/format.h>)

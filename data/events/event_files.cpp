@@ -112,8 +112,9 @@ std::vector<double> numbers_of(const std::vector<std::string>& texts,
   for (const std::string& text : texts) {
     const auto [place, is_new] = places.emplace(text, places.size());
     if (is_new && !grow)
-      throw DataError("the model knows no ", what, " ", excerpt(text), "; it learned ",
-                      excerpt(known.front()), " and ", known.size() - 1, " more");
+      throw DataError("the model does not know the ", what, " ", excerpt(text),
+                      "; it was trained on ", excerpt(known.front()), " and ", known.size() - 1,
+                      " more");
     if (is_new) known.push_back(text);
     numbers.push_back(double(place->second));
   }

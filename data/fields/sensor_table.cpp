@@ -122,7 +122,7 @@ namespace {
 void require_called(const NamedArray& array, const std::vector<std::string>& names) {
   for (const std::string& name : names)
     if (!find_column(array.columns, array.columns.size(), name))
-      throw DataError("the input has no column ", excerpt(name), "; the model has learned ",
+      throw DataError("the input has no column ", excerpt(name), "; the model was trained on ",
                       joined(names, ", ", excerpt));
 }
 
@@ -133,8 +133,8 @@ void require_no_others(const NamedArray& array, const SensorColumns& columns) {
   with_all.values.clear();
   for (const std::size_t column : chosen_columns(array, with_all).values)
     if (std::ranges::count(chosen, column) == 0)
-      throw DataError("the model knows no column ", excerpt(column_name(array, column)),
-                      "; it has learned ", joined(columns.values, ", ", excerpt));
+      throw DataError("the model does not know the column ", excerpt(column_name(array, column)),
+                      "; it was trained on ", joined(columns.values, ", ", excerpt));
 }
 
 std::string columns_in_words(const SensorTable& table) {

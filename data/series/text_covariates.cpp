@@ -34,9 +34,9 @@ std::vector<double> levels_of_rows(const NamedArray& table, std::size_t column,
         texts == table.texts.end() ? format_number(value) : texts->second.at(std::size_t(value));
     const auto found = std::ranges::find(levels, text);
     if (found == levels.end())
-      throw DataError("row ", row + 1, ", column ", name, ": the model knows no ", excerpt(text),
-                      "; it learned ", excerpt(levels.front()), " and ", levels.size() - 1,
-                      " more");
+      throw DataError("row ", row + 1, ", column ", name, ": the model does not know ",
+                      excerpt(text), "; it was trained on ", excerpt(levels.front()), " and ",
+                      levels.size() - 1, " more");
     numbers.back() = double(found - levels.begin());
   }
   return numbers;

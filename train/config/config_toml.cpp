@@ -91,10 +91,7 @@ std::string shown(const toml::node& node) {
 class Reader {
  public:
   Reader(const Origin& origin, std::string name, bool path = false)
-      : origin_(origin),
-        name_(std::move(name)),
-        path_(path),
-        of_data_(name_.starts_with("data.names.")) {}
+      : origin_(origin), name_(std::move(name)), path_(path) {}
 
   void read(const toml::node& node, std::int64_t& value) const {
     if (!node.is_integer()) fail(node, "must be a whole number");
@@ -116,8 +113,7 @@ class Reader {
     if (!node.is_string()) fail(node, "must be text in quotes");
     value = node.as_string()->get();
     const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
-    if (!of_data_ && std::ranges::any_of(value, is_control))
-      fail(node, "must not hold control characters");
+    if (std::ranges::any_of(value, is_control)) fail(node, "must not hold control characters");
     if (!path_ || value.empty()) return;
     std::error_code error;
     value = std::filesystem::absolute(value, error).string();
@@ -189,7 +185,7 @@ class Reader {
 
   const Origin& origin_;
   std::string name_;
-  bool path_, of_data_;  ///< texts of data are what they are
+  bool path_;
 };
 
 struct Entry {

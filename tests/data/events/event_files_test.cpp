@@ -222,7 +222,8 @@ TEST(EventTexts, AreThoseOfTheTraining) {
   EXPECT_THAT(message_of<DataError>([&] {
                 types_in(log_of({"in", "up"}), shape, false);
               }),
-              testing::HasSubstr("the model knows no type \"up\"; it learned \"in\" and 1 more"));
+              testing::HasSubstr(
+                  "the model does not know the type \"up\"; it was trained on \"in\" and 1 more"));
   NamedArray numbers = log_of({"in", "out"});
   numbers.texts.clear();
   EXPECT_THAT(message_of<DataError>([&] { types_in(numbers, shape, false); }),

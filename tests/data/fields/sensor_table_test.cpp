@@ -65,11 +65,11 @@ TEST(SensorTable, FindsTheColumnsOfAnother) {
     return message_of<DataError>([&] { values(text); });
   };
   EXPECT_EQ(error("time,x,y,level,snow\n2,5,6,7,1\n"),
-            "the input has no column \"rain\"; the model has learned \"level\", \"rain\"");
+            "the input has no column \"rain\"; the model was trained on \"level\", \"rain\"");
   EXPECT_EQ(error("time,x,z,level,rain\n2,5,6,7,1\n"),
-            "the input has no column \"y\"; the model has learned \"x\", \"y\"");
+            "the input has no column \"y\"; the model was trained on \"x\", \"y\"");
   EXPECT_EQ(error("time,x,y,level,rain,snow\n2,5,6,7,1,3\n"),
-            "the model knows no column \"snow\"; it has learned \"level\", \"rain\"");
+            "the model does not know the column \"snow\"; it was trained on \"level\", \"rain\"");
   EXPECT_TRUE(
       sensor_table(array_of("1,2,3,4\n"), {.time = "1", .places = {"2"}}).value_names().empty());
 }

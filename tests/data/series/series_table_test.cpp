@@ -127,7 +127,8 @@ TEST(SeriesTable, TextsAmongCovariatesBecomeIndicators) {
     });
   };
   EXPECT_EQ(error("2024-01-01,5,may,1\n"),
-            "row 1, column feast: the model knows no \"may\"; it learned \"new year\" and 1 more");
+            "row 1, column feast: the model does not know \"may\"; it was trained on \"new year\" "
+            "and 1 more");
   EXPECT_EQ(error("2024-01-01,5,,cheap\n"),
             "column price: holds texts, but the model learned numbers");
   EXPECT_EQ(message_of<DataError>(

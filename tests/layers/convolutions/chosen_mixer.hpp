@@ -7,6 +7,7 @@
 #include <bochner/layers/mixers/mixer.hpp>
 #include <bochner/layers/mixers/mixer_spec.hpp>
 #include <map>
+#include <set>
 
 #include "layers/mixer_check.hpp"
 
@@ -28,17 +29,17 @@ struct Chosen {
   }
 };
 
-/// Sets the keys of a test.
+/// Sets the keys of a test, each in all kinds that have it.
 class SetKeys : public Keys {
  public:
   explicit SetKeys(const std::map<std::string, std::string>& wanted) : wanted_(wanted) {}
-  ~SetKeys() override { EXPECT_EQ(found_, wanted_.size()); }
+  ~SetKeys() override { EXPECT_EQ(found_.size(), wanted_.size()); }
 
  protected:
   void on_key(const Key& key) override {
     const auto found = wanted_.find(key.name);
     if (found == wanted_.end()) return;
-    ++found_;
+    found_.insert(key.name);
     if (auto* text = std::get_if<std::string*>(&key.member)) **text = found->second;
     if (auto* flag = std::get_if<bool*>(&key.member)) **flag = found->second == "true";
     if (auto* number = std::get_if<double*>(&key.member)) **number = std::stod(found->second);
@@ -47,7 +48,7 @@ class SetKeys : public Keys {
 
  private:
   const std::map<std::string, std::string>& wanted_;
-  std::size_t found_ = 0;
+  std::set<std::string> found_;
 };
 
 inline std::unique_ptr<Mixer> make(const Chosen& which, bool causal = true,

@@ -159,14 +159,6 @@ TEST(Config, SetsEveryType) {
 }
 
 /// Names are what data hold.
-TEST(Config, NamesOfDataMayHoldControlCharacters) {
-  const std::vector<std::string> names = {"tab\there", "line\nend", std::string("\0\x7f", 2)};
-  Config config(registered_parameters());
-  config.set("data.columns", names, "");
-  const Config again = parse_config(print_config(config), "again.toml", registered_parameters());
-  EXPECT_EQ(again.text_list("data.columns"), names);
-}
-
 TEST(Config, SetErrors) {
   EXPECT_EQ(error_in("", {"optim.lr"}), "--set optim.lr: write KEY=VALUE");
   EXPECT_EQ(error_in("", {"model.width=wide"}),

@@ -161,7 +161,7 @@ TEST(PowerLoss, LosesNothingAcknowledgedAtAnyOperationInAnyWay) {
 
 TEST(PowerLossHarness, CatchesAMissingSyncOfTheFile) {
   EXPECT_THAT(lose_power_everywhere(save_correctly, {.no_file_sync = true}).problem,
-              HasSubstr("is whole"));
+              HasSubstr("is intact"));
 }
 
 TEST(PowerLossHarness, CatchesAMissingSyncOfTheDirectory) {
@@ -211,7 +211,7 @@ TEST(PowerLossHarness, CatchesWritingInPlace) {
     storage.sync_directory(run_path / "checkpoints");
     oracle.acknowledged = sample.content.state.step;
   };
-  EXPECT_THAT(lose_power_everywhere(in_place).problem, HasSubstr("is whole"));
+  EXPECT_THAT(lose_power_everywhere(in_place).problem, HasSubstr("is intact"));
 }
 
 TEST(PowerLossHarness, CatchesMetricsThatAreNotDurableBeforeTheCheckpoint) {

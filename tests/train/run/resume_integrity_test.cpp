@@ -67,7 +67,7 @@ TEST_F(LargeText, IsGivenUpAtASignalBeforeThereIsARun) {
   EXPECT_THAT(message_of<StoppedError>([&] {
                 Session::start({storage, tiny_run, "test", reading}, recipe);
               }),
-              StartsWith("stopped while the text was read; "));
+              StartsWith("stopped while the text was read, "));
   EXPECT_THAT(told, ElementsAre(StartsWith("reading  2.10 GB of text")));
   EXPECT_FALSE(storage.exists(tiny_run));
 }

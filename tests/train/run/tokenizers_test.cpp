@@ -67,9 +67,8 @@ TEST_F(WordRun, IsJoinedByOthersWithItsModel) {
 TEST_F(WordRun, RefusesAnotherModel) {
   start(5);
   commit_file(storage, run / "tokenizer.model", small_model("bpe"));
-  EXPECT_THAT(
-      message_of<DataError>([&] { resume(); }),
-      HasSubstr("run/tokenizer.model: is not the tokenizer that the model was trained with"));
+  EXPECT_THAT(message_of<DataError>([&] { resume(); }),
+              HasSubstr("run/tokenizer.model: not the tokenizer that the model was trained with"));
   commit_file(storage, run / "tokenizer.model", model);
   resume();
 }

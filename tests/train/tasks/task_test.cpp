@@ -392,7 +392,7 @@ TEST(ClassifierTask, TakesImagesOfFiles) {
             "images, 2 x 3 grey, 10 classes  ·  20 examples to train, 1 to validate");
   folder.write("b-labels", idx_file({20}, std::string(20, '\3')));
   EXPECT_EQ(message_of<DataError>([&] { make_task(generated(sets)); }),
-            "data.files: all images have the label 3; a classifier needs two of them");
+            "data.files: all images have the label 3; a classifier needs at least two labels");
 }
 
 }  // namespace task_test

@@ -77,7 +77,7 @@ void require_fit(const std::vector<SeenSeries>& all, const SeriesFacts& learned)
       too_short.push_back(format_number_of(series.rows(), "row") +
                           (series.id.empty() ? "" : " of " + excerpt(words_of(series.id))));
     if (asked > H)
-      throw DataError("the input has_future for ", asked, " rows; the model forecasts at most ", H);
+      throw DataError("the input asks for ", asked, " rows; the model forecasts at most ", H);
   }
   if (!too_short.empty())
     throw DataError("the input has ", some_of(too_short), "; the model needs at least ", L);

@@ -108,9 +108,10 @@ TEST(MetricsFile, BearsForeignLinesAndNoneThatAreCut) {
   metrics.append("2");
   EXPECT_EQ(storage.bytes_of("metrics.jsonl"), "1\n2\n");
   storage.bytes_of("metrics.jsonl").resize(1);
-  EXPECT_EQ(message_of<DataError>([&] { metrics.sync(); }),
-            "metrics.jsonl: has 1 bytes of 4 that were written: another program has cut it; put it "
-            "back, then resume");
+  EXPECT_EQ(
+      message_of<DataError>([&] { metrics.sync(); }),
+      "metrics.jsonl: has 1 of the 4 bytes that were written: another program has cut it; put it "
+      "back, then resume");
 }
 
 }  // namespace metrics_test

@@ -208,7 +208,7 @@ TEST_F(ForecastTaskTest, RefusesInputThatDoesNotFit) {
   EXPECT_EQ(message_of<DataError>([&] {
               predict(task, {xt::zeros<double>({L, std::size_t(3)}), {}});
             }),
-            "the input has 3 variates, the model forecasts 2");
+            "the input has 3 variates; the model forecasts 2");
   EXPECT_EQ(message_of<DataError>([&] {
               predict(task, {xt::zeros<double>({L - 1, std::size_t(2)}), {}});
             }),
@@ -267,7 +267,7 @@ TEST_F(ForecastTaskTest, PredictsRowsAtTheTimesThatAreAsked) {
   std::string many;
   for (int i = 20; i < 27; ++i) many += fmt::format("{},,\n", 3600 * i);
   EXPECT_EQ(message_of<DataError>([&] { predicted(many); }),
-            "the input asks for 7 rows, the model forecasts 6");
+            "the input asks for 7 rows; the model forecasts at most 6");
 }
 
 /// Missing values before future rows are carried forward; future rows are still forecast.
