@@ -143,11 +143,11 @@ std::string columns_in_words(const SensorTable& table) {
 
 void require_alike(const SensorTable& first, const SensorTable& other) {
   if (other.dimensions != first.dimensions || other.variates != first.variates)
-    throw DataError("data.files: tables of ", first.dimensions, " coordinates and ", first.variates,
-                    " values, and of ", other.dimensions, " and ", other.variates,
-                    "; name the columns in data.columns");
+    throw DataError("data.files: one table has ", first.dimensions, " coordinates and ",
+                    first.variates, " columns of values, another ", other.dimensions, " and ",
+                    other.variates, "; name the columns in data.columns");
   if (!std::ranges::equal(first.names | std::views::drop(1), other.names | std::views::drop(1)))
-    throw DataError("data.files: tables of columns ", columns_in_words(first), ", and of ",
+    throw DataError("data.files: one table has the columns ", columns_in_words(first), ", another ",
                     columns_in_words(other), "; name the same ones in data.columns");
 }
 

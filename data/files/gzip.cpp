@@ -122,7 +122,7 @@ Bytes gunzip(ByteSpan bytes, const std::string& name, std::uint64_t limit) {
   }
   std::uint8_t more;
   if (filled == limit && inflater.fill_from_members({&more, 1}) > 0)
-    throw DataError(name, ": inflates to more than ", limit, " bytes, the limit");
+    throw DataError(name, ": decompresses to more than the limit of ", limit, " bytes");
   contents.resize(filled);
   return contents;
 }
@@ -149,7 +149,7 @@ Bytes inflate_exactly(ByteSpan bytes, const std::string& name, std::uint64_t siz
   Inflater inflater(bytes, name, raw_window);
   Bytes contents(size);
   if (inflater.fill(contents) != size || !inflater.ends())
-    throw DataError(name, ": does not inflate to the ", size, " bytes that it claims");
+    throw DataError(name, ": does not decompress to the ", size, " bytes that its header states");
   return contents;
 }
 

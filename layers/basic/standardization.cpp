@@ -69,8 +69,7 @@ void Standardize::visit(Visitor& visitor) {
 InstanceNorm::InstanceNorm(const InstanceNormSpec& spec, std::size_t variates)
     : spec_(spec), gain_(filled({variates, 1}, real(1))), bias_({variates, 1}) {
   require(spec.kind == "none" || spec.kind == "last" || spec.kind == "mean" || spec.kind == "revin",
-          "instance_norm", "no kind is called \"", spec.kind,
-          "\"; there are: none, last, mean, revin");
+          "instance_norm", "unknown kind \"", spec.kind, "\"; choose none, last, mean, revin");
 }
 
 InstanceNorm::Statistics InstanceNorm::statistics_of(const Var& window) const {

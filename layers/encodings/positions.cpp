@@ -36,8 +36,8 @@ std::unique_ptr<PositionEncoding> make_positions(const std::string& kind, std::s
                                                  std::size_t width) {
   if (kind == "learned") return std::make_unique<LearnedPositions>(length, width);
   if (kind == "sinusoidal") return std::make_unique<SinusoidalPositions>();
-  require(kind == "rotary" || kind == "none", "positions", "no positions are called \"", kind,
-          "\"; there are: learned, sinusoidal, rotary, none");
+  require(kind == "rotary" || kind == "none", "positions", "unknown positions \"", kind,
+          "\"; choose learned, sinusoidal, rotary, none");
   return nullptr;
 }
 

@@ -69,7 +69,7 @@ void SpectralDensity::set_log_scale(const std::vector<double>&) {
 }
 
 void SpectralDensity::fit(const std::vector<double>&) {
-  require(false, "density", "\"", spec_.kind, "\" cannot start from EM; use \"mixture\"");
+  require(false, "density", "\"", spec_.kind, "\" cannot be initialised by EM; use \"mixture\"");
 }
 
 Var SpectralDensity::log_densities(Tape&, const Var&) {

@@ -88,7 +88,7 @@ TEST(InstanceNorm, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(op_check::error_of([] {
               InstanceNorm({"batch", false}, 1);
             }),
-            "[instance_norm] no kind is called \"batch\"; there are: none, last, mean, revin");
+            "[instance_norm] unknown kind \"batch\"; choose none, last, mean, revin");
 }
 
 }  // namespace instance_norm_test

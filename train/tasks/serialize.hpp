@@ -16,7 +16,7 @@ inline void require_shape(const std::vector<std::uint64_t>& shape, std::uint64_t
   bool fits = shape.size() <= 8;
   for (const std::uint64_t side : shape) fits = fits && !__builtin_mul_overflow(size, side, &size);
   if (!fits || size != elements)
-    throw DataError("facts hold an array of ", elements, " elements that do not fill its shape");
+    throw DataError("facts hold an array of ", elements, " elements, which do not fit its shape");
 }
 
 /// Reads or writes any array with shape(), size(), data() and resize().

@@ -130,7 +130,8 @@ Tensor delta_rule_step(DeltaRuleState& state, const Tensor& q, const Tensor& k, 
           ": q ", q.shape(), ", k ", k.shape(), ", v ", v.shape());
   require(strength.size() == H && (!rate || rate->size() == H || rate->size() == H * F),
           "delta_rule_step",
-          "one strength per head, and one rate per head or channel: state (H, F, d) ", shape);
+          "needs one strength per head, and one rate per head or channel, for a state (H, F, d) ",
+          shape);
   const std::size_t width = rate ? rate->size() / H : 1;
   const Tensor queries = unit_features(q, scale), keys = unit_features(k, scale);
   Tensor out = zeros({H, d});

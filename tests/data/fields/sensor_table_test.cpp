@@ -84,7 +84,7 @@ TEST(SensorTable, JoinsFiles) {
   EXPECT_THAT(message_of<DataError>([&] {
                 merged({one, flat});
               }),
-              HasSubstr("tables of 2 coordinates and 2 values, and of 1 and 3"));
+              HasSubstr("one table has 2 coordinates and 2 columns of values, another 1 and 3"));
 }
 
 /// Columns are found by name, and dates are not values.
@@ -93,11 +93,12 @@ TEST(SensorTable, JoinsColumnsOfOneName) {
     return sensor_table(array_of(header + "\n1,2,3,4\n"), {.places = {"x"}});
   };
   EXPECT_EQ(merged({table("time,x,level,rain"), table("time,x,level,rain")}).size(), 2u);
-  EXPECT_EQ(message_of<DataError>([&] {
-              merged({table("time,x,level,rain"), table("time,x,rain,level")});
-            }),
-            "data.files: tables of columns \"x\", \"level\", \"rain\", and of \"x\", \"rain\", "
-            "\"level\"; name the same ones in data.columns");
+  EXPECT_EQ(
+      message_of<DataError>([&] {
+        merged({table("time,x,level,rain"), table("time,x,rain,level")});
+      }),
+      "data.files: one table has the columns \"x\", \"level\", \"rain\", another \"x\", \"rain\", "
+      "\"level\"; name the same ones in data.columns");
   const SensorTable dated =
       sensor_table(array_of("day,x,v,seen\n1970-01-02,1,2,1970-01-03\n"), {.places = {"x"}});
   EXPECT_THAT(dated.names, ElementsAre("day", "x", "v"));

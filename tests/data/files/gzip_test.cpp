@@ -36,7 +36,7 @@ TEST(Gzip, UnpacksOneMemberOrMore) {
 TEST(Gzip, RefusesABombAtItsLimit) {
   const std::string bomb = gzip(std::string(50 << 20, '\0'));
   EXPECT_LT(bomb.size(), 60000u);
-  EXPECT_EQ(problem(bomb, 1000000), "a.gz: inflates to more than 1000000 bytes, the limit");
+  EXPECT_EQ(problem(bomb, 1000000), "a.gz: decompresses to more than the limit of 1000000 bytes");
   EXPECT_EQ(unpacked(gzip("hello"), 5), "hello");
   EXPECT_EQ(unpacked(gzip("hello") + gzip(""), 5), "hello");
   EXPECT_THAT(problem(gzip("hello"), 4), HasSubstr("more than 4 bytes"));

@@ -61,7 +61,7 @@ TEST(Input, HasALimit) {
   const TemporaryFolder folder;
   const auto file = folder.write("bomb.gz", gzip(std::string(1 << 20, ' ')));
   EXPECT_THAT(message_of<DataError>([&] { Input(file, 1000); }),
-              HasSubstr("bomb.gz: inflates to more than 1000 bytes"));
+              HasSubstr("bomb.gz: decompresses to more than the limit of 1000 bytes"));
   const StandardInput redirected(folder.write("in", std::string(100, 'x')));
   EXPECT_THAT(message_of<DataError>([&] { Input("-", 50); }),
               HasSubstr("standard input: holds more than 50 bytes"));

@@ -103,7 +103,8 @@ TEST_F(ImageFiles, RefusesSetsThatDoNotFit) {
   EXPECT_THAT(problem_of({file("c", cifar_record_of("\x0a"))}), HasSubstr("is neither"));
   EXPECT_THAT(problem_of({file("c", cifar_record_of("\3").substr(1))}), HasSubstr("is neither"));
   const std::string bomb = gzip(idx_file({2}, std::string(1 << 20, '\0')));
-  EXPECT_THAT(problem_of({file("bomb.gz", bomb)}), HasSubstr("inflates to more than 10 bytes"));
+  EXPECT_THAT(problem_of({file("bomb.gz", bomb)}),
+              HasSubstr("decompresses to more than the limit of 10 bytes"));
 }
 
 }  // namespace images_test

@@ -85,7 +85,7 @@ TEST(ReadArray, AHeaderLimitsWhatItsFileInflatesTo) {
   EXPECT_EQ(read_array(folder.write("a.gz", gzip(npy))).values.size(), 24u);
   const auto bomb = folder.write("b.gz", gzip(npy + std::string(1 << 20, '\0')));
   EXPECT_THAT(message_of<DataError>([&] { read_array(bomb); }),
-              HasSubstr("inflates to more than 152 bytes"));
+              HasSubstr("decompresses to more than the limit of 152 bytes"));
 }
 
 }  // namespace read_array_test

@@ -88,7 +88,7 @@ TEST(TimeStart, FitsAMixtureByEm) {
   EXPECT_EQ(op_check::error_of([&] {
               make_time_encoding(spec)->init_frequencies({1, 2});
             }),
-            "[density] \"gaussian\" cannot start from EM; use \"mixture\"");
+            "[density] \"gaussian\" cannot be initialised by EM; use \"mixture\"");
 }
 
 TEST(TimeStart, OfAModelReachesEveryEncoding) {

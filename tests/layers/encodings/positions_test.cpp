@@ -50,7 +50,7 @@ TEST(Positions, LearnedOnesEnd) {
             }),
             "[learned_positions] position 5 is beyond the 5 trained ones");
   EXPECT_EQ(op_check::error_of([] { make_positions("absolute", 5, 4); }),
-            "[positions] no positions are called \"absolute\"; there are: learned, sinusoidal, "
+            "[positions] unknown positions \"absolute\"; choose learned, sinusoidal, "
             "rotary, none");
 }
 

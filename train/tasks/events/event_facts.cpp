@@ -33,7 +33,7 @@ void check_specimen(const EventBatch& batch, const EventFacts& facts) {
 void require_fits(const EventFacts& facts, const TableShape& found, const EventSource& data) {
   require_known_names(facts.table, found);
   if (data.types() > facts.types)
-    throw DataError("data.files: an event is of type ", data.types() - 1,
+    throw DataError("data.files: an event has type ", data.types() - 1,
                     "; the model was trained on ", facts.types, " types, numbered from 0");
 }
 

@@ -260,7 +260,7 @@ TEST_F(EventFilesTask, RefusesOtherTypesThanTheKnown) {
   EXPECT_EQ(make_task(config, known)->learner().facts(), known.bytes);
   folder_.write("clicks.csv", clicks(60, "1700009000,p,7,2\n"));
   EXPECT_THAT(message_of<DataError>([&] { make_task(config, known); }),
-              HasSubstr("an event is of type 2; the model was trained on 2 types"));
+              HasSubstr("an event has type 2; the model was trained on 2 types"));
   EXPECT_THAT(decode_facts<EventFacts>(make_task(config, {known.bytes, true})->learner().facts()),
               testing::Field(&EventFacts::types, 3));
 }
