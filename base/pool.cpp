@@ -5,7 +5,6 @@
 #include <bit>
 #include <bochner/base/ceil_div.hpp>
 #include <bochner/base/pool.hpp>
-#include <bochner/base/redzone.hpp>
 #include <cstdlib>
 #include <mutex>
 #include <unordered_map>

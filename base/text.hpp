@@ -41,4 +41,14 @@ std::string format_count(double count);
 /// Formats counts of things as "1 file" or "12 files".
 std::string format_number_of(std::size_t count, const char* thing);
 
+/// Whether a text is valid UTF-8 (RFC 3629): no overlong forms, no surrogates.
+bool is_utf8(std::string_view text);
+/// Whether a byte of UTF-8 continues a character.
+inline bool continues_character(char byte) { return (byte & 0xc0) == 0x80; }
+/// Returns the bytes of the first character of a text; 0 if it is not valid UTF-8.
+std::size_t utf8_size(std::string_view text);
+
+/// Whether the pattern matches the whole text: `*` any characters, `?` one character of UTF-8.
+bool matches(std::string_view pattern, std::string_view text);
+
 }  // namespace bochner

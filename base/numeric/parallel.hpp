@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <bochner/base/ceil_div.hpp>
 #include <bochner/base/pool.hpp>
-#include <bochner/base/redzone.hpp>
 #include <cstddef>
 #include <functional>
 #include <vector>

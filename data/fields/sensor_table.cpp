@@ -84,40 +84,6 @@ void append_rows(SensorTable& to, const SensorTable& from, std::size_t first, st
   append(to.rows, from.rows, first, last);
 }
 
-}  // namespace
-
-SensorTable SensorTable::part(std::size_t first, std::size_t last) const {
-  SensorTable some{dimensions, variates, {}, {}, {}, {}, names};
-  append_rows(some, *this, first, last);
-  return some;
-}
-
-std::vector<std::string> SensorTable::value_names() const {
-  std::vector<std::string> values(names.end() - std::ptrdiff_t(variates), names.end());
-  if (std::ranges::any_of(values, [](const auto& name) { return bool(parse_count(name)); }))
-    values.clear();
-  return values;
-}
-
-SensorTable sensor_table(const NamedArray& array, const SensorColumns& columns) {
-  if (array.values.dimension() != 2 || array.values.shape()[0] == 0)
-    throw DataError("readings of sensors need a table with columns of times, places and values");
-  const ChosenColumns chosen = chosen_columns(array, columns);
-  SensorTable table{chosen.places.size(), chosen.values.size(), {}, {}, {}, {}, {}};
-  for (std::size_t row = 0; row < array.values.shape()[0]; ++row) {
-    table.times.push_back(known_number(array, row, chosen.time));
-    for (const std::size_t i : chosen.places) table.places.push_back(known_number(array, row, i));
-    for (const std::size_t i : chosen.values) table.values.push_back(value_at(array, row, i));
-    table.rows.push_back(row);
-  }
-  table.names.push_back(column_name(array, chosen.time));
-  for (const auto* some : {&chosen.places, &chosen.values})
-    for (const std::size_t i : *some) table.names.push_back(column_name(array, i));
-  return sorted_by_time(std::move(table));
-}
-
-namespace {
-
 /// Throws DataError if a learned column is missing from the input; other columns cannot replace it.
 void require_called(const NamedArray& array, const std::vector<std::string>& names) {
   for (const std::string& name : names)
@@ -152,6 +118,36 @@ void require_alike(const SensorTable& first, const SensorTable& other) {
 }
 
 }  // namespace
+
+SensorTable SensorTable::part(std::size_t first, std::size_t last) const {
+  SensorTable some{dimensions, variates, {}, {}, {}, {}, names};
+  append_rows(some, *this, first, last);
+  return some;
+}
+
+std::vector<std::string> SensorTable::value_names() const {
+  std::vector<std::string> values(names.end() - std::ptrdiff_t(variates), names.end());
+  if (std::ranges::any_of(values, [](const auto& name) { return bool(parse_count(name)); }))
+    values.clear();
+  return values;
+}
+
+SensorTable sensor_table(const NamedArray& array, const SensorColumns& columns) {
+  if (array.values.dimension() != 2 || array.values.shape()[0] == 0)
+    throw DataError("readings of sensors need a table with columns of times, places and values");
+  const ChosenColumns chosen = chosen_columns(array, columns);
+  SensorTable table{chosen.places.size(), chosen.values.size(), {}, {}, {}, {}, {}};
+  for (std::size_t row = 0; row < array.values.shape()[0]; ++row) {
+    table.times.push_back(known_number(array, row, chosen.time));
+    for (const std::size_t i : chosen.places) table.places.push_back(known_number(array, row, i));
+    for (const std::size_t i : chosen.values) table.values.push_back(value_at(array, row, i));
+    table.rows.push_back(row);
+  }
+  table.names.push_back(column_name(array, chosen.time));
+  for (const auto* some : {&chosen.places, &chosen.values})
+    for (const std::size_t i : *some) table.names.push_back(column_name(array, i));
+  return sorted_by_time(std::move(table));
+}
 
 SensorColumns columns_named_like(const NamedArray& array, const SensorColumns& columns,
                                  const SensorTable& like) {

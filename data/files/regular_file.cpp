@@ -1,8 +1,10 @@
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <bochner/base/errors.hpp>
 #include <bochner/base/text.hpp>
@@ -19,6 +21,20 @@ namespace {
   std::string reason = std::generic_category().message(error);
   if (error == EMFILE) reason += "; join small files into one or raise the limit (ulimit -n)";
   throw IoError("cannot ", what, " ", path.string(), ": ", reason);
+}
+
+/// Returns a quarter of the limit on open files, which leaves room for everything else.
+std::size_t most_open() {
+  constexpr std::size_t enough = 512;
+  rlimit limit;
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 1;
+  return std::min<std::size_t>(enough, limit.rlim_cur / 4);
+}
+
+std::vector<std::int64_t> identity_of(const RegularFile& file) {
+  std::vector<std::int64_t> marks = file.marks();
+  marks.resize(5);  // without the inode's change time, which a rename alters too
+  return marks;
 }
 
 }  // namespace
@@ -111,6 +127,34 @@ const char* mapped_path(const void* address) noexcept {
     if (place >= begin && place - begin < range->size) return range->path.c_str();
   }
   return nullptr;
+}
+
+FileList::FileList(const std::vector<std::filesystem::path>& paths) {
+  const std::size_t most = most_open();
+  for (const auto& path : paths) {
+    RegularFile file(path);
+    files_.push_back({path, file.size(), identity_of(file)});
+    if (files_.size() <= most) files_.back().open.emplace(std::move(file));
+  }
+}
+
+RegularFile FileList::reopened(const Entry& entry) const {
+  RegularFile file(entry.path);
+  if (identity_of(file) != entry.identity)
+    throw DataError(entry.path.string(),
+                    ": was changed or replaced while it was in use; restore it");
+  return file;
+}
+
+std::vector<std::int64_t> FileList::marks(std::size_t file) const {
+  const Entry& entry = files_[file];
+  return entry.open ? entry.open->marks() : reopened(entry).marks();
+}
+
+void FileList::read_at(std::size_t file, std::uint64_t offset, std::span<std::uint8_t> out) const {
+  if (out.empty()) return;
+  const Entry& entry = files_[file];
+  entry.open ? entry.open->read_at(offset, out) : reopened(entry).read_at(offset, out);
 }
 
 }  // namespace bochner

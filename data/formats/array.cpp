@@ -3,7 +3,6 @@
 #include <bochner/base/join.hpp>
 #include <bochner/base/text.hpp>
 #include <bochner/data/formats/array.hpp>
-#include <bochner/data/formats/columns.hpp>
 #include <cmath>
 #include <ranges>
 

@@ -63,4 +63,11 @@ using Sink = std::function<void(std::string_view)>;
 /// Bytes per piece.
 inline constexpr std::size_t piece_size = 1 << 16;
 
+/// Returns: no column "c"; there are: "a", "b"; or columns 1 to 3 if they have no names.
+std::string no_column(const std::vector<std::string>& names, std::size_t width,
+                      const std::string& wanted);
+
+/// Replaces NaN in a column by its mean. Returns false if it has no numbers.
+bool fill_with_mean(NamedArray& table, std::size_t column);
+
 }  // namespace bochner

@@ -4,10 +4,9 @@
 #include <bochner/base/shape.hpp>
 #include <bochner/base/text.hpp>
 #include <bochner/data/files/input.hpp>
-#include <bochner/data/formats/columns.hpp>
+#include <bochner/data/formats/array.hpp>
 #include <bochner/data/formats/csv.hpp>
 #include <bochner/data/formats/csv_dialect.hpp>
-#include <bochner/data/formats/csv_numbers.hpp>
 #include <bochner/data/formats/csv_records.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
 #include <cmath>

@@ -1,11 +1,13 @@
 #include <algorithm>
+#include <bochner/base/errors.hpp>
 #include <bochner/base/numeric/quantile.hpp>
+#include <bochner/base/shape.hpp>
 #include <bochner/base/text.hpp>
-#include <bochner/data/series/calendar.hpp>
 #include <bochner/data/series/time_step.hpp>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 
 namespace bochner {
 namespace {
@@ -86,7 +88,51 @@ std::vector<double> rows_of_days(const std::vector<double>& times) {
                          : std::vector<double>(rows.begin() + 1, rows.end() - 1);
 }
 
+double fraction_of(double number) { return number - std::floor(number); }
+
+double date_phase(const std::string& cycle, double time) {
+  const std::int64_t number = day_of(time);
+  if (cycle == "weekday") return double(weekday_of(number)) / 7;
+  const std::chrono::year_month_day date = date_of(number);
+  const double day = double(unsigned(date.day()) - 1);
+  const double of_month = day / double(last_day(date.year() / date.month()));
+  return cycle == "day" ? of_month : (double(unsigned(date.month()) - 1) + of_month) / 12;
+}
+
 }  // namespace
+
+WallClock::WallClock(const std::vector<double>& times, const std::vector<double>& offsets) {
+  for (std::size_t i = 0; i < offsets.size(); ++i)
+    if (changes_.empty() || changes_.back().second != offsets[i])
+      changes_.emplace_back(times[i], offsets[i]);
+}
+
+double WallClock::offset(double time) const {
+  if (changes_.empty()) return 0;
+  const auto later =
+      std::ranges::upper_bound(changes_, time, {}, &std::pair<double, double>::first);
+  return later == changes_.begin() ? changes_.front().second : std::prev(later)->second;
+}
+
+std::vector<double> WallClock::shown(const std::vector<double>& times) const {
+  std::vector<double> all;
+  for (const double time : times) all.push_back(shown(time));
+  return all;
+}
+
+std::vector<std::string> calendar_cycles() { return {"minute", "hour", "weekday", "day", "month"}; }
+
+bool is_date(double time) { return time >= -6e10 && time <= 3e11; }
+
+double phase_in(const std::string& cycle, double time) {
+  if (!is_date(time))
+    throw DataError("data.calendar: the time ", std::to_string(time), " is no date");
+  if (cycle == "minute") return fraction_of(time / 3600);
+  if (cycle == "hour") return fraction_of(time / seconds_of_day);
+  require(cycle == "weekday" || cycle == "day" || cycle == "month", "calendar",
+          "there is no cycle \"", cycle, "\"");
+  return date_phase(cycle, time);
+}
 
 TimeStep::TimeStep(const std::vector<double>& times, const WallClock& clock) {
   if (times.size() < 2) return;

@@ -1,12 +1,41 @@
 #pragma once
 
-#include <bochner/data/series/wall_clock.hpp>
 #include <bochner/data/series/week_slots.hpp>
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace bochner {
+
+/// Offsets that stamps carry, from one change to the next; of stamps without any, UTC.
+class WallClock {
+ public:
+  WallClock() = default;
+  /// Times ascend, in seconds since 1970 UTC; offsets in seconds east of UTC. Both (rows), or no
+  /// offsets.
+  WallClock(const std::vector<double>& times, const std::vector<double>& offsets);
+  bool is_utc() const { return changes_.empty(); }
+  /// That of the last stamp up to a time, of the first one before that.
+  double offset(double time) const;
+  /// What it shows, in seconds since a 1970 of its own.
+  double shown(double time) const { return time + offset(time); }
+  std::vector<double> shown(const std::vector<double>& times) const;
+  friend bool operator==(const WallClock&, const WallClock&) = default;
+
+ private:
+  std::vector<std::pair<double, double>> changes_;  ///< times, and offsets from then on
+};
+
+/// "minute" (of the hour), "hour" (of the day), "weekday", "day" (of the month), "month" (of the
+/// year).
+std::vector<std::string> calendar_cycles();
+/// Whether <chrono> knows the date of a time, in seconds since 1970 UTC.
+bool is_date(double time);
+/// Returns the phase of a time, in seconds since 1970 UTC, in a cycle: 0 <= phase < 1. Days of the
+/// week and of the month are whole; the year advances daily. Throws DataError for a time
+/// that is no date.
+double phase_in(const std::string& cycle, double time);
 
 /// Step between rows, derived from all of them: calendar months, if all rows are at one time of the
 /// same day of their month (31: its last); a business day, if none is on a weekend and weekends are

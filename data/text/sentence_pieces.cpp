@@ -7,10 +7,9 @@
 #include <algorithm>
 #include <bochner/base/errors.hpp>
 #include <bochner/base/text.hpp>
-#include <bochner/base/utf8.hpp>
 #include <bochner/data/files/digest.hpp>
 #include <bochner/data/formats/piece_model.hpp>
-#include <bochner/data/text/text_lines.hpp>
+#include <bochner/data/text/token_windows.hpp>
 #include <unordered_map>
 
 namespace bochner {

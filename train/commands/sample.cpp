@@ -3,7 +3,7 @@
 #include <bochner/base/errors.hpp>
 #include <bochner/data/files/input.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
-#include <bochner/train/run/continuation.hpp>
+#include <bochner/train/run/sampling.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/storage/output.hpp>
 #include <bochner/train/tasks/learner.hpp>

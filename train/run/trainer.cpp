@@ -37,6 +37,9 @@ OptimizerSpec optimizer_spec(const Config& config, Task& task, const TrainSpec& 
   return spec;
 }
 
+/// Drops the sign of a NaN, which is arbitrary.
+double without_sign(double number) { return std::isnan(number) ? std::abs(number) : number; }
+
 }  // namespace
 
 bool crosses_examples(Module& model) {
@@ -165,13 +168,6 @@ void Trainer::require_finite_update(double learning_rate) {
         state_.step + 1, learning_rate, named.name));
   }
 }
-
-namespace {
-
-/// Drops the sign of a NaN, which is arbitrary.
-double without_sign(double number) { return std::isnan(number) ? std::abs(number) : number; }
-
-}  // namespace
 
 void Trainer::throw_diverged(double loss, double norm) {
   const std::string bad_gradient = first_bad_gradient(parameters_);
