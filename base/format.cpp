@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bochner/base/format.hpp>
-#include <bochner/base/text.hpp>
 #include <cmath>
 #include <utility>
 

@@ -5,9 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <iterator>
-#include <optional>
 #include <tuple>
-#include <utility>
 
 namespace bochner {
 namespace {

@@ -4,6 +4,7 @@
 #include <bochner/base/text.hpp>
 #include <charconv>
 #include <cmath>
+#include <cstdio>
 #include <ranges>
 
 namespace bochner {
@@ -61,6 +62,12 @@ std::string format_number(double number) {
   if (std::isnan(number)) return "nan";  // without a sign
   char text[32];
   return {text, std::to_chars(text, text + sizeof(text), number).ptr};
+}
+
+std::string three_digits(double number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", number);
+  return text;
 }
 
 std::vector<std::string> split_list(std::string_view list) {

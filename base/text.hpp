@@ -17,6 +17,8 @@ std::optional<double> parse_number(std::string_view text);
 std::optional<std::size_t> parse_count(std::string_view text);
 /// Returns the shortest text that parse_number reads as the same number; "nan" and "inf" too.
 std::string format_number(double number);
+/// Formats three significant digits, as printf does with %.3g.
+std::string three_digits(double number);
 /// Splits at commas and keeps empty parts; an empty list has no parts.
 std::vector<std::string> split_list(std::string_view list);
 /// Removes the next line from the text and returns it without its LF or CR LF.

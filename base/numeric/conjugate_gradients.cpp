@@ -1,9 +1,7 @@
-#include <algorithm>
 #include <bochner/base/numeric/cholesky.hpp>
 #include <bochner/base/numeric/conjugate_gradients.hpp>
 #include <bochner/base/numeric/parallel.hpp>
 #include <cmath>
-#include <stdexcept>
 #include <string>
 
 namespace bochner {

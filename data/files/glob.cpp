@@ -8,7 +8,6 @@
 #include <memory>
 #include <new>
 #include <set>
-#include <string_view>
 #include <system_error>
 
 namespace bochner {
@@ -30,8 +29,7 @@ std::vector<std::string> entries(const fs::path& folder) {
   }
 }
 
-/// Splits a pattern into its parts: "a/**" -> {"a", "**", "*"}. What follows `**` is never empty or
-/// another `**`.
+/// Splits a pattern: "a/**" -> {"a", "**", "*"}. After `**` comes another part, never `**` again.
 std::vector<std::string> split(const std::string& pattern) {
   std::vector<std::string> parts;
   for (const fs::path& part : fs::path(pattern)) {
@@ -43,8 +41,7 @@ std::vector<std::string> split(const std::string& pattern) {
   return parts;
 }
 
-/// Returns the status of a path. Throws IoError unless it is known: only missing paths may be
-/// skipped silently.
+/// Returns the status of a path. Throws IoError unless it is known: only missing paths are skipped.
 fs::file_status examine(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path.empty() ? "." : path, error);

@@ -14,8 +14,7 @@ std::vector<std::string> names_in(const std::filesystem::path& folder);
 /// Returns the regular files that match the patterns, each once, sorted by name. `*` matches any
 /// part of a name, `?` one character, `**` any number of folders; as in a shell they match no name
 /// that begins with a dot, and `**` follows no links. Relative patterns start at `base`. Throws
-/// DataError for a folder or a pattern without a match, IoError for a missing path or an unreadable
-/// folder.
+/// DataError for a folder or a pattern without a match, IoError for one missing or unreadable.
 std::vector<std::filesystem::path> expand_files(const std::vector<std::string>& patterns,
                                                 const std::filesystem::path& base);
 

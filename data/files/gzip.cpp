@@ -268,8 +268,7 @@ void append(std::string& bytes, std::initializer_list<Field> fields) {
     for (std::size_t i = 0; i < size; ++i) bytes += char(number >> (8 * i) & 0xff);
 }
 
-/// Appends what local and central headers share, from the version on. Sizes are in the extra field
-/// only.
+/// Appends what both headers share, from the version on. Sizes are in the extra field only.
 void append_common(std::string& bytes, const ZipMember& member, std::size_t extra) {
   const auto method = member.deflated ? deflated_method : stored_method;
   append(bytes, {{zip64_version, 2}, {0, 2}, {method, 2}, {0, 2}, {first_of_1980, 2}});

@@ -50,8 +50,7 @@ struct TimeSummary {
   double shortest_step = 0, longest_step = 0;  ///< between rows; below 0: out of order
 };
 
-/// Summary of an array: per column of a table of at most 64 columns (except the time), or of all
-/// values together.
+/// Summary of each column but the time in a table of up to 64 columns, else of all values together.
 struct ArraySummary {
   std::vector<ColumnSummary> columns;
   std::optional<TimeSummary> time;

@@ -77,10 +77,6 @@ void CsvRecords::take(std::size_t bytes) {
   column_ = last == taken.npos ? column_ + taken.size() : taken.size() - last;
 }
 
-std::size_t CsvRecords::line_end_size() const {
-  return rest_.starts_with("\r\n") ? 2 : rest_.starts_with('\n') ? 1 : 0;
-}
-
 bool has_decimal_comma(std::string_view text) {
   std::string number;
   for (const char character : text)

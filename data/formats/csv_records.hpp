@@ -5,10 +5,6 @@
 #include <bochner/data/formats/array.hpp>
 #include <deque>
 #include <limits>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace bochner {
 
@@ -42,7 +38,9 @@ class CsvRecords {
   CsvField field();
   void quoted_text(CsvField& field);
   void take(std::size_t bytes);
-  std::size_t line_end_size() const;
+  std::size_t line_end_size() const {
+    return rest_.starts_with("\r\n") ? 2 : rest_.starts_with('\n') ? 1 : 0;
+  }
 
   std::string_view rest_;
   const std::string& name_;
@@ -53,8 +51,7 @@ class CsvRecords {
 
 /// Returns whether the text is a number with a decimal comma: "3,5" and "1.234,5".
 bool has_decimal_comma(std::string_view text);
-/// Returns whether an integer text was rounded to the number: beyond 2^53 not every integer has a
-/// double.
+/// Returns whether an integer was rounded to the number: beyond 2^53 not each has a double.
 bool is_rounded(std::string_view text, double number, char decimal);
 /// Returns for an error that the mark, a comma or a point, is either decimal or between thousands.
 std::string ambiguous_mark_message(char mark);

@@ -2,7 +2,7 @@
 #include <bochner/base/errors.hpp>
 #include <bochner/base/join.hpp>
 #include <bochner/base/text.hpp>
-#include <bochner/data/files/input.hpp>
+#include <bochner/data/files/regular_file.hpp>
 #include <bochner/data/formats/npy.hpp>
 #include <cmath>
 #include <limits>

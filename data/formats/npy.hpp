@@ -38,8 +38,7 @@ class Npz {
  public:
   Npz(ByteSpan file, const std::string& name);
 
-  /// Returns the names of the arrays, without ".npy", in the order of the file; other members are
-  /// skipped.
+  /// Returns the names of the arrays, without ".npy", in the order of the file.
   const std::vector<std::string>& names() const { return names_; }
   /// Returns an array. Throws DataError if there is none of this name, or its checksum is wrong.
   xt::xarray<double> values(const std::string& array) const;

@@ -7,8 +7,6 @@
 #include <bochner/data/formats/time_stamp.hpp>
 #include <bochner/data/series/series_table.hpp>
 #include <cmath>
-#include <limits>
-#include <map>
 #include <numbers>
 #include <numeric>
 

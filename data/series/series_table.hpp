@@ -4,8 +4,6 @@
 #include <bochner/base/keys.hpp>
 #include <bochner/data/formats/array.hpp>
 #include <bochner/data/series/time_step.hpp>
-#include <cstdint>
-#include <map>
 
 namespace bochner {
 
@@ -24,8 +22,7 @@ struct TimeSeries {
 };
 
 /// Returns the named columns of a table (rows, columns) as variates, by default all except the
-/// time. Throws DataError for a missing column, a number that is not finite, and times that do not
-/// increase.
+/// time. Throws DataError for missing columns, numbers not finite, and times that do not increase.
 TimeSeries time_series(const NamedArray& table, const std::vector<std::string>& columns = {});
 
 std::uint64_t fingerprint(const TimeSeries& series);
@@ -74,8 +71,7 @@ WallClock clock_of(const NamedArray& table, const std::vector<std::size_t>& rows
 /// Returns the number of rows at the end that have a time but no targets: they are to be forecast.
 std::size_t rows_to_forecast(const NamedArray& table, const SeriesColumns& columns,
                              const std::vector<std::size_t>& rows);
-/// Replaces missing targets and covariates by those of the row before. Throws DataError if there is
-/// none.
+/// Replaces missing targets and covariates by those of the row before. Throws DataError for none.
 void carry_forward(NamedArray& table, const SeriesColumns& columns,
                    const std::vector<std::size_t>& rows);
 

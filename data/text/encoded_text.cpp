@@ -1,11 +1,8 @@
-#include <algorithm>
 #include <bochner/base/errors.hpp>
 #include <bochner/base/numeric/parallel.hpp>
 #include <bochner/base/text.hpp>
 #include <bochner/data/files/digest.hpp>
 #include <bochner/data/text/encoded_text.hpp>
-#include <bochner/data/text/token_windows.hpp>
-#include <cstring>
 
 namespace bochner {
 namespace {
@@ -151,10 +148,6 @@ double WordWindows::bytes_of(const Indices& tokens) const {
   std::uint64_t bytes = 0;
   for (const std::int32_t token : tokens.values) bytes += tokenizer_->bytes(token, false).size();
   return double(bytes) * tokens_.bytes_ratio();
-}
-
-void WordWindows::read(std::uint64_t begin, std::span<std::int32_t> out) const {
-  tokens_.read(begin, out);
 }
 
 std::string WordWindows::describe() const {

@@ -1,14 +1,9 @@
 #include <algorithm>
-#include <array>
-#include <bochner/base/ceil_div.hpp>
 #include <bochner/base/errors.hpp>
 #include <bochner/base/text.hpp>
 #include <bochner/data/files/digest.hpp>
 #include <bochner/data/files/gzip.hpp>
 #include <bochner/data/text/token_windows.hpp>
-#include <functional>
-#include <string>
-#include <utility>
 
 namespace bochner {
 namespace {

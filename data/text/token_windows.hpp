@@ -3,11 +3,7 @@
 #include <bochner/base/shape.hpp>
 #include <bochner/data/dataset.hpp>
 #include <bochner/data/files/regular_file.hpp>
-#include <optional>
 #include <stop_token>
-#include <string>
-#include <string_view>
-#include <utility>
 
 namespace bochner {
 

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include <bochner/base/errors.hpp>
-#include <bochner/data/files/input.hpp>
+#include <bochner/data/files/regular_file.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/run/sampling.hpp>
 #include <bochner/train/storage/json.hpp>

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <bochner/train/distributed/sharded_gradients.hpp>
 #include <stdexcept>
 #include <thread>

@@ -7,7 +7,6 @@
 #include <bochner/train/distributed/processes.hpp>
 #include <condition_variable>
 #include <exception>
-#include <functional>
 #include <mutex>
 
 namespace bochner {

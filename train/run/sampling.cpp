@@ -1,10 +1,7 @@
-#include <algorithm>
 #include <bochner/base/numeric/parallel.hpp>
 #include <bochner/train/run/sampling.hpp>
 #include <cmath>
-#include <limits>
 #include <numeric>
-#include <vector>
 
 namespace bochner {
 namespace {

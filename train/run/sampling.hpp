@@ -4,11 +4,6 @@
 #include <bochner/autodiff/tensor.hpp>
 #include <bochner/data/text/tokenizer.hpp>
 #include <bochner/layers/models/token_models.hpp>
-#include <cstdint>
-#include <functional>
-#include <limits>
-#include <span>
-#include <string>
 
 namespace bochner {
 

@@ -15,7 +15,6 @@
 #include <set>
 #include <system_error>
 #include <thread>
-#include <utility>
 
 namespace bochner {
 namespace {

@@ -7,11 +7,8 @@
 #include <bochner/train/run/checkpoint/trainer_state.hpp>
 #include <bochner/train/run/run_files.hpp>
 #include <bochner/train/storage/storage.hpp>
-#include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
-#include <vector>
 
 namespace bochner {
 

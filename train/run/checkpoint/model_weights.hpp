@@ -6,6 +6,11 @@
 
 namespace bochner {
 
+/// Returns the parameters of a model, with the prefix `weights`, and its buffers under the names
+/// that they have in checkpoints.
+std::vector<NamedTensor> model_tensors(Module& model, const std::string& weights = model_prefix);
+/// Returns tensors to be written; their data are borrowed.
+std::vector<TensorRecord> records_of(const std::vector<NamedTensor>& tensors);
 /// Copies tensors of these names; returns those not copied with the reason.
 std::vector<std::string> load_tensors(const CheckpointReader& checkpoint,
                                       const std::vector<NamedTensor>& wanted);

@@ -5,7 +5,6 @@
 #include <bochner/data/files/gzip.hpp>
 #include <bochner/data/formats/array.hpp>
 #include <bochner/train/run/checkpoint/checkpoint_file.hpp>
-#include <map>
 
 namespace bochner {
 

@@ -5,7 +5,6 @@
 #include <bochner/train/run/run_files.hpp>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <limits>
 #include <string>
 #include <vector>

@@ -9,8 +9,6 @@
 #include <bochner/train/run/log/progress.hpp>
 #include <cstdio>
 #include <cstdlib>
-#include <stdexcept>
-#include <string_view>
 
 namespace bochner {
 namespace {

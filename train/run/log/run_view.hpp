@@ -4,9 +4,6 @@
 #include <bochner/train/config/period.hpp>
 #include <bochner/train/run/log/file_tail.hpp>
 #include <bochner/train/run/log/metrics.hpp>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace bochner {
 
