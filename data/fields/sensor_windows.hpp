@@ -73,8 +73,7 @@ struct SensorBatch {
   std::vector<double> times;   ///< (B, T), since the first of the window
 };
 
-/// Mean and standard deviation (divisor n) of each variate, the bounding box of places, and the
-/// median time span of a window.
+/// Mean and deviation (divisor n) of each variate, box of places, and median time span of a window.
 struct SensorScale {
   std::vector<double> mean, deviation;  ///< (V) each
   BoundingBox places;

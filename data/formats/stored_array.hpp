@@ -64,8 +64,7 @@ class StoredArray {
   const std::vector<std::size_t>& shape() const { return layout_.shape; }
   std::size_t size() const { return layout_.elements(); }
 
-  /// Returns the elements in place, in row-major order; nothing if they would have to be copied:
-  /// another type, order or alignment.
+  /// Returns the elements in place, row-major; nothing if type, order or alignment require a copy.
   template <class Number>
   std::optional<std::span<const Number>> elements() const {
     if (!holds_in_place(std::floating_point<Number>    ? 'f'

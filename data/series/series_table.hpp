@@ -92,8 +92,7 @@ using TextLevels = std::map<std::string, std::vector<std::string>>;
 /// Returns the levels of the known and static columns that were read as texts. Throws DataError if
 /// one holds numbers too, or too many texts.
 TextLevels text_levels(const NamedArray& table, const SeriesColumns& columns);
-/// Returns pairs of column and text as a flat list; merged_levels() reads such a list and appends
-/// unknown levels of `seen`.
+/// Returns pairs of column and text as a flat list, to which merged_levels() adds those of `seen`.
 std::vector<std::string> flattened_levels(const TextLevels& levels);
 TextLevels merged_levels(const std::vector<std::string>& known, const TextLevels& seen);
 /// Replaces the columns of `levels` by columns of zeros and ones appended to the table; a row

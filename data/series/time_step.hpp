@@ -17,8 +17,7 @@ class WeekSlots {
   /// weeks, finds only times of the day, if all days have them.
   static std::optional<WeekSlots> of(const std::vector<double>& times);
   double after(double time, std::size_t count) const;
-  /// Returns the rows from one time to a later one. Days without rows are holidays, which do not
-  /// count for up to a week.
+  /// Returns the rows from one time to a later one, without holidays: up to a week of empty days.
   std::size_t between(double earlier, double later) const;
   /// Returns the rows of a day, or of a week if days differ or have one row.
   std::size_t season() const;

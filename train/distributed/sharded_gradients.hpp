@@ -41,8 +41,7 @@ class ShardTurns : public CrossShardReduction {
   std::exception_ptr failure_;
 };
 
-/// Pass through one shard with its random numbers and observer; it adds gradients to the parameters
-/// and returns its part of the loss.
+/// Pass through one shard; adds gradients to the parameters and returns its part of the loss.
 using ShardPass = std::function<double(std::size_t shard, const PassOptions& options)>;
 
 class ShardedGradients {

@@ -130,8 +130,7 @@ class Session {
                  std::vector<std::string>& notes);
   void restore(const CheckpointReader& checkpoint, bool strict, std::vector<std::string>& notes,
                const DataReading& reading);
-  /// Compares the data with those of a checkpoint; large files in the background if their
-  /// modification marks are unchanged.
+  /// Compares the data with a checkpoint's; large files with unchanged marks in the background.
   void recognise_data(const TrainerState& saved, const DataReading& reading);
   void note_data(const DataReading& reading);
   /// Checks the data of this process, see recheck_data().

@@ -6,8 +6,7 @@
 
 namespace bochner {
 
-/// Returns the parameters of a model, with the prefix `weights`, and its buffers under the names
-/// that they have in checkpoints.
+/// Returns a model's parameters, under the prefix `weights`, and buffers, as checkpoints name them.
 std::vector<NamedTensor> model_tensors(Module& model, const std::string& weights = model_prefix);
 /// Returns tensors to be written; their data are borrowed.
 std::vector<TensorRecord> records_of(const std::vector<NamedTensor>& tensors);

@@ -18,8 +18,7 @@ class RunView {
  public:
   /// Opens a view. `storage` must outlive it; the run need not exist yet.
   RunView(FileStorage& storage, const Path& path);
-  /// Reads what is new; returns whether anything is. Throws ConfigError, IoError, and DataError for
-  /// a run of another format version.
+  /// Reads what is new; returns whether anything is. Throws ConfigError, IoError, DataError.
   bool refresh();
 
   const Path& path() const { return path_; }
