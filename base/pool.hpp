@@ -46,7 +46,6 @@ struct PoolAllocator {
     tensor_pool::release(block, count * sizeof(T));
   }
   friend bool operator==(const PoolAllocator&, const PoolAllocator&) { return true; }
-  friend bool operator!=(const PoolAllocator&, const PoolAllocator&) { return false; }
 };
 
 /// A vector of numbers, uninitialised when constructed from a size only.
