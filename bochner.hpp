@@ -11,7 +11,7 @@
 #include <bochner/data/fields/fields.hpp>
 #include <bochner/data/fields/sensor_windows.hpp>
 #include <bochner/data/files/glob.hpp>
-#include <bochner/data/formats/npz.hpp>
+#include <bochner/data/formats/npy.hpp>
 #include <bochner/data/formats/read_array.hpp>
 #include <bochner/data/series/series_windows.hpp>
 #include <bochner/data/tables/table_rows.hpp>

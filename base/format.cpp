@@ -2,14 +2,11 @@
 
 #include <algorithm>
 #include <bochner/base/format.hpp>
-#include <bochner/base/utf8.hpp>
 #include <cmath>
 #include <utility>
 
 namespace bochner {
 namespace {
-
-bool continues(char byte) { return (byte & 0xc0) == 0x80; }
 
 /// Returns the length of the first character of `text`, 0 if XML does not allow it.
 std::size_t valid_length(std::string_view text) {
@@ -48,13 +45,13 @@ std::string escaped(std::string_view text) {
 }
 
 std::size_t character_count(std::string_view text) {
-  return text.size() - std::size_t(std::ranges::count_if(text, continues));
+  return text.size() - std::size_t(std::ranges::count_if(text, continues_character));
 }
 
 std::string first_characters(std::string_view text, std::size_t count) {
   std::size_t end = 0;
   for (; end < text.size(); ++end)
-    if (!continues(text[end]) && count-- == 0) break;
+    if (!continues_character(text[end]) && count-- == 0) break;
   return std::string(text.substr(0, end));
 }
 

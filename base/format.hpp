@@ -2,8 +2,6 @@
 /// Formats texts and numbers for SVG, HTML, terminals and shells.
 
 #include <bochner/base/text.hpp>
-#include <string>
-#include <string_view>
 
 namespace bochner {
 

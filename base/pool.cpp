@@ -5,7 +5,6 @@
 #include <bit>
 #include <bochner/base/ceil_div.hpp>
 #include <bochner/base/pool.hpp>
-#include <bochner/base/redzone.hpp>
 #include <cstdlib>
 #include <mutex>
 #include <unordered_map>
@@ -35,8 +34,7 @@ std::size_t class_for(std::size_t bytes) { return class_number(size_class(bytes)
 constexpr std::size_t huge = std::size_t(1) << 27;
 
 /// Batches of different lengths request blocks of every size. From this size on, a free block
-/// serves requests down to half its size, and is returned when much more is held than recently
-/// used.
+/// serves requests down to half its size, and is returned when much more is held than used.
 constexpr std::size_t large = std::size_t(1) << 20;
 constexpr std::size_t classes_to_half = 4;
 

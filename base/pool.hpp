@@ -5,7 +5,10 @@
 /// change between steps, large free blocks serve requests down to half their size, make way for
 /// larger ones, and are returned while more than twice the recent peak is held.
 
+#include <sanitizer/asan_interface.h>
+
 #include <cstddef>
+#include <cstring>
 #include <limits>
 #include <new>
 #include <xtensor/xstorage.hpp>
@@ -43,11 +46,33 @@ struct PoolAllocator {
     tensor_pool::release(block, count * sizeof(T));
   }
   friend bool operator==(const PoolAllocator&, const PoolAllocator&) { return true; }
-  friend bool operator!=(const PoolAllocator&, const PoolAllocator&) { return false; }
 };
 
 /// A vector of numbers, uninitialised when constructed from a size only.
 template <class T>
 using PooledNumbers = xt::uvector<T, PoolAllocator<T>>;
+
+/// Red zones between pieces of a block and in free blocks. With the address sanitizer, accesses are
+/// reported, and new blocks are filled with NaN so that uninitialised reads show in results.
+/// Without it, nothing is marked or written.
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool watches_memory = true;
+#else
+constexpr bool watches_memory = false;
+#endif
+
+/// Elements between two pieces, which preserves their alignment.
+constexpr std::size_t redzone = watches_memory ? 16 : 0;
+
+inline void forbid(const void* memory, std::size_t bytes) {
+  ASAN_POISON_MEMORY_REGION(memory, bytes);
+}
+inline void allow(const void* memory, std::size_t bytes) {
+  ASAN_UNPOISON_MEMORY_REGION(memory, bytes);
+}
+inline void hand_out(void* memory, std::size_t bytes) {
+  allow(memory, bytes);
+  if (watches_memory && bytes > 0) std::memset(memory, 0xff, bytes);
+}
 
 }  // namespace bochner

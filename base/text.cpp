@@ -4,6 +4,7 @@
 #include <bochner/base/text.hpp>
 #include <charconv>
 #include <cmath>
+#include <cstdio>
 #include <ranges>
 
 namespace bochner {
@@ -63,6 +64,12 @@ std::string format_number(double number) {
   return {text, std::to_chars(text, text + sizeof(text), number).ptr};
 }
 
+std::string three_digits(double number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", number);
+  return text;
+}
+
 std::vector<std::string> split_list(std::string_view list) {
   std::vector<std::string> parts;
   for (std::size_t begin = 0, end = 0; end < list.size(); begin = end + 1) {
@@ -101,7 +108,7 @@ std::string excerpt(std::string_view text) {
   const bool is_long = text.size() > longest_excerpt;
   if (is_long) {
     std::size_t size = longest_excerpt;
-    while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0u) == 0x80u) --size;
+    while (size > 0 && continues_character(text[size])) --size;
     text = text.substr(0, size);
   }
   std::string quoted = "\"";
@@ -110,9 +117,8 @@ std::string excerpt(std::string_view text) {
 }
 
 std::string to_hex(std::string_view bytes) {
-  constexpr const char* digits = "0123456789abcdef";
   std::string text;
-  for (const unsigned char byte : bytes) text += {digits[byte / 16], digits[byte % 16]};
+  for (const unsigned char byte : bytes) text += {hexadecimal[byte / 16], hexadecimal[byte % 16]};
   return text;
 }
 
@@ -141,6 +147,54 @@ std::string some_of(const std::vector<std::string>& names) {
   const std::string few = joined(names | std::views::take(most));
   if (names.size() <= most) return few;
   return few + " and " + std::to_string(names.size() - most) + " more";
+}
+
+std::size_t utf8_size(std::string_view text) {
+  const auto byte = [&](std::size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
+  };
+  const auto follows = [&](std::size_t i) { return continues_character(char(byte(i))); };
+  if (text.empty()) return 0;
+  if (byte(0) < 0x80) return 1;
+  if (byte(0) >= 0xc2 && byte(0) < 0xe0) return follows(1) ? 2 : 0;
+  if (byte(0) >= 0xe0 && byte(0) < 0xf0) {
+    const bool overlong = byte(0) == 0xe0 && byte(1) < 0xa0;
+    const bool surrogate = byte(0) == 0xed && byte(1) >= 0xa0;
+    return follows(1) && follows(2) && !overlong && !surrogate ? 3 : 0;
+  }
+  if (byte(0) < 0xf0 || byte(0) > 0xf4) return 0;
+  const bool outside = (byte(0) == 0xf0 && byte(1) < 0x90) || (byte(0) == 0xf4 && byte(1) > 0x8f);
+  return follows(1) && follows(2) && follows(3) && !outside ? 4 : 0;
+}
+
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t size = utf8_size(text);
+    if (size == 0) return false;
+    text.remove_prefix(size);
+  }
+  return true;
+}
+
+bool matches(std::string_view pattern, std::string_view text) {
+  // After a mismatch, only the latest star needs to take one more byte.
+  std::size_t p = 0, t = 0, star = pattern.npos, resume = 0;
+  while (t < text.size()) {
+    const char wanted = p < pattern.size() ? pattern[p] : '\0';
+    if (wanted == '*') {
+      star = p++;
+      resume = t;
+    } else if (p < pattern.size() && (wanted == '?' || wanted == text[t])) {
+      ++p, ++t;
+      while (wanted == '?' && t < text.size() && continues_character(text[t])) ++t;
+    } else if (star != pattern.npos) {
+      p = star + 1;
+      t = ++resume;
+    } else {
+      return false;
+    }
+  }
+  return pattern.find_first_not_of('*', p) == pattern.npos;
 }
 
 }  // namespace bochner

@@ -17,6 +17,8 @@ std::optional<double> parse_number(std::string_view text);
 std::optional<std::size_t> parse_count(std::string_view text);
 /// Returns the shortest text that parse_number reads as the same number; "nan" and "inf" too.
 std::string format_number(double number);
+/// Formats three significant digits, as printf does with %.3g.
+std::string three_digits(double number);
 /// Splits at commas and keeps empty parts; an empty list has no parts.
 std::vector<std::string> split_list(std::string_view list);
 /// Removes the next line from the text and returns it without its LF or CR LF.
@@ -40,5 +42,15 @@ std::string format_bytes(double bytes);
 std::string format_count(double count);
 /// Formats counts of things as "1 file" or "12 files".
 std::string format_number_of(std::size_t count, const char* thing);
+
+/// Whether a text is valid UTF-8 (RFC 3629): no overlong forms, no surrogates.
+bool is_utf8(std::string_view text);
+/// Whether a byte of UTF-8 continues a character.
+inline bool continues_character(char byte) { return (byte & 0xc0) == 0x80; }
+/// Returns the bytes of the first character of a text; 0 if it is not valid UTF-8.
+std::size_t utf8_size(std::string_view text);
+
+/// Whether the pattern matches the whole text: `*` any characters, `?` one character of UTF-8.
+bool matches(std::string_view pattern, std::string_view text);
 
 }  // namespace bochner

@@ -4,7 +4,6 @@
 #include <bochner/base/shape.hpp>
 #include <bochner/data/dataset.hpp>
 #include <cmath>
-#include <limits>
 
 namespace bochner {
 namespace {
@@ -66,10 +65,6 @@ std::vector<std::size_t> held_out_from(const std::vector<std::size_t>& lengths, 
   const auto last = std::ptrdiff_t(held_out(lengths.size(), fraction));
   std::fill(borders.end() - last, borders.end(), 0);
   return borders;
-}
-
-std::uint64_t ExampleSet::size(Split split) const {
-  return split == Split::train ? train : split == Split::validation ? validation : test;
 }
 
 std::uint64_t ExampleSet::fingerprint(const std::string& generator,

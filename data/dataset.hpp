@@ -50,7 +50,9 @@ struct ExampleSet {
   std::uint64_t validation = 1000;
   std::uint64_t test = 0;
 
-  std::uint64_t size(Split split) const;
+  std::uint64_t size(Split split) const {
+    return split == Split::train ? train : split == Split::validation ? validation : test;
+  }
   /// Hashes everything that decides the examples of a generator with these parameters.
   std::uint64_t fingerprint(const std::string& generator,
                             const std::vector<std::uint64_t>& parameters) const;
@@ -87,8 +89,7 @@ class Dataset {
   /// Returns examples first, ..., first + count - 1 in the order of the data. Throws
   /// std::invalid_argument if they do not exist.
   Examples in_order(Split split, std::uint64_t first, std::size_t count) const;
-  /// Returns how many batches of `size` hold a split, the last possibly smaller; part() returns
-  /// one.
+  /// Returns how many batches of `size` hold a split, the last may be smaller; part() returns one.
   std::uint64_t batches(Split split, std::size_t size) const;
   Examples part(Split split, std::uint64_t index, std::size_t size) const;
   /// Returns what remains after the last example of a split, too short to be one.

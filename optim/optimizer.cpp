@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <bochner/base/wildcard.hpp>
+#include <bochner/base/text.hpp>
 #include <bochner/optim/optimizer.hpp>
 #include <cmath>
 

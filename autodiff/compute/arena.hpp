@@ -3,7 +3,7 @@
 
 #include <bochner/autodiff/real.hpp>
 #include <bochner/base/ceil_div.hpp>
-#include <bochner/base/redzone.hpp>
+#include <bochner/base/pool.hpp>
 #include <cstddef>
 
 namespace bochner::inline BOCHNER_PRECISION {

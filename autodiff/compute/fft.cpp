@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/fft.hpp>
-#include <bochner/base/numeric/fft_size.hpp>
+#include <bochner/base/ceil_div.hpp>
 #include <bochner/base/numeric/parallel.hpp>
 #include <bochner/base/shape.hpp>
 #include <cmath>

@@ -1,7 +1,7 @@
 #include <bochner/autodiff/compute/convolution.hpp>
 #include <bochner/autodiff/compute/fft.hpp>
 #include <bochner/autodiff/compute/spectrum_products.hpp>
-#include <bochner/base/numeric/fft_size.hpp>
+#include <bochner/base/ceil_div.hpp>
 #include <bochner/base/numeric/parallel.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {

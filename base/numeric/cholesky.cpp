@@ -1,14 +1,11 @@
 #include <cblas.h>
 
-#include <algorithm>
 #include <bochner/base/numeric/cholesky.hpp>
 #include <bochner/base/numeric/openblas.hpp>
 #include <bochner/base/numeric/parallel.hpp>
 #include <bochner/base/pool.hpp>
+#include <bochner/base/text.hpp>
 #include <cmath>
-#include <cstdio>
-#include <string>
-#include <vector>
 
 extern "C" void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* info);
 
@@ -17,13 +14,6 @@ namespace {
 
 constexpr std::size_t tile = 128;
 constexpr std::size_t columns_per_task = 64;  // of the right-hand sides
-
-/// Formats small numbers in scientific notation, where std::to_string gives -0.000000.
-std::string short_form(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", value);
-  return text;
-}
 
 std::size_t tiles_of(std::size_t n) { return ceil_div(n, tile); }
 
@@ -78,7 +68,7 @@ void solve_columns(CBLAS_TRANSPOSE transpose, std::size_t n, const double* facto
 
 NotPositiveDefinite::NotPositiveDefinite(std::size_t row, std::size_t rows, double value)
     : std::domain_error("the matrix is not positive definite: pivot " + std::to_string(row + 1) +
-                        " of " + std::to_string(rows) + " is " + short_form(value)),
+                        " of " + std::to_string(rows) + " is " + three_digits(value)),
       pivot(value) {}
 
 void cholesky(std::size_t n, double* a) {

@@ -2,7 +2,6 @@
 /// Randomised low-discrepancy point sets. Each single point is uniform on the cube.
 
 #include <bochner/base/numeric/philox.hpp>
-#include <vector>
 
 namespace bochner {
 

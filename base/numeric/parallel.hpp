@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <bochner/base/ceil_div.hpp>
 #include <bochner/base/pool.hpp>
-#include <bochner/base/redzone.hpp>
-#include <cstddef>
 #include <functional>
 #include <vector>
 
@@ -128,8 +126,7 @@ class Scratch {
       forbid(end, (stride_ - elements_per_worker) * sizeof(T));
   }
   ~Scratch() { PoolAllocator<T>().deallocate(data_, count_); }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
+  Scratch& operator=(Scratch&&) = delete;
   /// Returns the calling worker's block, with whatever its last task left in it.
   T* local() const { return data_ + worker_index() * stride_; }
 

@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <bochner/base/numeric/fft_size.hpp>
+#include <bochner/base/ceil_div.hpp>
 #include <bochner/base/numeric/special_functions.hpp>
 #include <bochner/base/numeric/spreading_kernel.hpp>
 #include <bochner/base/shape.hpp>
@@ -42,8 +42,6 @@ double SpreadingKernel::transform(double k) const {
                                      : special::bessel_j(1, r) / r;
   return double(width_) / 2 * pi * beta_ * bessel / std::sinh(beta_);
 }
-
-double SpreadingKernel::factor(double k) const { return 1 / transform(k); }
 
 double SpreadingKernel::error_bound() const {
   double largest = 0;

@@ -16,7 +16,7 @@ class SpreadingKernel {
   /// Returns the kernel at z = 2 distance / width, in [-1, 1].
   double value(double z) const;
   /// Returns the deconvolution factor of the node at distance k from the middle one.
-  double factor(double k) const;
+  double factor(double k) const { return 1 / transform(k); }
   /// Returns the largest error of a wave of amplitude 1 at any node: the sum of its aliases.
   double error_bound() const;
 

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <bit>
 #include <bochner/base/errors.hpp>
 #include <bochner/base/numeric/parallel.hpp>

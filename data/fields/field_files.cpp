@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <bochner/base/errors.hpp>
 #include <bochner/base/numeric/parallel.hpp>
 #include <bochner/base/text.hpp>
@@ -6,8 +5,6 @@
 #include <bochner/data/files/digest.hpp>
 #include <bochner/data/formats/npy.hpp>
 #include <bochner/data/formats/read_array.hpp>
-#include <bochner/data/series/moments.hpp>
-#include <cmath>
 
 namespace bochner {
 namespace {
@@ -109,10 +106,6 @@ void FieldFiles::split(const Part& films, double validation) {
     if (trained > 0) train_.push_back({file, first, trained, count(train_)});
     if (rest > 0) validation_.push_back({file, first + trained, rest, count(validation_)});
   }
-}
-
-std::uint64_t FieldFiles::count(const Part& part) const {
-  return part.empty() ? 0 : part.back().examples_before + part.back().frames - size_.frames;
 }
 
 void FieldFiles::copy_example(const Part& part, std::uint64_t index, FieldBatch& batch,

@@ -2,7 +2,7 @@
 /// Films of files: fields in NPY files, one frame after the other.
 
 #include <bochner/data/fields/fields.hpp>
-#include <bochner/data/files/input.hpp>
+#include <bochner/data/files/regular_file.hpp>
 #include <bochner/data/formats/stored_array.hpp>
 #include <bochner/data/series/moments.hpp>
 
@@ -49,7 +49,9 @@ class FieldFiles : public FieldSource {
   void require_same_size(const File& file, std::size_t dimensions);
   void require_finite(const File& file) const;
   void split(const Part& films, double validation);
-  std::uint64_t count(const Part& part) const;
+  std::uint64_t count(const Part& part) const {
+    return part.empty() ? 0 : part.back().examples_before + part.back().frames - size_.frames;
+  }
   void copy_example(const Part& part, std::uint64_t index, FieldBatch& batch, std::size_t b) const;
   template <class Action>
   void for_each_training_number(const Action& action) const;

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <bit>
 #include <bochner/base/errors.hpp>
 #include <bochner/base/join.hpp>
@@ -6,7 +5,6 @@
 #include <bochner/data/fields/fields.hpp>
 #include <cmath>
 #include <complex>
-#include <functional>
 #include <numbers>
 #include <numeric>
 
@@ -199,10 +197,6 @@ FieldBatch FieldSource::empty_batch(std::size_t count) const {
   Shape next{count}, frames{count, s.frames};
   for (Shape* shape : {&next, &frames}) shape->insert(shape->end(), s.sides.begin(), s.sides.end());
   return {uninitialized(frames), uninitialized(next)};
-}
-
-std::uint64_t FieldSource::tokens_per_example() const {
-  return size().frames * size().patches(patch_);
 }
 
 std::string FieldSource::describe() const {

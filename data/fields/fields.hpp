@@ -68,7 +68,9 @@ class FieldSource : public Dataset {
  public:
   virtual FieldSize size() const = 0;
   virtual FieldBatch batch(const Examples& examples) const = 0;
-  std::uint64_t tokens_per_example() const override;
+  std::uint64_t tokens_per_example() const override {
+    return size().frames * size().patches(patch_);
+  }
 
  protected:
   FieldSource(const ExampleSet& examples, std::size_t patch) : Dataset(examples), patch_(patch) {}

@@ -25,8 +25,7 @@ class Digest {
 
 std::uint64_t digest_of(const void* data, std::size_t bytes, std::uint64_t seed = 0);
 
-/// Hashes the elements of a vector, string, span or array. To hash several, pass the previous
-/// digest as the seed.
+/// Hashes the elements of a container. To hash several, pass the previous digest as the seed.
 template <class Elements>
 std::uint64_t digest_of_elements(const Elements& elements, std::uint64_t seed = 0) {
   return digest_of(elements.data(), elements.size() * sizeof(*elements.data()), seed);

@@ -1,9 +1,13 @@
+#include <dirent.h>
+
+#include <algorithm>
 #include <bochner/base/errors.hpp>
-#include <bochner/base/wildcard.hpp>
-#include <bochner/data/files/folder.hpp>
+#include <bochner/base/text.hpp>
 #include <bochner/data/files/glob.hpp>
+#include <cerrno>
+#include <memory>
+#include <new>
 #include <set>
-#include <string_view>
 #include <system_error>
 
 namespace bochner {
@@ -25,8 +29,7 @@ std::vector<std::string> entries(const fs::path& folder) {
   }
 }
 
-/// Splits a pattern into its parts: "a/**" -> {"a", "**", "*"}. What follows `**` is never empty or
-/// another `**`.
+/// Splits a pattern: "a/**" -> {"a", "**", "*"}. After `**` comes another part, never `**` again.
 std::vector<std::string> split(const std::string& pattern) {
   std::vector<std::string> parts;
   for (const fs::path& part : fs::path(pattern)) {
@@ -38,8 +41,7 @@ std::vector<std::string> split(const std::string& pattern) {
   return parts;
 }
 
-/// Returns the status of a path. Throws IoError unless it is known: only missing paths may be
-/// skipped silently.
+/// Returns the status of a path. Throws IoError unless it is known: only missing paths are skipped.
 fs::file_status examine(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path.empty() ? "." : path, error);
@@ -99,7 +101,33 @@ std::vector<fs::path> expand(const std::string& pattern, const fs::path& base) {
   return search.found;
 }
 
+[[noreturn]] void throw_system_error() {
+  if (errno == ENOMEM) throw std::bad_alloc();
+  throw std::system_error(errno, std::generic_category());
+}
+
+struct Close {
+  void operator()(DIR* stream) const { ::closedir(stream); }
+};
+
 }  // namespace
+
+std::vector<std::string> names_in(const std::filesystem::path& folder) {
+  const std::unique_ptr<DIR, Close> stream(::opendir(folder.empty() ? "." : folder.c_str()));
+  if (!stream) throw_system_error();
+  std::vector<std::string> names;
+  const auto next = [&] {
+    errno = 0;
+    return ::readdir(stream.get());
+  };
+  while (const dirent* entry = next()) {
+    const std::string name = entry->d_name;
+    if (name != "." && name != "..") names.push_back(name);
+  }
+  if (errno != 0) throw_system_error();
+  std::sort(names.begin(), names.end());
+  return names;
+}
 
 std::vector<fs::path> expand_files(const std::vector<std::string>& patterns, const fs::path& base) {
   if (patterns.empty()) throw DataError("no data files are named; name a file or a pattern");

@@ -2,11 +2,12 @@
 
 #include <unistd.h>
 
-#include <cstdint>
+#include <bochner/data/files/gzip.hpp>
 #include <filesystem>
-#include <span>
+#include <functional>
+#include <optional>
+#include <string_view>
 #include <utility>
-#include <vector>
 
 namespace bochner {
 
@@ -73,8 +74,59 @@ class MappedFile {
   Range* range_ = nullptr;  ///< null for no bytes
 };
 
-/// Returns the path of the file mapped at this address, printable, or nullptr. Safe in a signal
-/// handler.
+/// Returns the printable path of the file mapped here, or nullptr. Safe in a signal handler.
 const char* mapped_path(const void* address) noexcept;
+
+/// Any number of regular files, read in pieces. Some stay open; the others are reopened at each
+/// read, and must still be the same files.
+class FileList {
+ public:
+  /// Throws as RegularFile does.
+  explicit FileList(const std::vector<std::filesystem::path>& paths);
+
+  std::size_t count() const { return files_.size(); }
+  std::uint64_t size(std::size_t file) const { return files_[file].size; }
+  std::vector<std::int64_t> marks(std::size_t file) const;
+  /// Calls RegularFile::read_at(). Throws DataError for a file that was changed or replaced.
+  void read_at(std::size_t file, std::uint64_t offset, std::span<std::uint8_t> out) const;
+
+ private:
+  struct Entry {
+    std::filesystem::path path;
+    std::uint64_t size;
+    std::vector<std::int64_t> identity;  ///< device, inode, size and last change of the contents
+    std::optional<RegularFile> open = std::nullopt;
+  };
+  RegularFile reopened(const Entry& entry) const;
+
+  std::vector<Entry> files_;
+};
+
+/// Largest size of a decompressed file or of standard input.
+constexpr std::uint64_t input_limit = std::uint64_t(1) << 30;
+
+/// Returns the largest size that a file can have, from its first `input_front` bytes at most.
+using InputDemand = std::function<std::uint64_t(ByteSpan front, const std::string& name)>;
+constexpr std::size_t input_front = 1 << 17;
+
+/// All bytes of a file, or of standard input for "-". A plain file is mapped; a gzip file
+/// (recognized by its first bytes) and standard input are held in memory. Throws what MappedFile
+/// and gunzip throw, and DataError beyond `limit` bytes, or the size that `demand` returns.
+class Input {
+ public:
+  explicit Input(const std::filesystem::path& path, std::uint64_t limit = input_limit);
+  Input(const std::filesystem::path& path, const InputDemand& demand);
+
+  const std::string& name() const { return name_; }
+  ByteSpan bytes() const { return mapped_ ? mapped_->bytes() : ByteSpan(held_); }
+  std::string_view text() const {
+    return {reinterpret_cast<const char*>(bytes().data()), bytes().size()};
+  }
+
+ private:
+  std::string name_;
+  std::optional<MappedFile> mapped_;
+  Bytes held_;
+};
 
 }  // namespace bochner

@@ -3,7 +3,6 @@
 #include <bochner/base/join.hpp>
 #include <bochner/base/text.hpp>
 #include <bochner/data/formats/array.hpp>
-#include <bochner/data/formats/columns.hpp>
 #include <cmath>
 #include <ranges>
 
@@ -13,8 +12,7 @@ namespace {
 constexpr std::size_t most_columns = 64;
 constexpr std::size_t most_names = 20;  // listed in a message
 
-/// Summarizes values begin, begin + stride, ...; the mean by Welford's updates, which do not
-/// overflow.
+/// Summarizes values begin, begin + stride, ..; Welford's updates of the mean do not overflow.
 ColumnSummary summarize_values(const NamedArray& array, std::size_t begin, std::size_t stride) {
   ColumnSummary summary;
   for (std::size_t i = begin; i < array.values.size(); i += stride) {

@@ -50,8 +50,7 @@ struct TimeSummary {
   double shortest_step = 0, longest_step = 0;  ///< between rows; below 0: out of order
 };
 
-/// Summary of an array: per column of a table of at most 64 columns (except the time), or of all
-/// values together.
+/// Summary of each column but the time in a table of up to 64 columns, else of all values together.
 struct ArraySummary {
   std::vector<ColumnSummary> columns;
   std::optional<TimeSummary> time;
@@ -62,5 +61,12 @@ ArraySummary summarize(const NamedArray& array);
 using Sink = std::function<void(std::string_view)>;
 /// Bytes per piece.
 inline constexpr std::size_t piece_size = 1 << 16;
+
+/// Returns: no column "c"; there are: "a", "b"; or columns 1 to 3 if they have no names.
+std::string no_column(const std::vector<std::string>& names, std::size_t width,
+                      const std::string& wanted);
+
+/// Replaces NaN in a column by its mean. Returns false if it has no numbers.
+bool fill_with_mean(NamedArray& table, std::size_t column);
 
 }  // namespace bochner

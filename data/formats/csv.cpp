@@ -3,17 +3,12 @@
 #include <bochner/base/join.hpp>
 #include <bochner/base/shape.hpp>
 #include <bochner/base/text.hpp>
-#include <bochner/data/files/input.hpp>
-#include <bochner/data/formats/columns.hpp>
+#include <bochner/data/files/regular_file.hpp>
 #include <bochner/data/formats/csv.hpp>
 #include <bochner/data/formats/csv_dialect.hpp>
-#include <bochner/data/formats/csv_numbers.hpp>
 #include <bochner/data/formats/csv_records.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
 #include <cmath>
-#include <limits>
-#include <map>
-#include <optional>
 #include <set>
 
 namespace bochner {
@@ -65,8 +60,7 @@ class CsvTable {
   }
 
  private:
-  /// Reads the next row. Skips blank lines, except in a table of one column, where they are missing
-  /// values.
+  /// Reads the next row. Skips blank lines; in a table of one column they are missing values.
   bool next_row(std::vector<CsvField>& row) {
     bool found = records_.next(row);
     while (found && width_ != 1 && row.size() == 1 && trimmed(row[0].text).empty())
@@ -106,8 +100,7 @@ class CsvTable {
     return options_.time.empty() && std::ranges::count(dialect_.months, index) > 0;
   }
 
-  /// Returns the time column: the requested or learned one, or the first unrequested column that
-  /// begins with a date.
+  /// Returns the time column: requested, learned, or the first other one that begins with a date.
   std::optional<std::size_t> time_column(const std::vector<CsvField>& first) const {
     if (!options_.time.empty()) return require_column(options_.time);
     if (const auto learned = std::ranges::find(names_, options_.learned_time);
@@ -230,8 +223,7 @@ class CsvTable {
     return without_numbers && !numbers;
   }
 
-  /// Throws DataError if 1.043 next to 987 may be a thousand: no number of the table has a decimal
-  /// point otherwise.
+  /// Throws DataError if 1.043 next to 987 may be a thousand: no other number has a decimal point.
   void require_clear_points() const {
     if (std::ranges::any_of(columns_, [](const Column& each) { return each.points.are_decimals; }))
       return;
@@ -248,8 +240,7 @@ class CsvTable {
     return column.numbers.emplace(text, column.texts.size() - 1).first->second;
   }
 
-  /// Converts text columns of numbers only to these numbers, unless two texts could become one
-  /// number.
+  /// Converts text columns to numbers if all are, unless two texts could become one number.
   void read_numbers_of_texts() {
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       if (columns_[i].is_label) continue;

@@ -14,8 +14,7 @@ struct CsvOptions {
   /// Field delimiter: one character, "tab" or "space"; "auto": the one of , ; tab | by which the
   /// first records have fields that are numbers or times.
   std::string delimiter = "auto";
-  /// Decimal mark, "." or ","; "auto": a comma if columns of the first records are numbers only
-  /// with it.
+  /// Decimal mark, "." or ","; "auto": a comma if columns first hold numbers only with it.
   std::string decimal = "auto";
   /// Quotes: "double" or "single"; "none": quotes are ordinary characters; "auto": single if fields
   /// begin and end with them.
@@ -28,8 +27,7 @@ struct CsvOptions {
   /// Used instead if the first row names the columns: only these, and the column of time stamps if
   /// there is one: `time`, or the first of the others whose first value is a date.
   std::vector<std::string> named_columns = {};
-  /// Columns that may hold texts, if present. Each distinct text becomes an index, unless all are
-  /// numbers.
+  /// Columns that may hold texts, if present. Each text becomes an index, unless all are numbers.
   std::vector<std::string> texts = {};
   /// Columns of `texts` whose numbers remain texts: 007 is not 7.
   std::vector<std::string> labels = {};

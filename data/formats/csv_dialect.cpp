@@ -12,40 +12,16 @@ namespace {
 constexpr std::size_t sampled_bytes = 1 << 20;
 constexpr std::array delimiters = {',', ';', '\t', '|'};
 constexpr const char* month_format = "%m.%Y";
-constexpr std::array time_formats = {"%Y-%m",
-                                     "%Y/%m/%d",
-                                     "%Y/%m/%d %H:%M",
-                                     "%Y/%m/%d %H:%M:%S",
-                                     "%d.%m.%Y",
-                                     "%d.%m.%Y %H:%M",
-                                     "%d.%m.%Y %H:%M:%S",
-                                     month_format,
-                                     "%Y.%m.%d",
-                                     "%d/%m/%Y",
-                                     "%d/%m/%Y %H:%M",
-                                     "%d/%m/%Y %H:%M:%S",
-                                     "%m/%d/%Y",
-                                     "%m/%d/%Y %H:%M",
-                                     "%m/%d/%Y %H:%M:%S",
-                                     "%m/%Y",
-                                     "%b %Y",
-                                     "%d %b %Y",
-                                     "%d %b %Y %H:%M",
-                                     "%d %b %Y %H:%M:%S",
-                                     "%d-%b-%Y",
-                                     "%d-%b-%Y %H:%M",
-                                     "%d-%b-%Y %H:%M:%S",
-                                     "%a %d %b %Y %H:%M",
-                                     "%d %B %Y",
-                                     "%B %d, %Y",
-                                     "%B %d, %Y %H:%M",
-                                     "%Y-%m-%d %H:%M:%S %z",
-                                     "%m/%d/%Y %I:%M %p",
-                                     "%m/%d/%Y %I:%M:%S %p",
-                                     "%d/%m/%Y %I:%M %p",
-                                     "%d/%m/%Y %I:%M:%S %p",
-                                     "%Y%m%dT%H%M%S",
-                                     "%Y%m%dT%H%M%S%z"};
+constexpr const char* time_formats[][4] = {
+    {"%Y-%m", "%Y/%m/%d", "%Y/%m/%d %H:%M", "%Y/%m/%d %H:%M:%S"},
+    {"%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S", month_format},
+    {"%Y.%m.%d", "%d/%m/%Y", "%d/%m/%Y %H:%M", "%d/%m/%Y %H:%M:%S"},
+    {"%m/%d/%Y", "%m/%d/%Y %H:%M", "%m/%d/%Y %H:%M:%S", "%m/%Y"},
+    {"%b %Y", "%d %b %Y", "%d %b %Y %H:%M", "%d %b %Y %H:%M:%S"},
+    {"%d-%b-%Y", "%d-%b-%Y %H:%M", "%d-%b-%Y %H:%M:%S", "%a %d %b %Y %H:%M"},
+    {"%d %B %Y", "%B %d, %Y", "%B %d, %Y %H:%M", "%Y-%m-%d %H:%M:%S %z"},
+    {"%m/%d/%Y %I:%M %p", "%m/%d/%Y %I:%M:%S %p", "%d/%m/%Y %I:%M %p", "%d/%m/%Y %I:%M:%S %p"},
+    {"%Y%m%dT%H%M%S", "%Y%m%dT%H%M%S%z"}};
 
 char character_of(const std::string& option) {
   return option == "tab" ? '\t' : option == "space" ? ' ' : option[0];
@@ -60,8 +36,7 @@ std::vector<std::string> values_of(const CsvSample& sample, std::size_t column) 
   return values;
 }
 
-/// Returns whether nine of ten values satisfy `is`; typing errors are reported later with their
-/// line.
+/// Returns whether nine of ten values satisfy `is`; typing errors are reported later.
 template <class Is>
 bool are_nearly_all(const std::vector<std::string>& values, const Is& is) {
   const auto others = values.size() - std::size_t(std::ranges::count_if(values, is));
@@ -85,8 +60,9 @@ bool is_whole_month(const std::string& text) { return text.size() == 7 && is_mon
 
 std::vector<std::string> time_formats_of(const std::vector<std::string>& values) {
   std::vector<std::string> found;
-  for (const char* format : time_formats)
-    if (are_times(values, format)) found.emplace_back(format);
+  for (const auto& row : time_formats)
+    for (const char* format : row)
+      if (format && are_times(values, format)) found.emplace_back(format);
   return found;
 }
 
@@ -165,8 +141,7 @@ std::vector<std::string> time_formats_in(const CsvSample& sample, const CsvDiale
   return found;
 }
 
-/// Returns the columns of months, if the decimal point was guessed, so that nothing proves them
-/// numbers.
+/// Returns the columns of months, if a guessed decimal point does not prove them numbers.
 std::vector<std::size_t> columns_of_months(const CsvSample& sample, const CsvDialect& dialect) {
   std::vector<std::size_t> columns;
   if (dialect.decimal_is_given || dialect.decimal != '.' || sample.empty()) return columns;

@@ -2,7 +2,6 @@
 /// Dialects of tables: delimiters, quotes, decimal marks and formats of dates.
 
 #include <bochner/data/formats/csv.hpp>
-#include <optional>
 
 namespace bochner {
 
@@ -37,8 +36,7 @@ std::vector<std::string> possible_time_formats(const std::string& text);
 bool is_missing(std::string_view text);
 bool is_csv_value(std::string_view text, const CsvDialect& dialect);
 
-/// Returns column names for this header: the number for an empty name, or "column 1" if that is
-/// taken.
+/// Returns column names: the number for an empty one, or "column 1" if that is taken.
 std::vector<std::string> csv_column_names(std::vector<std::string> header);
 
 /// Trimmed fields of the first records, without blank lines; none if quotes do not match.

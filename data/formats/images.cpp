@@ -1,7 +1,7 @@
 #include <bochner/base/errors.hpp>
-#include <bochner/data/formats/idx.hpp>
 #include <bochner/data/formats/images.hpp>
 #include <bochner/data/formats/read_array.hpp>
+#include <bochner/data/formats/stored_array.hpp>
 #include <cmath>
 #include <tuple>
 

@@ -3,8 +3,6 @@
 
 #include <bochner/data/files/gzip.hpp>
 #include <filesystem>
-#include <string>
-#include <vector>
 
 namespace bochner {
 
@@ -29,8 +27,7 @@ void add_images(Images& images, ByteSpan file, const std::string& name);
 Images read_images(const std::vector<std::filesystem::path>& files);
 /// Appends the images of another set. Throws DataError if their size differs.
 void append_images(Images& images, const Images& more, const std::string& name);
-/// Converts three channels to one: 0.2989 R + 0.587 G + 0.114 B, rounded, as in the Long Range
-/// Arena.
+/// Converts to one channel: 0.2989 R + 0.587 G + 0.114 B, rounded, as the Long Range Arena does.
 Images to_grey(const Images& images);
 
 }  // namespace bochner

@@ -1,7 +1,6 @@
 #include <bit>
 #include <bochner/base/errors.hpp>
 #include <bochner/base/text.hpp>
-#include <bochner/base/utf8.hpp>
 #include <bochner/data/formats/piece_model.hpp>
 #include <cmath>
 #include <cstring>

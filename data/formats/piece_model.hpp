@@ -2,8 +2,6 @@
 /// SentencePiece models: protocol buffers, as its own tools write them.
 
 #include <bochner/data/files/gzip.hpp>
-#include <string>
-#include <vector>
 
 namespace bochner {
 
@@ -20,8 +18,7 @@ struct PieceModel {
 };
 
 /// Parses a model and checks everything that the library trusts: numbers, sizes, names of bytes,
-/// and that its search for replacements stays within its table. `name` appears in errors. Throws
-/// DataError.
+/// and that its search for replacements stays within its table. Throws DataError.
 PieceModel parse_piece_model(ByteSpan file, const std::string& name);
 
 }  // namespace bochner

@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <bochner/base/errors.hpp>
 #include <bochner/base/text.hpp>
-#include <bochner/data/formats/columns.hpp>
-#include <bochner/data/formats/idx.hpp>
+#include <bochner/data/formats/array.hpp>
 #include <bochner/data/formats/images.hpp>
-#include <bochner/data/formats/npz.hpp>
+#include <bochner/data/formats/npy.hpp>
 #include <bochner/data/formats/read_array.hpp>
+#include <bochner/data/formats/stored_array.hpp>
 #include <cmath>
 #include <cstring>
 #include <xtensor/xview.hpp>

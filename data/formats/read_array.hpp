@@ -1,7 +1,7 @@
 #pragma once
 /// Reader of one array from a file of any format.
 
-#include <bochner/data/files/input.hpp>
+#include <bochner/data/files/regular_file.hpp>
 #include <bochner/data/formats/csv.hpp>
 
 namespace bochner {

@@ -3,10 +3,7 @@
 
 #include <bochner/data/files/gzip.hpp>
 #include <concepts>
-#include <cstdint>
 #include <optional>
-#include <string>
-#include <vector>
 #include <xtensor/xarray.hpp>
 
 namespace bochner {
@@ -67,8 +64,7 @@ class StoredArray {
   const std::vector<std::size_t>& shape() const { return layout_.shape; }
   std::size_t size() const { return layout_.elements(); }
 
-  /// Returns the elements in place, in row-major order; nothing if they would have to be copied:
-  /// another type, order or alignment.
+  /// Returns the elements in place, row-major; nothing if type, order or alignment require a copy.
   template <class Number>
   std::optional<std::span<const Number>> elements() const {
     if (!holds_in_place(std::floating_point<Number>    ? 'f'
@@ -91,5 +87,14 @@ class StoredArray {
   StoredLayout layout_;
   ByteSpan data_;
 };
+
+/// Returns whether the bytes begin like an IDX file (LeCun's format of MNIST): two zeros, a type
+/// and a number of axes.
+bool is_idx(ByteSpan front);
+/// Parses the header from the first bytes. Throws DataError.
+StoredLayout parse_idx_header(ByteSpan front, const std::string& name);
+/// Returns the array of an IDX file; the bytes must outlive it. Throws DataError unless they hold
+/// exactly the elements of the header.
+StoredArray parse_idx(ByteSpan file, const std::string& name);
 
 }  // namespace bochner

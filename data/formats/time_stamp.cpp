@@ -44,42 +44,21 @@ class TimeParser {
   }
 
   bool directive(char kind) {
-    switch (kind) {
-      case 'Y':
-        return digits(4, 0, 9999, year_);
-      case 'y':
-        if (!digits(2, 0, 99, year_)) return false;
-        year_ += year_ < 69 ? 2000 : 1900;
-        return true;
-      case 'm':
-        return up_to_two_digits(1, 12, month_);
-      case 'd':
-        return up_to_two_digits(1, 31, day_);
-      case 'b':
-        return month_name(3);
-      case 'B':
-        return month_name(std::string_view::npos);
-      case 'a':
-        return weekday_name();
-      case 'H':
-        return up_to_two_digits(0, 23, hour_);
-      case 'I':
-        if (!up_to_two_digits(1, 12, hour_)) return false;
-        hour_ %= 12;
-        return true;
-      case 'p':
-        return half_of_day();
-      case 'M':
-        return digits(2, 0, 59, minute_);
-      case 'S':
-        return digits(2, 0, 59, second_) && fraction();
-      case 'z':
-        return offset();
-      case 's':
-        return since_1970(1);
-      case 'Q':
-        return since_1970(1000);
-    }
+    if (kind == 'Y') return digits(4, 0, 9999, year_);
+    if (kind == 'y') return year_of_century();
+    if (kind == 'm') return up_to_two_digits(1, 12, month_);
+    if (kind == 'd') return up_to_two_digits(1, 31, day_);
+    if (kind == 'b') return month_name(3);
+    if (kind == 'B') return month_name(std::string_view::npos);
+    if (kind == 'a') return weekday_name();
+    if (kind == 'H') return up_to_two_digits(0, 23, hour_);
+    if (kind == 'I') return hour_of_half();
+    if (kind == 'p') return half_of_day();
+    if (kind == 'M') return digits(2, 0, 59, minute_);
+    if (kind == 'S') return digits(2, 0, 59, second_) && fraction();
+    if (kind == 'z') return offset();
+    if (kind == 's') return since_1970(1);
+    if (kind == 'Q') return since_1970(1000);
     return literal('%');
   }
 
@@ -114,7 +93,18 @@ class TimeParser {
     return digits(is_one && !strict_ ? 1 : 2, lowest, highest, number);
   }
 
-  /// The first letters of a name.
+  bool year_of_century() {
+    const bool found = digits(2, 0, 99, year_);
+    year_ += year_ < 69 ? 2000 : 1900;
+    return found;
+  }
+
+  bool hour_of_half() {
+    const bool found = up_to_two_digits(1, 12, hour_);
+    hour_ %= 12;
+    return found;
+  }
+
   bool month_name(std::size_t letters) {
     const auto found = std::ranges::find_if(
         months, [&](std::string_view name) { return rest_.starts_with(name.substr(0, letters)); });

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <bochner/base/numeric/parallel.hpp>
 #include <bochner/data/labelled/labelled.hpp>
 #include <numeric>

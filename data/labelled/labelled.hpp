@@ -24,8 +24,7 @@ struct LabelledBatch {
 /// Returns a batch in which shorter rows are padded with the token `padding`.
 LabelledBatch batch_of(const std::vector<LabelledExample>& rows, std::int32_t padding = 0);
 
-/// Shape of an image whose pixels are the tokens of a sequence, row by row, the channels of a pixel
-/// consecutive. 0 rows: not an image.
+/// Shape of an image whose tokens are pixels, row by row, channels consecutive. 0 rows: no image.
 struct ImageShape {
   std::size_t rows = 0, columns = 0, channels = 1;
 };

@@ -15,14 +15,9 @@ enum ShapeKind : std::int32_t { square_outline, disc, upright_cross, diagonal_cr
 bool covers(std::int32_t kind, int radius, int x, int y) {
   const int across = std::max(std::abs(x), std::abs(y));
   if (across > radius) return false;
-  switch (kind) {
-    case square_outline:
-      return across == radius;
-    case disc:
-      return x * x + y * y <= radius * radius;
-    case upright_cross:
-      return x == 0 || y == 0;
-  }
+  if (kind == square_outline) return across == radius;
+  if (kind == disc) return x * x + y * y <= radius * radius;
+  if (kind == upright_cross) return x == 0 || y == 0;
   return std::abs(x) == std::abs(y);
 }
 
@@ -83,10 +78,6 @@ LabelledExample Shapes::example(Split split, std::uint64_t index) const {
       example.tokens.push_back(lowest + int(draws.below(160)));
     }
   return example;
-}
-
-std::uint64_t Shapes::fingerprint() const {
-  return examples_.fingerprint("shapes", {spec_.side, spec_.class_token});
 }
 
 std::string Shapes::describe() const {

@@ -12,8 +12,7 @@ enum PixelToken : std::int32_t {
   pixel_vocabulary
 };
 
-/// Images of files: the first `train` of them train, the others validate. A colour pixel is three
-/// tokens.
+/// Images of files: the first `train` ones train, others validate. A colour pixel is three tokens.
 class ImageSequences : public LabelledSequences {
  public:
   /// Throws DataError if there is no image to train on.
@@ -47,7 +46,9 @@ class Shapes : public LabelledSequences {
   /// Throws std::invalid_argument for a side below the smallest.
   Shapes(const ShapesSpec& spec, const ExampleSet& examples);
   ImageShape image() const override { return {spec_.side, spec_.side, 1}; }
-  std::uint64_t fingerprint() const override;
+  std::uint64_t fingerprint() const override {
+    return examples_.fingerprint("shapes", {spec_.side, spec_.class_token});
+  }
 
  protected:
   std::string describe() const override;

@@ -1,9 +1,6 @@
-#include <algorithm>
-#include <array>
 #include <bochner/base/errors.hpp>
+#include <bochner/base/text.hpp>
 #include <bochner/data/series/moments.hpp>
-#include <cstdio>
-#include <vector>
 
 namespace bochner {
 namespace {
@@ -17,12 +14,6 @@ bool is_rounding(double change, double size) {
   return change <= rounding * size && (change < 0.5 || size > exact);
 }
 
-std::string in_three_digits(double number) {
-  std::array<char, 32> text;
-  std::snprintf(text.data(), text.size(), "%.3g", number);
-  return text.data();
-}
-
 }  // namespace
 
 Moments resolved(const Moments& moments, const std::string& column) {
@@ -32,8 +23,8 @@ Moments resolved(const Moments& moments, const std::string& column) {
   if (deviation >= least_steps * double(std::numeric_limits<real>::epsilon()) * std::abs(mean))
     return moments;
   throw DataError(
-      column, ": its numbers differ by some ", in_three_digits(deviation), " around ",
-      in_three_digits(mean),
+      column, ": its numbers differ by some ", three_digits(deviation), " around ",
+      three_digits(mean),
       ", too little for a model to distinguish them; subtract that number from all of them");
 }
 
@@ -49,9 +40,9 @@ std::string coarse_steps(const double* x, std::size_t n, const std::string& colu
   const auto usual = steps.begin() + std::ptrdiff_t(steps.size() * 3 / 4);
   std::ranges::nth_element(steps, usual);
   if (*usual >= few * step_of_reals) return "";
-  const std::string words =
-      column + " changes by some " + in_three_digits(*usual * std::abs(x[n - 1])) +
-      " from row to row around " + in_three_digits(x[n - 1]) + ", and a model sees ";
+  const std::string words = column + " changes by some " +
+                            three_digits(*usual * std::abs(x[n - 1])) + " from row to row around " +
+                            three_digits(x[n - 1]) + ", and a model sees ";
   const char* advice = "; subtract a number from all of its values, or learn the changes";
   if (*usual < step_of_reals) throw DataError(words, "none of it", advice);
   return words + "only a few steps of it" + advice;

@@ -14,8 +14,7 @@ struct Moments {
   double mean = 0, deviation = 0;
 };
 
-/// Returns the moments of the numbers that walk(action) passes to an action, the same at every
-/// call; 0 for none.
+/// Returns the moments of the numbers that walk(action) passes on, the same each time; 0 for none.
 template <class Walk>
 Moments moments_of(const Walk& walk) {
   double n = 0, sum = 0, squares = 0, least = std::numeric_limits<double>::infinity(),

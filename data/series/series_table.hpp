@@ -2,10 +2,30 @@
 /// Series in a table: the roles of columns, and the rows of each series.
 
 #include <bochner/base/keys.hpp>
-#include <bochner/data/series/calendar.hpp>
-#include <bochner/data/series/time_series.hpp>
+#include <bochner/data/formats/array.hpp>
+#include <bochner/data/series/time_step.hpp>
 
 namespace bochner {
+
+struct TimeSeries {
+  std::vector<std::string> names;      ///< names of the variates; empty if the table had none
+  xt::xarray<double> values;           ///< (V, rows): a window of a variate is contiguous
+  std::vector<double> times;           ///< (rows), increasing, or empty
+  std::vector<std::string> id = {};    ///< id within its table
+  xt::xarray<double> covariates = {};  ///< (C, rows): known beforehand, or empty
+  WallClock clock = {};                ///< clock of days and months
+
+  std::size_t variates() const { return values.shape()[0]; }
+  std::size_t rows() const { return values.shape()[1]; }
+  std::size_t channels() const { return covariates.dimension() == 2 ? covariates.shape()[0] : 0; }
+  TimeStep time_step() const { return TimeStep(times, clock); }
+};
+
+/// Returns the named columns of a table (rows, columns) as variates, by default all except the
+/// time. Throws DataError for missing columns, numbers not finite, and times that do not increase.
+TimeSeries time_series(const NamedArray& table, const std::vector<std::string>& columns = {});
+
+std::uint64_t fingerprint(const TimeSeries& series);
 
 /// Roles of columns, by name or by number from 1.
 struct SeriesColumns {
@@ -51,8 +71,7 @@ WallClock clock_of(const NamedArray& table, const std::vector<std::size_t>& rows
 /// Returns the number of rows at the end that have a time but no targets: they are to be forecast.
 std::size_t rows_to_forecast(const NamedArray& table, const SeriesColumns& columns,
                              const std::vector<std::size_t>& rows);
-/// Replaces missing targets and covariates by those of the row before. Throws DataError if there is
-/// none.
+/// Replaces missing targets and covariates by those of the row before. Throws DataError for none.
 void carry_forward(NamedArray& table, const SeriesColumns& columns,
                    const std::vector<std::size_t>& rows);
 
@@ -66,5 +85,19 @@ TimeSeries time_series(const NamedArray& table, const SeriesColumns& columns,
 xt::xarray<double> covariates_of(const NamedArray& table, const SeriesColumns& columns,
                                  const std::vector<std::size_t>& rows,
                                  const std::vector<double>& times, std::size_t count);
+
+/// Texts of covariates, such as a holiday or a region: each becomes a column of zeros and ones.
+using TextLevels = std::map<std::string, std::vector<std::string>>;
+
+/// Returns the levels of the known and static columns that were read as texts. Throws DataError if
+/// one holds numbers too, or too many texts.
+TextLevels text_levels(const NamedArray& table, const SeriesColumns& columns);
+/// Returns pairs of column and text as a flat list, to which merged_levels() adds those of `seen`.
+std::vector<std::string> flattened_levels(const TextLevels& levels);
+TextLevels merged_levels(const std::vector<std::string>& known, const TextLevels& seen);
+/// Replaces the columns of `levels` by columns of zeros and ones appended to the table; a row
+/// without text has none set. Throws DataError for an unknown text, and for texts in a column of
+/// numbers.
+SeriesColumns with_indicators(NamedArray& table, SeriesColumns columns, const TextLevels& levels);
 
 }  // namespace bochner

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <bochner/base/errors.hpp>
 #include <bochner/base/join.hpp>
 #include <bochner/base/text.hpp>
@@ -6,7 +5,6 @@
 #include <bochner/data/formats/time_stamp.hpp>
 #include <bochner/data/series/moments.hpp>
 #include <bochner/data/series/series_windows.hpp>
-#include <cmath>
 
 namespace bochner {
 namespace {
@@ -164,10 +162,6 @@ std::optional<std::size_t> SeriesWindows::called(const std::vector<std::string>&
   for (std::size_t number = 0; number < parts_.size(); ++number)
     if (parts_[number].series.id == id) return number;
   return std::nullopt;
-}
-
-std::size_t SeriesWindows::rows(Split split, std::size_t number) const {
-  return parts_[number].end(split) - parts_[number].begin(split);
 }
 
 std::vector<std::size_t> SeriesWindows::find_gaps(const TimeSeries& series) const {

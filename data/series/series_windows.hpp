@@ -71,7 +71,9 @@ class SeriesWindows : public Dataset {
   std::optional<std::size_t> called(const std::vector<std::string>& id) const;
   const SeriesSpec& spec() const { return spec_; }
   /// Returns the number of rows of a split of one series.
-  std::size_t rows(Split split, std::size_t number = 0) const;
+  std::size_t rows(Split split, std::size_t number = 0) const {
+    return parts_[number].end(split) - parts_[number].begin(split);
+  }
   /// Begin of a window's future; windows are in order of time, series by series.
   struct Place {
     std::size_t series, row;
@@ -81,8 +83,7 @@ class SeriesWindows : public Dataset {
     return place(split, window).row;
   }
   SeriesBatch batch(const Examples& windows) const;
-  /// Returns whether windows cross irregular steps, or more than a few that are longer than the
-  /// others without a rule.
+  /// Returns whether windows cross irregular steps, or many that are longer without a rule.
   bool crosses_pauses() const;
   /// Returns the moments of the training rows.
   SeriesMoments moments() const;
@@ -110,8 +111,7 @@ class SeriesWindows : public Dataset {
   std::vector<std::size_t> find_gaps(const TimeSeries& series) const;
   std::vector<std::size_t> find_windows(const Part& part, Split split) const;
   void require_windows(Split split) const;
-  /// Warns of columns with coarse steps. Throws DataError if one is constant in the precision of
-  /// real.
+  /// Warns of columns with coarse steps. Throws DataError if one is constant as reals.
   void find_coarse_columns();
   std::string sizes() const;
   std::string gaps_in_words() const;

@@ -1,12 +1,72 @@
 #pragma once
 
-#include <bochner/data/series/wall_clock.hpp>
-#include <bochner/data/series/week_slots.hpp>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace bochner {
+
+/// Recurring times of the week that have rows: opening hours, trading hours, weeks of six days.
+class WeekSlots {
+ public:
+  /// Derives the slots from times: a slot has rows in at least seven of ten weeks, others in one of
+  /// ten at most. Nothing if all slots have rows or some are in between. With less than three
+  /// weeks, finds only times of the day, if all days have them.
+  static std::optional<WeekSlots> of(const std::vector<double>& times);
+  double after(double time, std::size_t count) const;
+  /// Returns the rows from one time to a later one, without holidays: up to a week of empty days.
+  std::size_t between(double earlier, double later) const;
+  /// Returns the rows of a day, or of a week if days differ or have one row.
+  std::size_t season() const;
+  friend bool operator==(const WeekSlots&, const WeekSlots&) = default;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(step_, phase_, rows_);
+  }
+  bool is_valid() const;
+
+ private:
+  friend class TimeStep;
+  WeekSlots() = default;
+  bool is_empty() const { return rows_.empty(); }
+  WeekSlots(double step, double phase, const std::vector<bool>& taken);
+  std::int64_t slot_at(double time) const;
+  /// Returns the rows before a slot, counted from slot 0.
+  std::int64_t rows_before(std::int64_t slot) const;
+
+  double step_ = 1, phase_ = 0;     ///< slot 0 begins `phase_` after a Monday
+  std::vector<std::int64_t> rows_;  ///< rows before each slot of the week, and before its end
+};
+
+/// Offsets that stamps carry, from one change to the next; of stamps without any, UTC.
+class WallClock {
+ public:
+  WallClock() = default;
+  /// Times ascend, in seconds since 1970 UTC; offsets in seconds east of it. (rows) each, or none.
+  WallClock(const std::vector<double>& times, const std::vector<double>& offsets);
+  bool is_utc() const { return changes_.empty(); }
+  /// That of the last stamp up to a time, of the first one before that.
+  double offset(double time) const;
+  /// What it shows, in seconds since a 1970 of its own.
+  double shown(double time) const { return time + offset(time); }
+  std::vector<double> shown(const std::vector<double>& times) const;
+  friend bool operator==(const WallClock&, const WallClock&) = default;
+
+ private:
+  std::vector<std::pair<double, double>> changes_;  ///< times, and offsets from then on
+};
+
+/// "minute" of the hour, "hour" of the day, "weekday", "day" of the month, "month" of the year.
+std::vector<std::string> calendar_cycles();
+/// Whether <chrono> knows the date of a time, in seconds since 1970 UTC.
+bool is_date(double time);
+/// Returns the phase of a time, in seconds since 1970 UTC, in a cycle: 0 <= phase < 1. Days of the
+/// week and of the month are whole; the year advances daily. Throws DataError for other times.
+double phase_in(const std::string& cycle, double time);
 
 /// Step between rows, derived from all of them: calendar months, if all rows are at one time of the
 /// same day of their month (31: its last); a business day, if none is on a weekend and weekends are
@@ -21,15 +81,16 @@ class TimeStep {
   TimeStep by(const WallClock& clock) const;
   /// Returns the time `count` steps later, at the offset from UTC valid there.
   double after(double time, std::size_t count) const;
-  /// Returns whether nine of ten gaps are equal within 1 %, or steps are those of the calendar or
-  /// of slots.
+  /// Returns whether nine of ten gaps are equal within 1 %, or steps follow the calendar or slots.
   bool is_regular() const { return is_regular_; }
   /// Returns the steps from one row to a later one, rounded; 1 if irregular. Holidays of up to a
   /// week count as no steps between business days and slots.
   std::size_t between(double earlier, double later) const;
   /// Returns whether rows with this span are closer than `steps` by a quarter or more; false for
   /// months, business days and irregular steps.
-  bool are_closer(double span, std::size_t steps) const;
+  bool are_closer(double span, std::size_t steps) const {
+    return unit_ == Unit::seconds && is_regular_ && span < 0.75 * double(steps) * step_;
+  }
   /// Returns the rows per day (among days that have rows), per week of days, or per year of months
   /// or weeks; 1 if that is not a whole number.
   std::size_t season() const;

@@ -1,11 +1,9 @@
-#include <algorithm>
 #include <bochner/base/ceil_div.hpp>
 #include <bochner/base/errors.hpp>
 #include <bochner/base/text.hpp>
 #include <bochner/data/files/digest.hpp>
 #include <bochner/data/series/moments.hpp>
 #include <bochner/data/tables/table_rows.hpp>
-#include <cmath>
 
 namespace bochner {
 namespace {
@@ -196,10 +194,6 @@ Observations TableRows::example(Split split, const Examples::Number& number) con
   for (std::size_t i = first; i < std::min(first + validation_rows, held_.size()); ++i)
     rows.push_back(i);
   return held_.rows(rows);
-}
-
-std::uint64_t TableRows::tokens_per_example() const {
-  return spec_.rows == 0 ? training_.size() : spec_.rows;
 }
 
 std::uint64_t TableRows::fingerprint() const {

@@ -50,8 +50,7 @@ struct RegressionTable {
 /// missing inputs, with their row.
 RegressionTable regression_table(const NamedArray& array, const TableColumns& columns);
 Observations inputs_of(const NamedArray& array, const RegressionTable& like);
-/// Merges several tables. Throws DataError if names or order of columns differ, or dates are
-/// numbers in another.
+/// Merges tables. Throws DataError if names or order of columns differ, or dates meet numbers.
 RegressionTable merged(std::vector<RegressionTable> tables);
 
 /// Standardization of a column: x -> (x - mean) / deviation; deviation 1 for equal numbers.
@@ -81,7 +80,9 @@ class TableRows : public Dataset {
   const Observations& training_rows() const { return training_; }
   const Observations& held_rows() const { return held_; }
   Observations standardized(Observations rows) const;
-  std::uint64_t tokens_per_example() const override;
+  std::uint64_t tokens_per_example() const override {
+    return spec_.rows == 0 ? training_.size() : spec_.rows;
+  }
   std::uint64_t fingerprint() const override;
 
  protected:

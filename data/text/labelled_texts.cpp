@@ -7,7 +7,6 @@
 #include <bochner/data/files/regular_file.hpp>
 #include <bochner/data/text/labelled_texts.hpp>
 #include <cmath>
-#include <map>
 #include <ranges>
 #include <set>
 

@@ -18,8 +18,7 @@ inline void describe(Keys& keys, TextsSpec& spec) {
 struct LabelledRows {
   std::vector<std::string> texts, labels;
 };
-/// Texts with label classes[labels[i]] for text i; classes are known ones, then new ones in
-/// alphabetical order.
+/// Text i has the label classes[labels[i]]; known classes come first, then new ones by alphabet.
 struct TextsWithLabels {
   std::vector<std::string> texts, classes;
   std::vector<std::int32_t> labels;

@@ -3,7 +3,6 @@
 #include <bochner/base/shape.hpp>
 #include <bochner/data/text/list_ops.hpp>
 #include <numeric>
-#include <optional>
 
 namespace bochner {
 namespace {
@@ -13,14 +12,9 @@ constexpr int most_attempts = 100000;
 
 std::int32_t evaluate(std::int32_t operation, std::vector<std::int32_t>& values) {
   const auto middle = values.begin() + std::ptrdiff_t(values.size() / 2);
-  switch (operation) {
-    case list_minimum:
-      return std::ranges::min(values);
-    case list_maximum:
-      return std::ranges::max(values);
-    case list_sum_modulo_10:
-      return std::accumulate(values.begin(), values.end(), 0) % 10;
-  }
+  if (operation == list_minimum) return std::ranges::min(values);
+  if (operation == list_maximum) return std::ranges::max(values);
+  if (operation == list_sum_modulo_10) return std::accumulate(values.begin(), values.end(), 0) % 10;
   std::ranges::sort(values);
   return values.size() % 2 == 1 ? *middle : (*middle + *(middle - 1)) / 2;
 }
@@ -96,10 +90,6 @@ ListOps::ListOps(const ListOpsSpec& spec, const ExampleSet& examples)
           "data.shortest = ", spec.shortest, ": with data.depth = ", spec.depth,
           " and data.arguments = ", spec.arguments, " an expression has at most ",
           largest_list_ops(spec), " tokens");
-}
-
-LabelledExample ListOps::example(Split split, std::uint64_t index) const {
-  return make_list_ops(spec_, draws_of(examples_, split, index));
 }
 
 std::uint64_t ListOps::fingerprint() const {

@@ -47,7 +47,9 @@ class ListOps : public LabelledSequences {
 
  protected:
   std::string describe() const override;
-  LabelledExample example(Split split, std::uint64_t index) const override;
+  LabelledExample example(Split split, std::uint64_t index) const override {
+    return make_list_ops(spec_, draws_of(examples_, split, index));
+  }
 
  private:
   ListOpsSpec spec_;

@@ -7,10 +7,9 @@
 #include <algorithm>
 #include <bochner/base/errors.hpp>
 #include <bochner/base/text.hpp>
-#include <bochner/base/utf8.hpp>
 #include <bochner/data/files/digest.hpp>
 #include <bochner/data/formats/piece_model.hpp>
-#include <bochner/data/text/text_lines.hpp>
+#include <bochner/data/text/token_windows.hpp>
 #include <unordered_map>
 
 namespace bochner {
@@ -30,17 +29,11 @@ std::string with_spaces(std::string_view piece) {
 }
 
 std::string bytes_of(const Piece& piece) {
-  switch (piece.kind) {
-    case Piece::Kind::byte:
-      return {char(std::stoi(piece.text.substr(3, 2), nullptr, 16))};
-    case Piece::Kind::unknown:
-      return " \xe2\x81\x87 ";  // as SentencePiece shows it
-    case Piece::Kind::control:
-    case Piece::Kind::unused:
-      return "";
-    default:
-      return with_spaces(piece.text);
-  }
+  if (piece.kind == Piece::Kind::byte)
+    return {char(std::stoi(piece.text.substr(3, 2), nullptr, 16))};
+  if (piece.kind == Piece::Kind::unknown) return " \xe2\x81\x87 ";  // as SentencePiece shows it
+  const bool is_silent = piece.kind == Piece::Kind::control || piece.kind == Piece::Kind::unused;
+  return is_silent ? "" : with_spaces(piece.text);
 }
 
 /// Returns how many leading bytes the library encodes unchanged: UTF-8 without its space character.

@@ -2,8 +2,6 @@
 /// Generated sequences with questions that test what a kernel can remember and find.
 
 #include <bochner/data/text/token_windows.hpp>
-#include <string>
-#include <vector>
 
 namespace bochner {
 

@@ -2,10 +2,8 @@
 
 #include <bochner/base/shape.hpp>
 #include <bochner/data/dataset.hpp>
-#include <bochner/data/files/file_list.hpp>
-#include <optional>
+#include <bochner/data/files/regular_file.hpp>
 #include <stop_token>
-#include <utility>
 
 namespace bochner {
 
@@ -95,6 +93,32 @@ class ByteWindows : public TextWindows {
   void read(std::uint64_t begin, std::span<std::int32_t> out) const override;
   /// Describes the splits: "8.2 MB to train, 0.9 MB to validate".
   std::string describe_splits() const override;
+};
+
+/// Largest part of a line that is encoded at once.
+inline constexpr std::size_t longest_line = 1 << 16;
+
+/// Returns the first line of a text with its end; of a line longer than `most` bytes its front, cut
+/// after a space or between characters.
+std::string_view front_line(std::string_view text, std::size_t most = longest_line);
+
+/// Reader of the lines of a text of any size, as front_line() cuts them.
+class LineReader {
+ public:
+  explicit LineReader(const ByteCorpus& text, std::size_t longest = longest_line);
+  /// Returns the next line, valid until the next call; "" at the end.
+  std::string_view next();
+  /// Returns the bytes read so far, with this line.
+  std::uint64_t place() const { return filled_ - rest_.size(); }
+
+ private:
+  void fill();
+
+  const ByteCorpus& text_;
+  std::size_t longest_;
+  std::string block_;
+  std::string_view rest_;
+  std::uint64_t filled_ = 0;  ///< bytes read into blocks
 };
 
 }  // namespace bochner

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <array>
 #include <bochner/data/text/tokenizer.hpp>
 

@@ -4,11 +4,8 @@
 
 #include <bochner/base/keys.hpp>
 #include <bochner/data/files/gzip.hpp>
-#include <cstdint>
 #include <memory>
-#include <string>
 #include <string_view>
-#include <vector>
 
 namespace bochner {
 
@@ -35,8 +32,7 @@ class Tokenizer {
   virtual std::size_t vocabulary() const = 0;
   /// Encodes line by line, each with its end: a text may be cut after any line.
   virtual std::vector<std::int32_t> encode(std::string_view text) const = 0;
-  /// Returns the bytes that a token adds to a text, empty for control tokens; they may begin inside
-  /// a character.
+  /// Returns the bytes that a token adds to a text, none for control tokens; may split a character.
   virtual std::string_view bytes(std::int32_t token, bool begins_line) const = 0;
   virtual std::size_t longest() const = 0;
   /// Hashes everything that determines the tokens; 0 for bytes.
@@ -71,8 +67,7 @@ struct TokenizerTraining {
   std::uint64_t bytes = 64 << 20;  ///< bytes of text used at most: lines spread evenly
 };
 /// Trains a SentencePiece model with a piece for each byte. A function of its arguments and the
-/// library's version: equal text, equal model on any machine. Throws DataError if the library finds
-/// none.
+/// library's version: equal text, equal model on any machine. Throws DataError for none.
 std::string train_tokenizer(const ByteCorpus& text, const TokenizerTraining& training);
 
 }  // namespace bochner

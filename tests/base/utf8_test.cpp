@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <bochner/base/utf8.hpp>
+#include <bochner/base/text.hpp>
 
 namespace bochner {
 namespace utf8_test {

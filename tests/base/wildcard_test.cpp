@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <bochner/base/wildcard.hpp>
+#include <bochner/base/text.hpp>
 
 namespace bochner {
 namespace wildcard_test {

@@ -1,10 +1,10 @@
 #include "fuzz/targets.hpp"
 
 #include <bochner/base/errors.hpp>
-#include <bochner/data/formats/idx.hpp>
 #include <bochner/data/formats/images.hpp>
-#include <bochner/data/formats/npz.hpp>
+#include <bochner/data/formats/npy.hpp>
 #include <bochner/data/formats/read_array.hpp>
+#include <bochner/data/formats/stored_array.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
 #include <cmath>
 #include <numeric>

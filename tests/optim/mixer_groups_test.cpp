@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <bochner/base/wildcard.hpp>
+#include <bochner/base/text.hpp>
 #include <bochner/layers/models/block.hpp>
 #include <bochner/layers/recurrences/ssm_spec.hpp>
 #include <bochner/optim/optimizer.hpp>

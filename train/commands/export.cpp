@@ -4,12 +4,12 @@
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/base/format.hpp>
 #include <bochner/base/text.hpp>
-#include <bochner/data/files/input.hpp>
+#include <bochner/data/files/regular_file.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/export/torch_module.hpp>
 #include <bochner/train/run/checkpoint/model_weights.hpp>
 #include <bochner/train/run/checkpoint/safetensors.hpp>
-#include <bochner/train/run/imported_run.hpp>
+#include <bochner/train/run/session.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/storage/output.hpp>
 #include <bochner/train/tasks/facts.hpp>

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 #include <bochner/base/errors.hpp>
-#include <bochner/data/files/input.hpp>
+#include <bochner/data/files/regular_file.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
-#include <bochner/train/run/continuation.hpp>
+#include <bochner/train/run/sampling.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/storage/output.hpp>
 #include <bochner/train/tasks/learner.hpp>

@@ -1,6 +1,6 @@
 #include <bochner/base/errors.hpp>
 #include <bochner/base/text.hpp>
-#include <bochner/data/files/input.hpp>
+#include <bochner/data/files/regular_file.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/commands/trained_model.hpp>
 #include <bochner/train/run/checkpoint/safetensors.hpp>

@@ -7,7 +7,6 @@
 #include <bochner/train/commands/compare/watched.hpp>
 #include <bochner/train/run/log/live_log.hpp>
 #include <bochner/train/run/log/progress.hpp>
-#include <bochner/train/run/log/terminal.hpp>
 #include <bochner/train/run/signals.hpp>
 #include <bochner/train/storage/output.hpp>
 #include <bochner/train/sweep/journal.hpp>

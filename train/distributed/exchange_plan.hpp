@@ -1,6 +1,7 @@
 #pragma once
 /// Plans of all-reductions: how each process gets the sum over all shards, by a tree of processes
-/// on top of the tree of shards, for each bucket of numbers.
+/// on top of the tree of shards, for each bucket of numbers. Their predicted time, for `bochner
+/// bench scale`.
 
 #include <bochner/train/distributed/processes.hpp>
 
@@ -33,5 +34,27 @@ struct Buckets {
 
   std::size_t numbers, count;
 };
+
+/// Properties of each link, in both directions at once.
+struct Network {
+  double bytes_per_second = 0;
+  double latency = 0;  ///< seconds until the first byte arrives
+
+  double seconds(double bytes) const { return latency + bytes / bytes_per_second; }
+};
+/// Parses "10Gb,20us": bits/s in kb, Mb, Gb or Tb; ns, us, ms or s. Throws std::invalid_argument.
+Network parse_network(const std::string& text);
+
+/// Pass of one shard, whose buckets are complete before it ends.
+struct ShardPassTime {
+  double seconds = 0;
+  std::vector<double> whole;  ///< by bucket: seconds since the pass began
+};
+
+/// Returns the seconds from the beginning of a step until all processes have the sums of all
+/// buckets of these bytes: passes, and the part of the messages that they do not hide. Messages are
+/// those of exchange_plan(); a link takes one after the other in each direction.
+double exchange_seconds(const Leaves& leaves, const std::vector<double>& bytes,
+                        const ShardPassTime& pass, const Network& network);
 
 }  // namespace bochner

@@ -1,6 +1,4 @@
-#include <algorithm>
 #include <bochner/train/distributed/gradient_exchange.hpp>
-#include <chrono>
 #include <cstring>
 #include <numeric>
 #include <stdexcept>

@@ -6,7 +6,6 @@
 #include <bochner/train/distributed/processes.hpp>
 #include <deque>
 #include <functional>
-#include <optional>
 
 namespace bochner {
 
@@ -35,8 +34,7 @@ struct ExchangeCost {
 };
 
 /// All-reduction of the gradients of all shards by their tree. A bucket is sent once the last pass
-/// of this process is done with it, an order that the first exchange learns. look() progresses
-/// messages.
+/// of this process is done with it, an order that the first exchange learns.
 class GradientExchange {
  public:
   /// Makes an exchange, which the parameters must outlive.

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <bochner/train/distributed/partition.hpp>
 
 namespace bochner {
@@ -14,10 +13,6 @@ OptimizerPartition::OptimizerPartition(Optimizer& optimizer, std::vector<NamedPa
       parameters_(std::move(parameters)),
       processes_(processes),
       loop_(parameters_) {}
-
-void OptimizerPartition::cut() {
-  optimizer_.keep(begin_of(processes_.rank()), begin_of(processes_.rank() + 1));
-}
 
 /// Sends from each process to each, so that all links are used at once.
 void OptimizerPartition::share_weights() {

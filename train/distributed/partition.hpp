@@ -13,7 +13,7 @@ class OptimizerPartition {
                      Processes& processes);
 
   /// Keeps this process's part; moments must be whole.
-  void cut();
+  void cut() { optimizer_.keep(begin_of(processes_.rank()), begin_of(processes_.rank() + 1)); }
   /// Sends the weights that each process has updated to all, after a step.
   void share_weights();
   /// Gathers all moments in the first process until it cuts them again, unless they are whole.

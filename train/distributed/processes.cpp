@@ -1,6 +1,5 @@
 #include <unistd.h>
 
-#include <algorithm>
 #include <bochner/train/distributed/processes.hpp>
 #include <cstring>
 #include <thread>
@@ -12,10 +11,6 @@ void Patience::rest() {
     std::this_thread::yield();
   else
     std::this_thread::sleep_for(std::chrono::microseconds(50));
-}
-
-void Transport::wait(Ticket ticket) {
-  for (Patience patience; !is_over(ticket);) patience.rest();
 }
 
 std::string Processes::host_name() {
@@ -69,10 +64,6 @@ std::vector<std::string> Processes::texts(const std::string& mine) {
   return unpacked(join<std::string>(
       size(), [&](std::size_t) { return packed({mine}); },
       [](std::string& left, const std::string& right) { left += right; }));
-}
-
-std::string Processes::name(std::size_t rank) const {
-  return "process " + std::to_string(rank) + " on " + hosts_[rank];
 }
 
 /// Packs each text after its size.

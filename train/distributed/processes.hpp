@@ -7,7 +7,6 @@
 #include <bit>
 #include <bochner/base/ceil_div.hpp>
 #include <chrono>
-#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,7 +49,9 @@ class Transport {
   void receive(std::size_t from, void* data, std::size_t bytes) {
     wait(begin_receive(from, 0, data, bytes));
   }
-  void wait(Ticket ticket);
+  void wait(Ticket ticket) {
+    for (Patience patience; !is_over(ticket);) patience.rest();
+  }
   /// Waits until all processes reach their end; a process that skips this ends the others too.
   virtual void end() = 0;
 };
@@ -83,7 +84,9 @@ class Processes {
   bool leads() const { return rank() == 0; }
   const std::vector<std::string>& hosts() const { return hosts_; }
   /// Returns "process 1 on beta".
-  std::string name(std::size_t rank) const;
+  std::string name(std::size_t rank) const {
+    return "process " + std::to_string(rank) + " on " + hosts_[rank];
+  }
   Leaves leaves(std::size_t count) const { return {count, size()}; }
   /// Returns the transport; only if there are several processes.
   Transport& transport() { return *transport_; }

@@ -2,9 +2,6 @@
 
 #include <bochner/train/run/loop.hpp>
 #include <bochner/train/storage/json.hpp>
-#include <chrono>
-#include <cmath>
-#include <utility>
 
 namespace bochner {
 namespace {

@@ -4,7 +4,6 @@
 #include <bochner/train/run/log/progress.hpp>
 #include <bochner/train/run/session.hpp>
 #include <bochner/train/run/signals.hpp>
-#include <limits>
 
 namespace bochner {
 

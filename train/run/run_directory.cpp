@@ -1,14 +1,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <bochner/base/format.hpp>
 #include <bochner/base/text.hpp>
 #include <bochner/train/run/log/live_log.hpp>
 #include <bochner/train/run/run_directory.hpp>
 #include <bochner/train/run/run_metadata.hpp>
 #include <charconv>
-#include <stdexcept>
 
 namespace bochner {
 namespace {
@@ -105,10 +103,6 @@ RunDirectory RunDirectory::open(FileStorage& storage, const Path& path) {
   return run;
 }
 
-std::string RunDirectory::in_use(FileStorage& storage, const Path& path) {
-  return storage.in_use(path / lock_name);
-}
-
 RunDirectory RunDirectory::read(FileStorage& storage, const Path& path) {
   require_run(storage, path);
   return RunDirectory(storage, path);
@@ -154,18 +148,6 @@ void RunDirectory::preflight(std::uint64_t bytes) {
     }
   });
   storage_->unlink(probe);
-}
-
-std::string RunDirectory::config() const { return read_file(*storage_, path_ / config_name); }
-
-std::string RunDirectory::meta() const { return read_file(*storage_, path_ / meta_name); }
-
-void RunDirectory::replace_config(const std::string& config) {
-  commit_file(*storage_, path_ / config_name, config);
-}
-
-void RunDirectory::write_profile(const std::string& json) {
-  commit_file(*storage_, path_ / profile_name, json);
 }
 
 Path RunDirectory::checkpoint_path(std::uint64_t step) const {

@@ -7,12 +7,7 @@
 #include <bochner/train/run/log/metrics.hpp>
 #include <bochner/train/run/run_files.hpp>
 #include <bochner/train/storage/storage.hpp>
-#include <cstdint>
-#include <memory>
-#include <optional>
 #include <set>
-#include <string>
-#include <vector>
 
 namespace bochner {
 
@@ -40,17 +35,23 @@ class RunDirectory {
   /// DataError for another format version, as read() does.
   static RunDirectory open(FileStorage& storage, const Path& path);
   /// Returns "runs/a: another process (pid 17) is using this run; ..." or "".
-  static std::string in_use(FileStorage& storage, const Path& path);
+  static std::string in_use(FileStorage& storage, const Path& path) {
+    return storage.in_use(path / lock_name);
+  }
   /// Opens an existing run to read: without lock or writes.
   static RunDirectory read(FileStorage& storage, const Path& path);
 
   const Path& path() const { return path_; }
-  std::string config() const;
-  std::string meta() const;
+  std::string config() const { return read_file(*storage_, path_ / config_name); }
+  std::string meta() const { return read_file(*storage_, path_ / meta_name); }
   /// Replaces config.toml; durable when it returns.
-  void replace_config(const std::string& config);
+  void replace_config(const std::string& config) {
+    commit_file(*storage_, path_ / config_name, config);
+  }
   /// Writes profile.json, the profile of the last call that requested one.
-  void write_profile(const std::string& json);
+  void write_profile(const std::string& json) {
+    commit_file(*storage_, path_ / profile_name, json);
+  }
   Path checkpoint_path(std::uint64_t step) const;
   /// Returns the steps of all checkpoint files by their names, ascending.
   std::vector<std::uint64_t> list_checkpoints() const;

@@ -1,5 +1,7 @@
 #pragma once
-/// Names of the files of a run.
+/// Names and version of the files of a run.
+
+#include <cstdint>
 
 namespace bochner {
 
@@ -16,5 +18,13 @@ inline constexpr const char* console_name = "console.log";
 inline constexpr const char* clock_name = "clock.jsonl";
 inline constexpr const char* watch_page_name = "watch.html";
 inline constexpr const char* events_prefix = "events.out.tfevents.";
+
+/// Version of a run's directory (`format` in meta.json), checkpoints and trainer states. Every
+/// change of their bytes or meaning increments it.
+inline constexpr std::uint32_t format_version = 1;
+/// Remedy for files without this version, which only builds before the first release wrote.
+inline constexpr const char* pre_release_error =
+    "written by a pre-release build; train anew, or export its weights with the build that wrote "
+    "it";
 
 }  // namespace bochner

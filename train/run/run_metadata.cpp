@@ -4,7 +4,7 @@
 
 #include <bochner/base/errors.hpp>
 #include <bochner/base/numeric/parallel.hpp>
-#include <bochner/train/run/format_version.hpp>
+#include <bochner/train/run/run_files.hpp>
 #include <bochner/train/run/run_metadata.hpp>
 #include <bochner/train/run/version.hpp>
 #include <bochner/train/storage/json.hpp>

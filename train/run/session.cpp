@@ -1,11 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <bit>
 #include <bochner/base/format.hpp>
-#include <bochner/base/text.hpp>
-#include <bochner/train/run/background_digest.hpp>
 #include <bochner/train/run/checkpoint/model_weights.hpp>
 #include <bochner/train/run/run_metadata.hpp>
 #include <bochner/train/run/session.hpp>
@@ -13,8 +9,6 @@
 #include <bochner/train/run/version.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <bochner/train/tasks/text/tokenizers.hpp>
-#include <cmath>
-#include <functional>
 
 namespace bochner {
 namespace {
@@ -101,9 +95,6 @@ std::unique_ptr<Task> task_of(const Config& config, const DataReading& reading,
 
 }  // namespace
 
-Session::Session(Session&&) noexcept = default;
-Session::~Session() = default;
-
 Session::Session(const Config& config, Processes& processes, const DataReading& reading,
                  const Config& words, const KnownFacts& known)
     : config_(config),
@@ -121,10 +112,6 @@ void Session::require_shards(const Config& config, const Processes& processes) {
     fail(config, "train.shards",
          fmt::format("has fewer shards than the {} processes; a new run may have {}",
                      processes.size(), std::bit_ceil(processes.size())));
-}
-
-std::uint64_t Session::steps(const Period& period) const {
-  return std::uint64_t(steps_of(period, std::int64_t(tokens_per_step_), steps_per_epoch_));
 }
 
 void Session::make_directory(const SessionContext& context, const std::string& parent) {
@@ -205,10 +192,6 @@ std::string Session::append(const std::string& line) {
   return run_->metrics().problem();
 }
 
-std::string Session::unwritten() {
-  return run_ && !run_->metrics().waiting().empty() ? run_->metrics().problem() : "";
-}
-
 Path Session::save() {
   const WholeMoments whole(*trainer_);
   if (!run_) return {};
@@ -219,14 +202,8 @@ Path Session::save() {
   state().metrics_digests = digests.values;
   state().metrics_lines = digests.lines;
   state().metrics_waiting = metrics.waiting();
-  CheckpointContent content{print_config(config_), {}, state(), task_->learner().facts()};
-  for (const auto& [name, tensor] : trainer_->tensors())
-    content.tensors.push_back({name, tensor->shape(), tensor->data()});
-  return run_->save(content);
-}
-
-std::string Session::retain() {
-  return run_ ? run_->retain(state(), {spec_.keep_last, spec_.keep_best}) : "";
+  return run_->save(
+      {print_config(config_), records_of(trainer_->tensors()), state(), task_->learner().facts()});
 }
 
 }  // namespace bochner

@@ -4,11 +4,31 @@
 
 #include <bochner/train/run/run_directory.hpp>
 #include <bochner/train/run/trainer.hpp>
-#include <functional>
+#include <future>
+#include <stop_token>
 
 namespace bochner {
 
-class BackgroundDigest;
+/// Fingerprint of large files, which must outlive it. The destructor cancels its thread.
+class BackgroundDigest {
+ public:
+  explicit BackgroundDigest(const ByteCorpus& corpus);
+  ~BackgroundDigest() { stop_.request_stop(); }
+  BackgroundDigest& operator=(BackgroundDigest&&) = delete;
+
+  /// Whether all files are read, or reading failed.
+  bool is_ready() const {
+    return digest_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+  }
+  /// Waits until is_ready(); returns false if `stopped`, polled meanwhile, returns true first.
+  bool wait(const std::function<bool()>& stopped) const;
+  /// Waits for the fingerprint and returns it. Throws the error with which reading failed.
+  std::uint64_t value() const { return digest_.get().value(); }
+
+ private:
+  std::stop_source stop_;
+  std::shared_future<std::optional<std::uint64_t>> digest_;
+};
 
 /// Parts of the parent's state that a fork resets.
 struct ForkResets {
@@ -34,9 +54,6 @@ struct SessionContext {
 
 class Session {
  public:
-  Session(Session&&) noexcept;
-  ~Session();
-
   /// Begins a run; creates its directory after all else has succeeded. Nothing is trained yet.
   static Session start(const SessionContext& context, const Config& config);
   /// Resumes a run. `changes` may only set keys that resume may change; they are stored in its
@@ -69,22 +86,28 @@ class Session {
   std::uint64_t tokens_per_step() const { return tokens_per_step_; }
   const TrainSpec& spec() const { return spec_; }
   /// Converts a period to steps; 0 if off.
-  std::uint64_t steps(const Period& period) const;
+  std::uint64_t steps(const Period& period) const {
+    return std::uint64_t(steps_of(period, std::int64_t(tokens_per_step_), steps_per_epoch_));
+  }
   /// Appends a line of metrics. Returns why it could not be written, or "".
   std::string append(const std::string& line);
   /// Returns why lines of metrics are only in the last checkpoint, or "".
-  std::string unwritten();
+  std::string unwritten() {
+    return run_ && !run_->metrics().waiting().empty() ? run_->metrics().problem() : "";
+  }
   /// Throws DataError if a process finds that texts read during training have changed since the run
   /// began; the other processes throw AgreedError.
   void recheck_data();
   /// Writes a checkpoint and returns its path. Only the first process writes, in all functions.
   Path save();
   /// Deletes checkpoints by the retention, after save(). Returns why one could not be, or "".
-  std::string retain();
+  std::string retain() {
+    return run_ ? run_->retain(state(), {spec_.keep_last, spec_.keep_best}) : "";
+  }
   /// Throws AgreedError if a process has other weights than the first one.
   void require_equal_weights();
   /// Whether large data files are still being compared with those of the checkpoint.
-  bool compares_data() const;
+  bool compares_data() const { return verification_ && !verification_->is_ready(); }
   /// Throws DataError if they have turned out to differ, IoError if they cannot be read.
   void require_same_data() const;
   /// Waits for the comparison, then like require_same_data(); false if `stopped` ends the wait.
@@ -107,8 +130,7 @@ class Session {
                  std::vector<std::string>& notes);
   void restore(const CheckpointReader& checkpoint, bool strict, std::vector<std::string>& notes,
                const DataReading& reading);
-  /// Compares the data with those of a checkpoint; large files in the background if their
-  /// modification marks are unchanged.
+  /// Compares the data with a checkpoint's; large files with unchanged marks in the background.
   void recognise_data(const TrainerState& saved, const DataReading& reading);
   void note_data(const DataReading& reading);
   /// Checks the data of this process, see recheck_data().
@@ -131,5 +153,16 @@ class Session {
   std::unique_ptr<BackgroundDigest> verification_;
   std::uint64_t seen_marks_ = 0;  ///< modification marks of the text's files at the last comparison
 };
+
+/// Steps, tokens and examples that the weights were trained on.
+struct ImportedProgress {
+  std::uint64_t step = 0, tokens = 0, examples = 0;
+};
+
+/// Writes a run with the weights of a learner without opening its data: the first resume records
+/// them and initializes the state of training. `source` names the origin of the weights.
+void write_imported_run(const SessionContext& context, const Config& config,
+                        const std::string& source, Learner& learner,
+                        const ImportedProgress& progress);
 
 }  // namespace bochner

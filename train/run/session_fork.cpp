@@ -1,16 +1,17 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <bochner/base/text.hpp>
 #include <bochner/optim/ema.hpp>
 #include <bochner/train/run/checkpoint/model_weights.hpp>
+#include <bochner/train/run/run_metadata.hpp>
 #include <bochner/train/run/session.hpp>
 #include <bochner/train/run/version.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
-#include <functional>
+#include <bochner/train/tasks/text/tokenizers.hpp>
 
 /// Sessions that begin with what another run has learned.
+
 namespace bochner {
 namespace {
 
@@ -173,6 +174,22 @@ void Session::fork_from(const CheckpointReader& checkpoint, const Config& parent
   note_fresh(std::move(left_out), moments, notes);
   note_other_data(*of_parent, *task_, notes);
   count_on(state(), saved, resets, config_.number("optim.ema") > 0);
+}
+
+void write_imported_run(const SessionContext& context, const Config& config,
+                        const std::string& source, Learner& learner,
+                        const ImportedProgress& progress) {
+  TrainerState state;
+  state.step = progress.step;
+  state.tokens = progress.tokens;
+  state.examples = progress.examples;
+  state.seed = config.count("train.seed");
+  state.numerics = numerics_fingerprint();
+  RunDirectory run =
+      RunDirectory::create(context.storage, context.directory, print_config(config),
+                           run_metadata(config, context.command, source), tokenizer_file(config));
+  run.save(
+      {print_config(config), records_of(model_tensors(learner.model())), state, learner.facts()});
 }
 
 }  // namespace bochner

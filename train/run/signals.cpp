@@ -3,14 +3,11 @@
 #include <atomic>
 #include <bochner/data/files/regular_file.hpp>
 #include <bochner/train/run/signals.hpp>
-#include <csignal>
-#include <cstdint>
 #include <cstring>
 #include <ctime>
 #include <future>
 #include <initializer_list>
 #include <thread>
-#include <utility>
 
 namespace bochner {
 namespace {
@@ -51,22 +48,13 @@ extern "C" void on_save(int, siginfo_t*, void*) { save_signal = 1; }
 
 /// Returns the name of a handled signal; "" for any other.
 const char* signal_name(int signal) {
-  switch (signal) {
-    case SIGINT:
-      return "SIGINT";
-    case SIGTERM:
-      return "SIGTERM";
-    case SIGHUP:
-      return "SIGHUP";
-    case SIGUSR1:
-      return "SIGUSR1";
-    case SIGUSR2:
-      return "SIGUSR2";
-    case SIGXCPU:
-      return "SIGXCPU, the limit of processor time (ulimit -St)";
-    default:
-      return "";
-  }
+  static constexpr std::pair<int, const char*> names[] = {
+      {SIGINT, "SIGINT"},   {SIGTERM, "SIGTERM"},
+      {SIGHUP, "SIGHUP"},   {SIGUSR1, "SIGUSR1"},
+      {SIGUSR2, "SIGUSR2"}, {SIGXCPU, "SIGXCPU, the limit of processor time (ulimit -St)"}};
+  for (const auto& [known, name] : names)
+    if (known == signal) return name;
+  return "";
 }
 
 /// Writes from a handler, without allocating memory.
@@ -96,7 +84,6 @@ struct Handler {
   void (*action)(int, siginfo_t*, void*);  ///< null to ignore it
   struct sigaction before;
 };
-/// Handlers of a guard.
 Handler handlers[] = {{SIGINT, on_stop, {}},  {SIGTERM, on_stop, {}},       {SIGHUP, on_stop, {}},
                       {SIGUSR2, on_stop, {}}, {SIGXCPU, on_time_limit, {}}, {SIGUSR1, on_save, {}},
                       {SIGPIPE, nullptr, {}}, {SIGXFSZ, nullptr, {}}};
@@ -185,14 +172,10 @@ SignalGuard::~SignalGuard() {
   for (const Handler& handler : handlers) sigaction(handler.signal, &handler.before, nullptr);
 }
 
-bool SignalGuard::stop_requested() const { return asked_by() != 0; }
-
 int SignalGuard::asked_by() const {
   const int own = stop_signal;
   return own != 0 ? own : adopted_;
 }
-
-void SignalGuard::adopt_stop(int signal) { adopted_ = signal; }
 
 std::string SignalGuard::stop_name() const { return signal_name(asked_by()); }
 

@@ -33,8 +33,7 @@ class HeldSignals {
  public:
   HeldSignals();
   ~HeldSignals();
-  HeldSignals(const HeldSignals&) = delete;
-  HeldSignals& operator=(const HeldSignals&) = delete;
+  HeldSignals& operator=(HeldSignals&&) = delete;
 
  private:
   static constexpr std::array changed = {SIGXFSZ, SIGCHLD, SIGUSR1, SIGUSR2, SIGXCPU, SIGBUS};
@@ -47,14 +46,13 @@ class SignalGuard {
   /// Installs the handlers; the destructor restores the old ones. At most one may exist.
   SignalGuard();
   ~SignalGuard();
-  SignalGuard(const SignalGuard&) = delete;
-  SignalGuard& operator=(const SignalGuard&) = delete;
+  SignalGuard& operator=(SignalGuard&&) = delete;
 
-  bool stop_requested() const;
+  bool stop_requested() const { return asked_by() != 0; }
   /// Returns the signal that requested the stop, 0 for none.
   int asked_by() const;
   /// Adopts a signal of another process of the run; the next one here is not yet a second one.
-  void adopt_stop(int signal);
+  void adopt_stop(int signal) { adopted_ = signal; }
   /// Returns "SIGINT", "SIGTERM", "SIGHUP", "SIGUSR2" or "SIGXCPU" after a stop was requested.
   std::string stop_name() const;
   /// Whether a checkpoint was requested since the last call.

@@ -1,19 +1,16 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/cross_shard_reduction.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/data/files/digest.hpp>
 #include <bochner/layers/basic/position_wise.hpp>
 #include <bochner/optim/clip.hpp>
-#include <bochner/optim/optimizer.hpp>
-#include <bochner/train/run/checkpoint/checkpoint_file.hpp>
+#include <bochner/train/run/checkpoint/model_weights.hpp>
 #include <bochner/train/run/distributed_evaluation.hpp>
 #include <bochner/train/run/instruments/gradient_noise.hpp>
 #include <bochner/train/run/trainer.hpp>
 #include <bochner/train/run/version.hpp>
-#include <cmath>
 
 namespace bochner {
 namespace {
@@ -36,6 +33,9 @@ OptimizerSpec optimizer_spec(const Config& config, Task& task, const TrainSpec& 
     spec.temperature = 1 / training_terms(task, train.validation_batch());
   return spec;
 }
+
+/// Drops the sign of a NaN, which is arbitrary.
+double without_sign(double number) { return std::isnan(number) ? std::abs(number) : number; }
 
 }  // namespace
 
@@ -166,13 +166,6 @@ void Trainer::require_finite_update(double learning_rate) {
   }
 }
 
-namespace {
-
-/// Drops the sign of a NaN, which is arbitrary.
-double without_sign(double number) { return std::isnan(number) ? std::abs(number) : number; }
-
-}  // namespace
-
 void Trainer::throw_diverged(double loss, double norm) {
   const std::string bad_gradient = first_bad_gradient(parameters_);
   optimizer_->zero_gradients();
@@ -227,11 +220,7 @@ std::optional<std::vector<KernelMetrics>> Trainer::kernels_here(
 }
 
 std::vector<NamedTensor> Trainer::tensors() {
-  std::vector<NamedTensor> all;
-  for (const NamedParameter& named : parameters_)
-    all.push_back({model_prefix + named.name, &named.parameter->value()});
-  for (const NamedTensor& named : buffers_of(task_.model()))
-    all.push_back({buffer_prefix + named.name, named.tensor});
+  std::vector<NamedTensor> all = model_tensors(task_.model());
   for (const NamedTensor& named : optimizer_->state())
     all.push_back({optimizer_prefix + named.name, named.tensor});
   if (average_)
@@ -247,10 +236,6 @@ std::uint64_t Trainer::digest() {
     if (optimizer_->is_whole() || !is_moment(named))
       digest = digest_of(named.tensor->data(), named.tensor->size() * sizeof(real), digest);
   return digest;
-}
-
-void Trainer::cut_moments() {
-  if (partition_) partition_->cut();
 }
 
 bool Trainer::gather_moments() {

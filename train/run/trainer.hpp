@@ -11,7 +11,6 @@
 #include <bochner/train/run/instruments/drawn_posteriors.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/train_spec.hpp>
-#include <optional>
 
 namespace bochner {
 
@@ -72,7 +71,9 @@ class Trainer {
   /// Whether this process is the first one.
   bool leads() const { return processes_.leads(); }
   /// Partitions moments with train.partition; they must be whole and equal in all processes.
-  void cut_moments();
+  void cut_moments() {
+    if (partition_) partition_->cut();
+  }
   /// Gathers partitioned moments in the first process until cut_moments(); false if they are whole.
   bool gather_moments();
   /// Returns the bytes of the optimizer in this process, and without train.partition.

@@ -64,8 +64,6 @@ Json::Json(double number) : Json() {
 
 Json::Json(std::initializer_list<Member> members) : value_(Members(members)) {}
 
-Json Json::array(std::initializer_list<Json> items) { return Items(items); }
-
 Json Json::rounded(double number) {
   Json json;
   if (std::isfinite(number)) json.value_ = Literal{fmt::format("{:.6g}", number)};

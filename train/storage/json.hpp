@@ -33,7 +33,7 @@ class Json {
   template <class T>
   Json(const std::vector<T>& items) : value_(Items(items.begin(), items.end())) {}
   Json(std::initializer_list<Member> members);
-  static Json array(std::initializer_list<Json> items = {});
+  static Json array(std::initializer_list<Json> items = {}) { return Items(items); }
   template <class Range>
   static Json array(const Range& items) {
     return Items(items.begin(), items.end());

@@ -7,8 +7,6 @@
 #include <bochner/train/storage/storage.hpp>
 #include <cerrno>
 #include <cstdio>
-#include <filesystem>
-#include <memory>
 #include <xtensor/xview.hpp>
 
 namespace bochner {

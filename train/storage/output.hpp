@@ -2,7 +2,7 @@
 /// Output files of commands.
 
 #include <bochner/base/text.hpp>
-#include <bochner/data/formats/npz.hpp>
+#include <bochner/data/formats/npy.hpp>
 
 namespace bochner {
 

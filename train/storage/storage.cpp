@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <bochner/data/files/folder.hpp>
+#include <bochner/data/files/glob.hpp>
 #include <bochner/data/files/regular_file.hpp>
 #include <bochner/train/storage/storage.hpp>
 #include <cerrno>
@@ -15,7 +15,6 @@
 #include <set>
 #include <system_error>
 #include <thread>
-#include <utility>
 
 namespace bochner {
 namespace {

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <string>
 #include <vector>
 
 namespace bochner {
@@ -63,8 +62,7 @@ class FileStorage {
   virtual bool exists(const Path& path) = 0;
   /// Returns the names in a directory, sorted.
   virtual std::vector<std::string> list(const Path& directory) = 0;
-  /// Locks a file, created if missing; not on network file systems. Throws InUseError naming the
-  /// owner.
+  /// Locks a file, created if missing; not on network storage. Throws InUseError naming the owner.
   virtual std::unique_ptr<FileLock> lock(const Path& path) = 0;
   /// Returns the message of that error, "" if nobody holds the lock; writes nothing.
   virtual std::string in_use(const Path& path) = 0;

@@ -2,7 +2,7 @@
 /// Learner: a model with the facts of its data. It answers questions and never opens the data that
 /// it was trained on.
 
-#include <bochner/data/formats/npz.hpp>
+#include <bochner/data/formats/npy.hpp>
 #include <bochner/data/formats/read_array.hpp>
 #include <bochner/layers/models/token_models.hpp>
 #include <cstdint>

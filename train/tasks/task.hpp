@@ -2,7 +2,7 @@
 /// Task: a learner, the data that it is trained on, and its loss.
 
 #include <bochner/data/dataset.hpp>
-#include <bochner/data/formats/npz.hpp>
+#include <bochner/data/formats/npy.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/train/tasks/facts.hpp>
 #include <bochner/train/tasks/learner.hpp>

@@ -2,7 +2,7 @@
 /// What data.kind may be, which model and task learn it, and what its keys must satisfy.
 
 #include <bochner/data/events/event_files.hpp>
-#include <bochner/data/fields/sensor_table.hpp>
+#include <bochner/data/fields/sensor_windows.hpp>
 #include <bochner/data/formats/read_array.hpp>
 #include <bochner/data/tables/table_rows.hpp>
 #include <bochner/data/text/list_ops.hpp>

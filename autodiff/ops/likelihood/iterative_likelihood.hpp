@@ -4,7 +4,6 @@
 #include <bochner/autodiff/ops/likelihood/gaussian_likelihood.hpp>
 #include <bochner/base/keys.hpp>
 #include <bochner/base/numeric/conjugate_gradients.hpp>
-#include <bochner/base/numeric/low_rank.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 

@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include <bochner/base/numeric/conjugate_gradients.hpp>
-#include <bochner/base/numeric/low_rank.hpp>
 #include <bochner/base/numeric/philox.hpp>
 #include <cmath>
 #include <numeric>

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <bochner/base/errors.hpp>
-#include <bochner/data/events/labelled_events.hpp>
+#include <bochner/data/events/event_files.hpp>
 
 #include "data/batches.hpp"
 #include "data/messages.hpp"

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
 #include <bochner/base/errors.hpp>
-#include <bochner/data/fields/sensor_table.hpp>
+#include <bochner/data/fields/sensor_windows.hpp>
 #include <bochner/data/formats/csv.hpp>
 #include <cmath>
 

@@ -3,7 +3,7 @@
 #include <sys/resource.h>
 
 #include <bochner/base/errors.hpp>
-#include <bochner/data/files/file_list.hpp>
+#include <bochner/data/files/regular_file.hpp>
 #include <bochner/data/text/token_windows.hpp>
 
 #include "data/temporary_folder.hpp"

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <bochner/data/files/folder.hpp>
+#include <bochner/data/files/glob.hpp>
 #include <system_error>
 
 #include "data/temporary_folder.hpp"

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include <bochner/base/errors.hpp>
-#include <bochner/data/files/input.hpp>
+#include <bochner/data/files/regular_file.hpp>
 #include <cstdio>
 
 #include "data/gzip_file.hpp"

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <bochner/base/errors.hpp>
-#include <bochner/data/formats/idx.hpp>
 #include <bochner/data/formats/images.hpp>
+#include <bochner/data/formats/stored_array.hpp>
 
 #include "data/gzip_file.hpp"
 #include "data/image_files.hpp"

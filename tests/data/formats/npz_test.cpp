@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <bochner/base/errors.hpp>
-#include <bochner/data/formats/npz.hpp>
+#include <bochner/data/formats/npy.hpp>
 #include <cstring>
 
 #include "data/golden_file.hpp"

@@ -2,7 +2,7 @@
 
 #include <bochner/base/errors.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
-#include <bochner/data/series/calendar.hpp>
+#include <bochner/data/series/time_step.hpp>
 
 #include "data/messages.hpp"
 

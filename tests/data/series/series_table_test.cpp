@@ -3,8 +3,8 @@
 #include <bochner/base/errors.hpp>
 #include <bochner/data/formats/csv.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
+#include <bochner/data/series/series_table.hpp>
 #include <bochner/data/series/series_windows.hpp>
-#include <bochner/data/series/text_covariates.hpp>
 #include <cmath>
 
 #include "data/batches.hpp"

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <bochner/base/errors.hpp>
-#include <bochner/data/series/time_series.hpp>
+#include <bochner/data/series/series_table.hpp>
 #include <limits>
 
 #include "data/messages.hpp"

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <bochner/base/errors.hpp>
-#include <bochner/data/text/word_windows.hpp>
+#include <bochner/data/text/encoded_text.hpp>
 
 #include "data/batches.hpp"
 #include "data/small_tokenizer.hpp"

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <bochner/data/text/text_lines.hpp>
+#include <bochner/data/text/token_windows.hpp>
 
 #include "data/temporary_folder.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <bochner/base/errors.hpp>
 #include <bochner/base/numeric/philox.hpp>
-#include <bochner/data/text/text_lines.hpp>
+#include <bochner/data/text/token_windows.hpp>
 #include <cstdlib>
 #include <sstream>
 

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <bochner/train/distributed/exchange_time.hpp>
+#include <bochner/train/distributed/exchange_plan.hpp>
 
 #include "data/messages.hpp"
 

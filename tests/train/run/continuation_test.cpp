@@ -1,4 +1,4 @@
-#include <bochner/train/run/continuation.hpp>
+#include <bochner/train/run/sampling.hpp>
 
 #include "data/small_tokenizer.hpp"
 #include "layers/layer_check.hpp"

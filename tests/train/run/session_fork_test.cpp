@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <bochner/train/commands/loaded_run.hpp>
-#include <bochner/train/run/imported_run.hpp>
+#include <bochner/train/run/session.hpp>
 #include <bochner/train/tasks/facts.hpp>
 
 #include "data/messages.hpp"

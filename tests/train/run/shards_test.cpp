@@ -7,7 +7,7 @@
 
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>
-#include <bochner/train/distributed/shard_turns.hpp>
+#include <bochner/train/distributed/sharded_gradients.hpp>
 #include <bochner/train/tasks/stack_checks.hpp>
 #include <cmath>
 #include <fstream>

@@ -9,7 +9,7 @@
 #include <bochner/train/commands/bench/scale.hpp>
 #include <bochner/train/commands/common_options.hpp>
 #include <bochner/train/commands/shared_work.hpp>
-#include <bochner/train/distributed/exchange_time.hpp>
+#include <bochner/train/distributed/exchange_plan.hpp>
 #include <bochner/train/run/instruments/statistics.hpp>
 #include <bochner/train/run/trainer.hpp>
 #include <bochner/train/run/version.hpp>

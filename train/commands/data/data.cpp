@@ -4,7 +4,6 @@
 #include <bochner/autodiff/real.hpp>
 #include <bochner/base/text.hpp>
 #include <bochner/data/formats/array.hpp>
-#include <bochner/data/formats/idx.hpp>
 #include <bochner/data/formats/read_array.hpp>
 #include <bochner/data/formats/stored_array.hpp>
 #include <bochner/data/formats/time_stamp.hpp>

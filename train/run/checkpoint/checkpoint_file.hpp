@@ -5,13 +5,10 @@
 #include <bochner/autodiff/tensor.hpp>
 #include <bochner/base/ceil_div.hpp>
 #include <bochner/train/run/checkpoint/trainer_state.hpp>
-#include <bochner/train/run/format_version.hpp>
+#include <bochner/train/run/run_files.hpp>
 #include <bochner/train/storage/storage.hpp>
-#include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
-#include <vector>
 
 namespace bochner {
 

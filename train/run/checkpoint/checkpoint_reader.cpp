@@ -1,12 +1,9 @@
-#include <algorithm>
 #include <bochner/base/text.hpp>
 #include <bochner/data/files/digest.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/train/run/checkpoint/checkpoint_file.hpp>
 #include <bochner/train/run/checkpoint/packed_matrix.hpp>
 #include <bochner/train/storage/bounded_archive.hpp>
-#include <cstring>
-#include <string_view>
 
 namespace bochner {
 namespace {

@@ -1,13 +1,9 @@
-#include <algorithm>
 #include <bochner/data/files/digest.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/train/run/checkpoint/checkpoint_file.hpp>
-#include <cereal/archives/binary.hpp>
-#include <cereal/types/string.hpp>
-#include <cereal/types/vector.hpp>
+#include <bochner/train/storage/encode.hpp>
 #include <cstring>
 #include <set>
-#include <sstream>
 
 namespace bochner {
 namespace {
@@ -102,12 +98,7 @@ std::string encode_front(const CheckpointContent& content) {
 
 }  // namespace
 
-std::string encode_state(const TrainerState& state) {
-  std::ostringstream out;
-  cereal::BinaryOutputArchive archive(out);
-  archive(state);
-  return out.str();
-}
+std::string encode_state(const TrainerState& state) { return encoded(state); }
 
 void write_checkpoint(StoredFile& file, const CheckpointContent& content) {
   check_names(content.tensors);

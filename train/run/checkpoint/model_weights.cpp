@@ -1,12 +1,28 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <bochner/base/join.hpp>
 #include <bochner/optim/ema.hpp>
 #include <bochner/train/run/checkpoint/model_weights.hpp>
 #include <ranges>
 
 namespace bochner {
+
+std::vector<NamedTensor> model_tensors(Module& model, const std::string& weights) {
+  std::vector<NamedTensor> all;
+  for (const NamedParameter& named : parameters_of(model))
+    all.push_back({weights + named.name, &named.parameter->value()});
+  for (const NamedTensor& named : buffers_of(model))
+    all.push_back({buffer_prefix + named.name, named.tensor});
+  return all;
+}
+
+std::vector<TensorRecord> records_of(const std::vector<NamedTensor>& tensors) {
+  std::vector<TensorRecord> records;
+  for (const auto& [name, tensor] : tensors)
+    records.push_back({name, tensor->shape(), tensor->data()});
+  return records;
+}
+
 std::vector<std::string> load_tensors(const CheckpointReader& checkpoint,
                                       const std::vector<NamedTensor>& wanted) {
   std::vector<std::string> left_out;
@@ -50,12 +66,7 @@ void load_buffers(const CheckpointReader& checkpoint, Module& model) {
 
 void load_model(const CheckpointReader& checkpoint, Module& model, bool averaged) {
   const std::string weights = prefix_of_weights(checkpoint, averaged);
-  std::vector<NamedTensor> wanted;
-  for (const NamedParameter& named : parameters_of(model))
-    wanted.push_back({weights + named.name, &named.parameter->value()});
-  for (const NamedTensor& named : buffers_of(model))
-    wanted.push_back({buffer_prefix + named.name, named.tensor});
-  require_complete(checkpoint, load_tensors(checkpoint, wanted));
+  require_complete(checkpoint, load_tensors(checkpoint, model_tensors(model, weights)));
 }
 
 }  // namespace bochner

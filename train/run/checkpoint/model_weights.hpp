@@ -6,6 +6,10 @@
 
 namespace bochner {
 
+/// Returns a model's parameters, under the prefix `weights`, and buffers, as checkpoints name them.
+std::vector<NamedTensor> model_tensors(Module& model, const std::string& weights = model_prefix);
+/// Returns tensors to be written; their data are borrowed.
+std::vector<TensorRecord> records_of(const std::vector<NamedTensor>& tensors);
 /// Copies tensors of these names; returns those not copied with the reason.
 std::vector<std::string> load_tensors(const CheckpointReader& checkpoint,
                                       const std::vector<NamedTensor>& wanted);

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <bochner/base/errors.hpp>
 #include <bochner/base/text.hpp>
 #include <bochner/train/run/checkpoint/safetensors.hpp>

@@ -5,7 +5,6 @@
 #include <bochner/data/files/gzip.hpp>
 #include <bochner/data/formats/array.hpp>
 #include <bochner/train/run/checkpoint/checkpoint_file.hpp>
-#include <map>
 
 namespace bochner {
 
@@ -29,8 +28,7 @@ class Safetensors {
 
   /// Returns a text of the header; "" if there is none.
   std::string text(const std::string& key) const;
-  /// Copies single or double precision numbers into a tensor of the same shape. Returns the
-  /// problem, "" if they were copied.
+  /// Copies floats or doubles into a tensor of the same shape. Returns the problem, "" for none.
   std::string copy_into(const std::string& name, Tensor& tensor) const;
   std::size_t size() const { return tensors_.size(); }
 

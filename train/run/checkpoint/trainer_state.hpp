@@ -2,10 +2,9 @@
 /// State that a run needs to continue bit for bit, except for its tensors and its config.
 
 #include <algorithm>
-#include <bochner/train/run/format_version.hpp>
+#include <bochner/train/run/run_files.hpp>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <limits>
 #include <string>
 #include <vector>

@@ -1,11 +1,9 @@
-#include <algorithm>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/train/run/instruments/attention.hpp>
 #include <bochner/train/run/instruments/density_curves.hpp>
 #include <bochner/train/run/instruments/kernel_sample.hpp>
 #include <bochner/train/run/instruments/trained_study.hpp>
 #include <bochner/train/storage/json.hpp>
-#include <cmath>
 #include <map>
 
 namespace bochner {

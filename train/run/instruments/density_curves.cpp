@@ -1,9 +1,7 @@
-#include <algorithm>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/train/run/instruments/density_curves.hpp>
 #include <bochner/train/run/instruments/kernel_sample.hpp>
 #include <bochner/train/run/instruments/statistics.hpp>
-#include <cmath>
 #include <numbers>
 
 namespace bochner {

@@ -20,8 +20,7 @@ class DrawnPosteriors {
    public:
     Draw(DrawnPosteriors& of, std::uint64_t number);
     ~Draw();
-    Draw(const Draw&) = delete;
-    Draw& operator=(const Draw&) = delete;
+    Draw& operator=(Draw&&) = delete;
 
    private:
     DrawnPosteriors& of_;

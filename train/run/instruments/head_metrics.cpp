@@ -1,10 +1,8 @@
-#include <algorithm>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/base/numeric/quantile.hpp>
 #include <bochner/train/run/instruments/attention.hpp>
 #include <bochner/train/run/instruments/head_metrics.hpp>
 #include <bochner/train/storage/json.hpp>
-#include <cmath>
 #include <numeric>
 
 namespace bochner {

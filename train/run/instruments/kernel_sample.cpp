@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/base/errors.hpp>
 #include <bochner/base/numeric/parallel.hpp>

@@ -1,8 +1,6 @@
-#include <algorithm>
 #include <bochner/base/numeric/philox.hpp>
 #include <bochner/base/numeric/special_functions.hpp>
 #include <bochner/train/run/instruments/statistics.hpp>
-#include <cmath>
 #include <numeric>
 
 namespace bochner {

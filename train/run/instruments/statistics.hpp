@@ -4,7 +4,6 @@
 #include <bochner/base/numeric/quantile.hpp>
 #include <cstddef>
 #include <functional>
-#include <vector>
 
 namespace bochner {
 

@@ -6,7 +6,6 @@
 #include <bochner/train/run/instruments/kernel_sample.hpp>
 #include <bochner/train/run/instruments/trained_study.hpp>
 #include <bochner/train/storage/json.hpp>
-#include <cmath>
 
 namespace bochner {
 namespace {
@@ -41,8 +40,7 @@ class Restored {
     const auto buffers = buffers_of(map_);
     for (std::size_t i = 0; i < buffers.size(); ++i) *buffers[i].tensor = saved_[i];
   }
-  Restored(const Restored&) = delete;
-  Restored& operator=(const Restored&) = delete;
+  Restored& operator=(Restored&&) = delete;
 
  private:
   FeatureMap& map_;

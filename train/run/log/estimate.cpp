@@ -5,7 +5,6 @@
 #include <bochner/base/text.hpp>
 #include <bochner/train/run/log/estimate.hpp>
 #include <bochner/train/run/session.hpp>
-#include <chrono>
 
 namespace bochner {
 namespace {

@@ -2,7 +2,6 @@
 /// Reading of the lines that another program appends to a file.
 
 #include <bochner/train/storage/storage.hpp>
-#include <string>
 #include <string_view>
 #include <utility>
 

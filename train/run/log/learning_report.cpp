@@ -30,16 +30,6 @@ void add_curve(Charts& charts, const MetricsLog& log, const std::string& key,
   charts.push_back(draw(chart));
 }
 
-/// Adds a chart of a kernel metric with a curve per layer.
-void add_kernels(Charts& charts, const MetricsLog& log, const std::string& key,
-                 const std::string& title, const Axis& axis) {
-  const auto found = log.kernels.find(key);
-  if (found == log.kernels.end()) return;
-  Chart chart{.title = title, .x = {"step"}, .y = axis, .width = 380, .height = 270};
-  for (const auto& [layer, curve] : found->second) chart.add(layer, curve, Mark::line_and_points);
-  charts.push_back(draw(chart));
-}
-
 /// Key of the metrics and its title.
 struct Name {
   std::string key, words;
@@ -54,15 +44,15 @@ std::string last_of(const MetricsLog& log, const std::string& key, const std::st
   return fmt::format("{:.3g}", of_layer->second[head]);
 }
 
-/// Adds a chart of two keys of each layer.
-void add_pair(Charts& charts, const MetricsLog& log, const std::pair<Name, Name>& keys,
-              const std::string& title, const Axis& axis) {
+/// Adds a chart of kernel metrics, a curve per layer and key, if all keys were logged.
+void add_kernels(Charts& charts, const MetricsLog& log, const std::vector<Name>& keys,
+                 const std::string& title, const Axis& axis) {
   Chart chart{.title = title, .x = {"step"}, .y = axis, .width = 380, .height = 270};
-  for (const Name& name : {keys.first, keys.second}) {
-    const auto found = log.kernels.find(name.key);
+  for (const auto& [key, words] : keys) {
+    const auto found = log.kernels.find(key);
     if (found == log.kernels.end()) return;
     for (const auto& [layer, curve] : found->second)
-      chart.add(layer + ", " + name.words, curve, Mark::line_and_points);
+      chart.add(words.empty() ? layer : layer + ", " + words, curve, Mark::line_and_points);
   }
   charts.push_back(draw(chart));
 }
@@ -122,24 +112,23 @@ Charts learning_charts(const MetricsLog& log, const std::string& loss_unit) {
 
 Charts kernel_charts(const MetricsLog& log) {
   Charts charts;
+  std::vector<Name> errors = {{"error", ""}};
   if (log.kernels.contains("redrawn_error"))
-    add_pair(charts, log, {{"error", "as if independent"}, {"redrawn_error", "redrawn"}},
-             "Expected error of an attention weight", {"relative", Scale::linear, 0.0});
-  else
-    add_kernels(charts, log, "error", "Expected error of an attention weight",
-                {"relative", Scale::linear, 0.0});
-  add_kernels(charts, log, "effective_features", "Effective number of features",
+    errors = {{"error", "as if independent"}, {"redrawn_error", "redrawn"}};
+  add_kernels(charts, log, errors, "Expected error of an attention weight",
+              {"relative", Scale::linear, 0.0});
+  add_kernels(charts, log, {{"effective_features", ""}}, "Effective number of features",
               {"", Scale::linear, 0.0});
-  add_kernels(charts, log, "drift", "Drift of the spectrum",
+  add_kernels(charts, log, {{"drift", ""}}, "Drift of the spectrum",
               {"relative to the start", Scale::linear, 0.0});
-  add_kernels(charts, log, "head_distance", "Distance between the spectra of heads",
+  add_kernels(charts, log, {{"head_distance", ""}}, "Distance between the spectra of heads",
               {"relative to their size", Scale::linear, 0.0});
-  add_pair(charts, log, {{"entropy", "exact"}, {"estimated_entropy", "estimated"}},
-           "Entropy of attention", {"nats", Scale::linear, 0.0});
-  add_kernels(charts, log, "rank", "Rank of the keys' features", {"", Scale::linear, 0.0});
-  add_pair(charts, log, {{"deviation", "deviation"}, {"bias", "bias"}},
-           "Error of the weights and its parts", {"relative", Scale::linear, 0.0});
-  add_kernels(charts, log, "gradient_to_noise", "Gradient of the spectrum to its noise",
+  add_kernels(charts, log, {{"entropy", "exact"}, {"estimated_entropy", "estimated"}},
+              "Entropy of attention", {"nats", Scale::linear, 0.0});
+  add_kernels(charts, log, {{"rank", ""}}, "Rank of the keys' features", {"", Scale::linear, 0.0});
+  add_kernels(charts, log, {{"deviation", "deviation"}, {"bias", "bias"}},
+              "Error of the weights and its parts", {"relative", Scale::linear, 0.0});
+  add_kernels(charts, log, {{"gradient_to_noise", ""}}, "Gradient of the spectrum to its noise",
               {"of one batch", Scale::linear, 0.0});
   return charts;
 }

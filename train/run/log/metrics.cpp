@@ -5,7 +5,6 @@
 #include <bochner/train/storage/json.hpp>
 #include <limits>
 #include <span>
-#include <utility>
 
 namespace bochner {
 namespace {

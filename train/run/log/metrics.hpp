@@ -4,7 +4,6 @@
 
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/storage/storage.hpp>
-#include <cstdint>
 #include <map>
 
 namespace bochner {

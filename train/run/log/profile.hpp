@@ -5,7 +5,6 @@
 #include <bochner/train/storage/json.hpp>
 #include <chrono>
 #include <map>
-#include <string>
 
 namespace bochner {
 

@@ -1,11 +1,31 @@
 #pragma once
-/// Progress of a run for its user: a bar on a terminal, plain lines elsewhere.
+/// Progress of a run for its user: a bar on a terminal, plain lines elsewhere. Size and
+/// characters of the terminal of the standard output.
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace bochner {
+
+struct TerminalSize {
+  std::size_t columns = 80, rows = 24;  ///< if unknown
+};
+TerminalSize terminal_size();
+/// Whether the environment indicates UTF-8 and a terminal that can show block characters.
+bool shows_blocks();
+
+/// Lines that overwrite each other. On a terminal they must not be wider than it is.
+class LinesInPlace {
+ public:
+  /// Writes the lines with their ends; flush the standard output afterwards.
+  void show(const std::vector<std::string>& lines);
+
+ private:
+  std::size_t shown_ = 0;
+};
 
 class Json;
 class LiveLog;

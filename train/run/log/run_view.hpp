@@ -4,9 +4,6 @@
 #include <bochner/train/config/period.hpp>
 #include <bochner/train/run/log/file_tail.hpp>
 #include <bochner/train/run/log/metrics.hpp>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace bochner {
 
@@ -21,8 +18,7 @@ class RunView {
  public:
   /// Opens a view. `storage` must outlive it; the run need not exist yet.
   RunView(FileStorage& storage, const Path& path);
-  /// Reads what is new; returns whether anything is. Throws ConfigError, IoError, and DataError for
-  /// a run of another format version.
+  /// Reads what is new; returns whether anything is. Throws ConfigError, IoError, DataError.
   bool refresh();
 
   const Path& path() const { return path_; }

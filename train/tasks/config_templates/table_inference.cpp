@@ -2,7 +2,6 @@
 #include <bochner/base/errors.hpp>
 #include <bochner/base/join.hpp>
 #include <bochner/base/text.hpp>
-#include <bochner/base/utf8.hpp>
 #include <bochner/data/formats/csv_dialect.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
 #include <bochner/train/tasks/config_templates/table_inference.hpp>

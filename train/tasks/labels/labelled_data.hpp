@@ -1,5 +1,5 @@
 #pragma once
-#include <bochner/data/events/labelled_events.hpp>
+#include <bochner/data/events/event_files.hpp>
 #include <bochner/data/text/labelled_texts.hpp>
 #include <bochner/train/config/config.hpp>
 

@@ -4,7 +4,6 @@
 #include <bochner/data/formats/read_array.hpp>
 #include <bochner/data/series/series_table.hpp>
 #include <bochner/data/series/series_windows.hpp>
-#include <bochner/data/series/text_covariates.hpp>
 #include <bochner/train/config/config.hpp>
 #include <bochner/train/tasks/facts.hpp>
 #include <bochner/train/tasks/series/series_facts.hpp>

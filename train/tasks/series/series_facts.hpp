@@ -1,8 +1,8 @@
 #pragma once
 /// Facts that models of series learn from their data: forecasters, latent variables and embeddings.
 
+#include <bochner/data/series/series_table.hpp>
 #include <bochner/data/series/series_windows.hpp>
-#include <bochner/data/series/text_covariates.hpp>
 #include <bochner/train/tasks/facts.hpp>
 #include <bochner/train/tasks/serialize.hpp>
 #include <optional>

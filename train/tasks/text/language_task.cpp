@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include <bochner/data/files/glob.hpp>
-#include <bochner/data/text/word_windows.hpp>
+#include <bochner/data/text/encoded_text.hpp>
 #include <bochner/train/tasks/arrays.hpp>
 #include <bochner/train/tasks/config_templates/templates.hpp>
 #include <bochner/train/tasks/specimens.hpp>

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/softmax.hpp>
 #include <bochner/base/text.hpp>
-#include <bochner/base/utf8.hpp>
 #include <bochner/data/formats/array.hpp>
 #include <bochner/train/tasks/text/text_scores.hpp>
 #include <cmath>

@@ -3,7 +3,7 @@
 
 #include <bochner/data/files/gzip.hpp>
 #include <bochner/train/run/checkpoint/safetensors.hpp>
-#include <bochner/train/run/imported_run.hpp>
+#include <bochner/train/run/session.hpp>
 #include <bochner/train/tasks/facts.hpp>
 #include <cstring>
 

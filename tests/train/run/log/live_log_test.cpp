@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <bochner/train/run/log/live_log.hpp>
-#include <bochner/train/run/log/tensorboard.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <cstring>
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <bochner/train/run/log/tensorboard.hpp>
+#include <bochner/train/run/log/live_log.hpp>
 
 namespace bochner {
 namespace tensorboard_test {

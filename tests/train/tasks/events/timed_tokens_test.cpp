@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <bochner/data/events/labelled_events.hpp>
+#include <bochner/data/events/event_files.hpp>
 #include <bochner/data/formats/csv.hpp>
 #include <bochner/train/tasks/task_kinds.hpp>
 #include <cmath>

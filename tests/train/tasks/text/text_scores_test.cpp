@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <bochner/base/utf8.hpp>
+#include <bochner/base/text.hpp>
 #include <bochner/data/formats/array.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/text/text_scores.hpp>
