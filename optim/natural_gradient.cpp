@@ -59,9 +59,4 @@ void NaturalGradient::end() {
     }
 }
 
-const real* NaturalGradient::root(const Parameter& parameter) const {
-  const auto found = pair_of_.find(&parameter);
-  return found == pair_of_.end() ? nullptr : pairs_[found->second].root.data();
-}
-
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -26,7 +26,10 @@ class NaturalGradient {
   void end();
   /// Returns the root mean square of a head's gradients, one value per element: dividing by it
   /// keeps the direction. Null for parameters that are in no pair.
-  const real* root(const Parameter& parameter) const;
+  const real* root(const Parameter& parameter) const {
+    const auto found = pair_of_.find(&parameter);
+    return found == pair_of_.end() ? nullptr : pairs_[found->second].root.data();
+  }
 
  private:
   struct Side {

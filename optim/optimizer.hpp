@@ -109,7 +109,9 @@ class Optimizer {
   /// Updates the parameters from their gradients, limited in the same pass. A parameter without a
   /// gradient, its moments and its update count stay unchanged.
   void step(double learning_rate, const GradientLimit& limit = {});
-  void zero_gradients();
+  void zero_gradients() {
+    for (const NamedParameter& named : parameters_) named.parameter->zero_gradient();
+  }
 
   /// Returns the state for a checkpoint: "adamw.first_moment/NAME" per parameter, and
   /// "adamw.updates" (parameters).

@@ -65,12 +65,6 @@ Shape Features::shape() const {
   return shape;
 }
 
-Features Features::base() const {
-  Features base = *this;
-  base.coefficients = Var();
-  return base;
-}
-
 Var Features::values() const {
   if (are_products()) {
     const Var& c = coefficients;

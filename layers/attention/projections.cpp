@@ -52,12 +52,6 @@ Var ShortConvolution::step(Tape& tape, const Var& x, Tensor& recent) {
   return slice(forward(tape, tape.constant(recent)), 1, taps_ - 1, taps_);
 }
 
-void ShortConvolution::visit(Visitor& visitor) {
-  if (!active()) return;
-  visitor("weight", weight_);
-  visitor("bias", bias_);
-}
-
 TimeAttention::TimeAttention(const TimeEncodingSpec& spec, std::size_t heads, std::size_t dim)
     : time_(make_time_encoding(with_frequencies(spec, dim))) {
   require(spec.use == "attend" || spec.use == "rotate", "time_attention",
@@ -107,20 +101,8 @@ Heads UnitSphere::forward(Tape& tape, const Heads& x) {
   return {rms_norm(x.q, ones, epsilon) * length, rms_norm(x.k, ones, epsilon) * length, x.v};
 }
 
-void UnitSphere::visit(Visitor& visitor) { visitor("log_sharpness", log_sharpness_); }
-
 HeadProjection::HeadProjection(std::size_t width, std::size_t taps)
     : linear_(width, width), convolution_(taps, width) {}
-
-Var HeadProjection::convolve(Tape& tape, const Var& y, const Shape& shape, Tensor* recent) {
-  if (!convolution_.active()) return y;
-  return reshape(convolution_.forward(tape, y, recent), shape);
-}
-
-void HeadProjection::visit(Visitor& visitor) {
-  linear_.visit(visitor);
-  visitor("convolution", convolution_);
-}
 
 Projections::Projections(const MixerSpec& spec)
     : heads_(spec.heads),
@@ -161,10 +143,6 @@ Heads Projections::split(Tape& tape, Normed& x, MixerState& state) {
   state.time += state.gap;
   const Times now(std::vector<std::size_t>{x.dim(0), 1}, state.time);
   return with_positions(tape, x, state.recent.data(), state.position++, now);
-}
-
-Var Projections::join(Tape& tape, const Var& y) {
-  return output_.forward(tape, y, {y.dim(0), y.dim(1), y.dim(2) * y.dim(3)});
 }
 
 void Projections::visit(Visitor& visitor) {

@@ -24,7 +24,11 @@ class ShortConvolution : public Module {
   Var forward(Tape& tape, const Var& x, Tensor* recent) {
     return recent ? step(tape, x, *recent) : forward(tape, x);
   }
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) override {
+    if (!active()) return;
+    visitor("weight", weight_);
+    visitor("bias", bias_);
+  }
   void initialized() override;
 
  private:
@@ -40,8 +44,14 @@ class HeadProjection : public Module {
   Linear& linear() { return linear_; }
   bool convolves() const { return convolution_.active(); }
   /// Applies the convolution to linear()'s outputs; `recent` as in ShortConvolution.
-  Var convolve(Tape& tape, const Var& y, const Shape& shape, Tensor* recent);
-  void visit(Visitor& visitor) override;
+  Var convolve(Tape& tape, const Var& y, const Shape& shape, Tensor* recent) {
+    if (!convolution_.active()) return y;
+    return reshape(convolution_.forward(tape, y, recent), shape);
+  }
+  void visit(Visitor& visitor) override {
+    linear_.visit(visitor);
+    visitor("convolution", convolution_);
+  }
 
  private:
   Linear linear_;
@@ -62,7 +72,7 @@ class UnitSphere : public Module {
   UnitSphere(std::size_t heads, double sharpness);
   /// Leaves values unchanged. (B, T, H, d) each
   Heads forward(Tape& tape, const Heads& x);
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) override { visitor("log_sharpness", log_sharpness_); }
 
  private:
   Parameter log_sharpness_;  // (H, 1)
@@ -92,7 +102,9 @@ class Projections : public Module {
   /// Projects the next token and advances the position. (B, 1, D) -> (B, 1, H, d) each
   Heads split(Tape& tape, Normed& x, MixerState& state);
   /// Projects heads to the output. (B, T, H, d) -> (B, T, D)
-  Var join(Tape& tape, const Var& y);
+  Var join(Tape& tape, const Var& y) {
+    return output_.forward(tape, y, {y.dim(0), y.dim(1), y.dim(2) * y.dim(3)});
+  }
   Var join_add(Tape& tape, const Var& residual, const Var& y) {
     return output_.forward_add(tape, residual, y);
   }

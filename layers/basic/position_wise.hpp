@@ -23,7 +23,10 @@ class Linear : public Module {
   Var weight(Tape& tape) { return tape(weight_); }
   Var bias(Tape& tape) { return tape(bias_); }
   void shift_bias(double by);
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) override {
+    visitor("weight", weight_);
+    visitor("bias", bias_);
+  }
 
  private:
   Parameter weight_, bias_;
@@ -71,7 +74,10 @@ class Normed {
   explicit Normed(const Var& x) : normalized_(x) {}
   std::size_t dim(int axis) const { return (norm_ ? x_ : normalized_).dim(axis); }
   /// Returns the normalized rows (.., D).
-  const Var& rows(Tape& tape);
+  const Var& rows(Tape& tape) {
+    if (!normalized_.exists()) normalized_ = norm_->forward(tape, x_, lengths_);
+    return normalized_;
+  }
   /// Moves the normalized rows out, so that they can be freed after their last use.
   Var take_rows(Tape& tape) {
     rows(tape);
@@ -90,8 +96,13 @@ class Normed {
 class LayerNorm : public Norm {
  public:
   explicit LayerNorm(std::size_t width);
-  std::optional<RowNorm> row_norm(Tape& tape) override;
-  void visit(Visitor& visitor) override;
+  std::optional<RowNorm> row_norm(Tape& tape) override {
+    return RowNorm{tape(gain_), tape(bias_), real(1e-5)};
+  }
+  void visit(Visitor& visitor) override {
+    visitor("gain", gain_);
+    visitor("bias", bias_);
+  }
 
  private:
   Parameter gain_, bias_;
@@ -131,7 +142,7 @@ std::unique_ptr<Norm> make_norm(const std::string& kind, std::size_t width, doub
 class MLP : public Module {
  public:
   MLP(std::size_t width, std::size_t hidden, const std::string& kind = "gelu");
-  Var forward(Tape& tape, const Var& x);
+  Var forward(Tape& tape, const Var& x) { return down_.forward(tape, hidden(tape, x)); }
   /// Returns x + MLP(norm(x)); `lengths` as in Norm::forward().
   Var forward_residual(Tape& tape, const Var& x, Norm& norm,
                        const std::vector<std::size_t>& lengths = {});

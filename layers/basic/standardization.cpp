@@ -47,10 +47,6 @@ void Standardize::change_variates(Tensor& x, const std::vector<std::size_t>& ser
   });
 }
 
-void Standardize::apply(Tensor& x) const { apply(x, {}); }
-
-void Standardize::undo(Tensor& x) const { undo(x, {}); }
-
 void Standardize::apply(Tensor& x, const std::vector<std::size_t>& series) const {
   change_variates(x, series,
                   [](real u, real mean, real deviation) { return (u - mean) / deviation; });
@@ -59,11 +55,6 @@ void Standardize::apply(Tensor& x, const std::vector<std::size_t>& series) const
 void Standardize::undo(Tensor& x, const std::vector<std::size_t>& series) const {
   change_variates(x, series,
                   [](real u, real mean, real deviation) { return u * deviation + mean; });
-}
-
-void Standardize::visit(Visitor& visitor) {
-  visitor("mean", mean_);
-  visitor("deviation", deviation_);
 }
 
 InstanceNorm::InstanceNorm(const InstanceNormSpec& spec, std::size_t variates)
@@ -92,12 +83,6 @@ Var InstanceNorm::undo(Tape& tape, const Var& x, const Statistics& statistics) {
   Var y = spec_.affine ? (x - tape(bias_)) / tape(gain_) : x;
   if (statistics.deviation.exists()) y = y * statistics.deviation;
   return statistics.center.exists() ? y + statistics.center : y;
-}
-
-void InstanceNorm::visit(Visitor& visitor) {
-  if (!spec_.affine) return;
-  visitor("gain", gain_);
-  visitor("bias", bias_);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -31,11 +31,6 @@ std::vector<Var> ManyProjections::split(Tape& tape, const Var& x, Tensor* recent
   return parts;
 }
 
-void ManyProjections::visit(Visitor& visitor) {
-  linear_.visit(visitor);
-  visitor("convolution", convolution_);
-}
-
 Var convolve(const Var& x, const TwoSidedFilter::Rows& rows, std::size_t copy,
              const Layout& layout) {
   const std::size_t D = x.dim(2);

@@ -24,15 +24,4 @@ Places PlaceScale::scaled(const std::vector<double>& places) const {
   return scaled;
 }
 
-std::vector<double> PlaceScale::scaled_times(std::vector<double> times) const {
-  for (double& time : times) time /= double(span_.data()[0]);
-  return times;
-}
-
-void PlaceScale::visit(Visitor& visitor) {
-  visitor("origin", origin_);
-  visitor("extent", extent_);
-  visitor("span", span_);
-}
-
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -12,8 +12,15 @@ class PlaceScale : public Module {
   void set(const std::vector<double>& origin, const std::vector<double>& extent, double span);
   /// Scales places in double. (N, d) -> (N, d)
   Places scaled(const std::vector<double>& places) const;
-  std::vector<double> scaled_times(std::vector<double> times) const;
-  void visit(Visitor& visitor) override;
+  std::vector<double> scaled_times(std::vector<double> times) const {
+    for (double& time : times) time /= double(span_.data()[0]);
+    return times;
+  }
+  void visit(Visitor& visitor) override {
+    visitor("origin", origin_);
+    visitor("extent", extent_);
+    visitor("span", span_);
+  }
 
  private:
   Tensor origin_, extent_, span_;

@@ -26,9 +26,4 @@ Times TimeScale::scaled(const Times& times) const {
   return scaled;
 }
 
-void TimeScale::visit(Visitor& visitor) {
-  visitor("origin", origin_);
-  visitor("unit", unit_);
-}
-
 }  // namespace bochner::inline BOCHNER_PRECISION

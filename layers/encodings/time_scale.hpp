@@ -13,7 +13,10 @@ class TimeScale : public Module {
   /// Returns (t - origin) / unit, in double. (..) -> (..)
   Times scaled(const Times& times) const;
   double unit() const { return double(unit_.data()[0]); }
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) override {
+    visitor("origin", origin_);
+    visitor("unit", unit_);
+  }
 
  private:
   Tensor origin_, unit_;  // (1) each

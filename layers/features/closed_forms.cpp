@@ -29,9 +29,6 @@ ScaledPair::ScaledPair(std::span<const double> q, std::span<const double> k)
   }
 }
 
-double ScaledPair::softmax() const { return std::exp(xy); }
-double ScaledPair::gaussian() const { return std::exp(-difference() / 2); }
-
 double trigonometric_variance(const ScaledPair& pair) {
   return std::exp(pair.xx + pair.yy) * std::pow(-std::expm1(-pair.difference()), 2) / 2;
 }

@@ -68,15 +68,6 @@ bool counts_positions(const FeatureSpec& spec) {
          (spec.kind == "hybrid" && std::ranges::count(spec.estimators, "cosformer") > 0);
 }
 
-Features FeatureMap::queries(Tape& tape, const Var& q, std::size_t) { return features(tape, q); }
-Features FeatureMap::keys(Tape& tape, const Var& k, std::size_t) { return features(tape, k); }
-std::optional<double> FeatureMap::kernel(Point, Point, std::size_t) const { return {}; }
-std::optional<double> FeatureMap::variance(Point, Point, std::size_t) const { return {}; }
-std::optional<double> FeatureMap::second_moment(Point, Point, const WeightedMoment&) const {
-  return {};
-}
-void FeatureMap::calibrate(const Tensor&, const Tensor&) {}
-
 FeatureMaps& feature_maps() {
   static FeatureMaps registry = [] {
     FeatureMaps all("features", {});

@@ -61,18 +61,6 @@ std::size_t count_weights(FeatureMap& map, const FeatureSpec& spec) {
 
 }  // namespace
 
-Features WeightedMap::features(Tape& tape, const Var& x) {
-  return weighted(tape, x, map_->features(tape, x));
-}
-
-Features WeightedMap::queries(Tape& tape, const Var& q, std::size_t first) {
-  return weighted(tape, q, map_->queries(tape, q, first));
-}
-
-Features WeightedMap::keys(Tape& tape, const Var& k, std::size_t first) {
-  return weighted(tape, k, map_->keys(tape, k, first));
-}
-
 Features WeightedMap::weighted(Tape& tape, const Var& x, Features features) {
   const auto [constant, by_token] = log_weights_of(tape, x);
   return apply_weights(std::move(features), constant, by_token);
@@ -129,16 +117,6 @@ FixedWeights::FixedWeights(std::unique_ptr<FeatureMap> base, const FeatureSpec& 
           spec.density.redraw);
 }
 
-void FixedWeights::initialized() {
-  WeightedMap::initialized();
-  fit();
-}
-
-void FixedWeights::calibrate(const Tensor& q, const Tensor& k) {
-  WeightedMap::calibrate(q, k);
-  fit();
-}
-
 /// Fits once per set of frequencies, so that keys and queries of a pass share weights.
 void FixedWeights::fit() {
   Tape tape({.recording = false});
@@ -153,11 +131,6 @@ void FixedWeights::fit() {
 WeightedMap::LogWeights FixedWeights::log_weights_of(Tape& tape, const Var&) {
   if (tape.training && refit_ > 0 && tape.step > 0 && tape.step % refit_ == 0) fit();
   return {tape.view(log_weight_), {}};
-}
-
-void FixedWeights::visit(Visitor& visitor) {
-  WeightedMap::visit(visitor);
-  visitor("log_weight", log_weight_);
 }
 
 std::unique_ptr<FeatureMap> weighted_map(std::unique_ptr<FeatureMap> map, const FeatureSpec& spec) {

@@ -215,10 +215,6 @@ Parameter* GaussianProcess::log_scale() {
   return nullptr;
 }
 
-void GaussianProcess::centre_prior() {
-  if (spec_.density.prior > 0) prior_centre_ = log_scale()->value();
-}
-
 Var GaussianProcess::log_prior(Tape& tape) {
   if (spec_.density.prior == 0) return tape.constant(zeros({}));
   const Var deviation = (tape(*log_scale()) - tape.constant(prior_centre_)) / spec_.density.prior;

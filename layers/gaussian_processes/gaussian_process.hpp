@@ -96,7 +96,9 @@ class GaussianProcess : public Module {
  private:
   void start_density(const ProcessRows& rows);
   void start_by_search(const ProcessRows& rows, const std::vector<double>& log_scales);
-  void centre_prior();
+  void centre_prior() {
+    if (spec_.density.prior > 0) prior_centre_ = log_scale()->value();
+  }
   Parameter* log_scale();
   void init_variances(const ProcessVariances& variances);
   std::shared_ptr<const ProcessKernel> kernel(const ProcessRows& rows);

@@ -25,14 +25,6 @@ ProcessFeatures::ProcessFeatures(std::vector<std::vector<double>> rows, Paramete
   orders_ = std::make_shared<const std::vector<std::vector<std::size_t>>>(std::move(orders));
 }
 
-std::size_t ProcessFeatures::features() const {
-  return 2 * m_ * parameters_.terms.size() + parameters_.trend.size();
-}
-
-std::size_t ProcessFeatures::slopes() const {
-  return parameters_.draws.size() + parameters_.terms.size() + parameters_.trend.size();
-}
-
 void ProcessFeatures::phases(std::size_t t, std::size_t first_head, std::size_t row,
                              double* phase) const {
   std::fill_n(phase, m_, 0.0);

@@ -25,10 +25,6 @@ NoSteps::NoSteps()
     : std::invalid_argument(
           "[mixer] start() and step() are not implemented: it processes whole sequences only") {}
 
-std::unique_ptr<MixerState> Mixer::start() const { throw NoSteps(); }
-
-Var Mixer::step(Tape&, const Var&, MixerState&) { throw NoSteps(); }
-
 void require_same_shape(const Var& mixed, const Var& x) {
   require(mixed.shape() == x.shape(), "mixer", "expected output ", x.shape(), ", got ",
           mixed.shape());

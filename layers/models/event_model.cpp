@@ -147,15 +147,6 @@ Var Intensity::compensator(const Var& weights, const Times& s) const {
 EventEncoding::EventEncoding(const EventEncodingSpec& spec)
     : type_(spec.types, spec.width), time_(spec.time, spec.width) {}
 
-Var EventEncoding::forward(Tape& tape, const Indices& types, const Times& times) {
-  return time_.forward(tape, type_.forward(tape, types), times);
-}
-
-void EventEncoding::visit(Visitor& visitor) {
-  visitor("type", type_);
-  time_.visit(visitor);
-}
-
 EventModel::EventModel(const EventModelSpec& spec)
     : spec_(checked("event_model", spec)),
       place_scale_(spec.dimensions),
@@ -201,11 +192,6 @@ EventModel::Nats EventModel::nats(Tape& tape, const EventSequences& events) {
   const Var times = intensity_.compensator(weights, spans) - logsumexp(log_intensity, {-1});
   const Var time = mean(times * Var(target_weights(events.next_types))) + std::log(scale_.unit());
   return {time, cross_entropy(log_intensity, events.next_types), weights, log_intensity};
-}
-
-Var EventModel::loss(Tape& tape, const EventSequences& events) {
-  const Nats nats = this->nats(tape, events);
-  return nats.time + nats.type;
 }
 
 void EventModel::visit(Visitor& visitor) {

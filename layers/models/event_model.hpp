@@ -58,8 +58,13 @@ class EventEncoding : public Module {
  public:
   explicit EventEncoding(const EventEncodingSpec& spec);
   /// types (B, T), times (B, T) in units of the encoding -> (B, T, D)
-  Var forward(Tape& tape, const Indices& types, const Times& times);
-  void visit(Visitor& visitor) override;
+  Var forward(Tape& tape, const Indices& types, const Times& times) {
+    return time_.forward(tape, type_.forward(tape, types), times);
+  }
+  void visit(Visitor& visitor) override {
+    visitor("type", type_);
+    time_.visit(visitor);
+  }
 
  private:
   Embedding type_;
@@ -119,7 +124,10 @@ class EventModel : public Module {
   };
   Nats nats(Tape& tape, const EventSequences& events);
   /// Returns the sum of both per event. -> ()
-  Var loss(Tape& tape, const EventSequences& events);
+  Var loss(Tape& tape, const EventSequences& events) {
+    const Nats nats = this->nats(tape, events);
+    return nats.time + nats.type;
+  }
   void visit(Visitor& visitor) override;
 
  private:

@@ -51,9 +51,4 @@ Var NoiseLoss::forward(Tape& tape, const Var& x, const Var& w, const Var& bias,
   return noise_contrastive(x, w, bias, tape(*log_z_), labels, noise);
 }
 
-void NoiseLoss::visit(Visitor& visitor) {
-  visitor("weights", weights_);
-  if (log_z_) visitor("log_z", *log_z_);
-}
-
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -34,7 +34,10 @@ class NoiseLoss : public Module {
   void count(const std::vector<double>& occurrences);
   /// x (.., D), w (D, V), bias (V), labels (..), -1 for none -> ()
   Var forward(Tape& tape, const Var& x, const Var& w, const Var& bias, const Indices& labels);
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) override {
+    visitor("weights", weights_);
+    if (log_z_) visitor("log_z", *log_z_);
+  }
 
  private:
   NoiseClasses draw(const RandomFunction& random) const;

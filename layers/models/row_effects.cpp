@@ -16,11 +16,6 @@ Var RowEffects::forward(Tape& tape, const Var& covariates) {
   return transpose(matmul(inner, tape(down_)), {0, 2, 1});
 }
 
-void RowEffects::visit(Visitor& visitor) {
-  if (up_) visitor("up", *up_);
-  visitor("down", down_);
-}
-
 Var ascending(const Var& x, std::size_t middle) {
   const std::size_t Q = x.dim(-1);
   require(middle < Q, "ascending", "index ", middle, " is out of range for ", Q);

@@ -10,7 +10,10 @@ class RowEffects : public Module {
  public:
   RowEffects(std::size_t covariates, std::size_t hidden, std::size_t variates);
   Var forward(Tape& tape, const Var& covariates);
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) override {
+    if (up_) visitor("up", *up_);
+    visitor("down", down_);
+  }
 
  private:
   std::unique_ptr<Linear> up_;

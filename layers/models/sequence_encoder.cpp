@@ -23,10 +23,6 @@ Var SequenceEncoder::encode_tokens(Tape& tape, const EncoderInput& input) {
   return stack_->forward(tape, x, {.lengths = input.lengths});
 }
 
-Var SequenceEncoder::forward(Tape& tape, const EncoderInput& input) {
-  return pool("mean", encode_tokens(tape, input), input.lengths);
-}
-
 void SequenceEncoder::visit(Visitor& visitor) {
   if (trunk_) return trunk_->visit(visitor);
   visitor("embedding", *embedding_);

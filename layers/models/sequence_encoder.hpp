@@ -24,7 +24,9 @@ struct SequenceEncoderSpec {
 class SequenceEncoder : public Module {
  public:
   explicit SequenceEncoder(const SequenceEncoderSpec& spec);
-  Var forward(Tape& tape, const EncoderInput& input);
+  Var forward(Tape& tape, const EncoderInput& input) {
+    return pool("mean", encode_tokens(tape, input), input.lengths);
+  }
   /// Returns the time scale of events; null for values.
   TimeScale* time_scale() { return trunk_ ? &trunk_->time_scale() : nullptr; }
   void visit(Visitor& visitor) override;

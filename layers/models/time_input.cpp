@@ -49,10 +49,4 @@ Var TimeInput::forward(Tape& tape, const Var& x, const Times& times) {
   return adds_ ? x + mix_->forward(tape, phi) : mix_->forward(tape, concat({x, phi}, -1));
 }
 
-void TimeInput::visit(Visitor& visitor) {
-  if (!time_) return;
-  visitor("time", *time_);
-  visitor("mix", *mix_);
-}
-
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -25,7 +25,11 @@ class TimeInput : public Module {
   /// times (B, T) in units of the encoding -> (B, T, D)
   Var forward(Tape& tape, const Var& x, const Times& times);
   /// Visits the parts without a name prefix.
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) override {
+    if (!time_) return;
+    visitor("time", *time_);
+    visitor("mix", *mix_);
+  }
 
  private:
   bool adds_;

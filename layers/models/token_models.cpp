@@ -195,18 +195,6 @@ Tensor LanguageModel::step_group(const std::vector<std::int32_t>& tokens, Trunk:
   return logits;
 }
 
-Tensor LanguageModel::step(std::int32_t token, State& state, double time) {
-  Tensor logits = step(std::vector{token}, state, time);
-  logits.reshape(Shape{logits.size()});
-  return logits;
-}
-
-void LanguageModel::visit(Visitor& visitor) {
-  trunk_.visit(visitor);
-  visitor("head", head_);
-  if (noise_) visitor("noise", *noise_);
-}
-
 SequenceClassifier::SequenceClassifier(const SequenceClassifierSpec& spec)
     : pooling_(checked("sequence_classifier", spec).pooling),
       trunk_(in_both_directions(spec.trunk)),
@@ -226,11 +214,6 @@ Var SequenceClassifier::logits(Tape& tape, const Indices& tokens,
 Var SequenceClassifier::loss(Tape& tape, const Indices& tokens, const Indices& labels,
                              const std::vector<std::size_t>& lengths, const Times& times) {
   return cross_entropy(logits(tape, tokens, lengths, times), labels);
-}
-
-void SequenceClassifier::visit(Visitor& visitor) {
-  trunk_.visit(visitor);
-  visitor("head", head_);
 }
 
 Var pool(const std::string& kind, const Var& x, const std::vector<std::size_t>& lengths) {

@@ -112,11 +112,19 @@ class LanguageModel : public Module {
   /// timed; B must not change. Equal to those of the batch at its position up to rounding.
   Tensor step(const std::vector<std::int32_t>& tokens, State& state, double time = 0);
   /// Steps one sequence. -> (V)
-  Tensor step(std::int32_t token, State& state, double time = 0);
+  Tensor step(std::int32_t token, State& state, double time = 0) {
+    Tensor logits = step(std::vector{token}, state, time);
+    logits.reshape(Shape{logits.size()});
+    return logits;
+  }
   /// Returns the number of positions; start a new state beyond.
   std::size_t position_limit() const { return trunk_.position_limit(); }
 
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) override {
+    trunk_.visit(visitor);
+    visitor("head", head_);
+    if (noise_) visitor("noise", *noise_);
+  }
 
  private:
   /// Checks all tokens before any group steps.
@@ -154,7 +162,10 @@ class SequenceClassifier : public Module {
   Var loss(Tape& tape, const Indices& tokens, const Indices& labels,
            const std::vector<std::size_t>& lengths = {}, const Times& times = {});
   TimeScale& time_scale() { return trunk_.time_scale(); }
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) override {
+    trunk_.visit(visitor);
+    visitor("head", head_);
+  }
 
  private:
   std::string pooling_;

@@ -4,20 +4,10 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-BetaBernoulli BetaBernoulli::posterior(std::size_t successes, std::size_t failures) const {
-  return {{prior.a + double(successes), prior.b + double(failures)}};
-}
-
 DirichletCategorical DirichletCategorical::posterior(const std::vector<std::size_t>& counts) const {
   DirichletCategorical after = *this;
   for (std::size_t k = 0; k < counts.size(); ++k) after.prior.a[k] += double(counts[k]);
   return after;
-}
-
-CategoricalDistribution DirichletCategorical::predictive() const {
-  CategoricalDistribution next{prior.a};
-  for (double& p : next.p) p /= prior.total();
-  return next;
 }
 
 GammaPoisson GammaPoisson::posterior(const std::vector<std::size_t>& counts) const {

@@ -12,7 +12,9 @@ namespace bochner::inline BOCHNER_PRECISION {
 /// Bishop, (2.18).
 struct BetaBernoulli {
   BetaDistribution prior;
-  BetaBernoulli posterior(std::size_t successes, std::size_t failures) const;
+  BetaBernoulli posterior(std::size_t successes, std::size_t failures) const {
+    return {{prior.a + double(successes), prior.b + double(failures)}};
+  }
   /// The probability that the next one is a success, a / (a + b).
   double predictive() const { return prior.mean(); }
 };
@@ -23,7 +25,11 @@ struct DirichletCategorical {
   DirichletDistribution prior;
   DirichletCategorical posterior(const std::vector<std::size_t>& counts) const;
   /// a / sum a
-  CategoricalDistribution predictive() const;
+  CategoricalDistribution predictive() const {
+    CategoricalDistribution next{prior.a};
+    for (double& p : next.p) p /= prior.total();
+    return next;
+  }
 };
 
 /// Gamma(shape, rate) on the rate of a Poisson distribution; the posterior of n counts is

@@ -92,12 +92,6 @@ Discrete ContinuousEigenvalues::discrete(Tape& tape, const Var& gap) {
   return {exponential(steps.z), steps.zoh_gain()};
 }
 
-void ContinuousEigenvalues::visit(Visitor& visitor) {
-  visitor("log_rate", log_rate_);
-  visitor("frequencies", frequencies_);
-  visitor("log_step", log_step_);
-}
-
 RingEigenvalues::RingEigenvalues(const SsmSpec& spec, std::size_t states)
     : radius_min_(spec.radius_min),
       radius_max_(spec.radius_max),
@@ -127,12 +121,6 @@ Discrete RingEigenvalues::discrete(Tape& tape, const Var&) {
   const ComplexPair decay = exponential({-rate, exp(clamp(tape(log_phase_), -30, 10))});
   const Var gain = exp(tape(log_gain_));
   return {decay, {gain, Var(zeros(gain.shape()))}};
-}
-
-void RingEigenvalues::visit(Visitor& visitor) {
-  visitor("log_rate", log_rate_);
-  visitor("log_phase", log_phase_);
-  visitor("log_gain", log_gain_);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

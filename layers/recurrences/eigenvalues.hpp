@@ -48,7 +48,11 @@ class ContinuousEigenvalues : public EigenvalueParameters {
   ContinuousEigenvalues(const SsmSpec& spec, const Eigenvalues& eigenvalues, const Shape& shape);
   Discrete discrete(Tape& tape, const Var& gap) override;
   bool takes_gaps() const override { return true; }
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) override {
+    visitor("log_rate", log_rate_);
+    visitor("frequencies", frequencies_);
+    visitor("log_step", log_step_);
+  }
   void initialized() override;
 
  private:
@@ -64,7 +68,11 @@ class RingEigenvalues : public EigenvalueParameters {
   RingEigenvalues(const SsmSpec& spec, std::size_t states);
   Discrete discrete(Tape& tape, const Var& gap) override;
   bool takes_gaps() const override { return false; }
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) override {
+    visitor("log_rate", log_rate_);
+    visitor("log_phase", log_phase_);
+    visitor("log_gain", log_gain_);
+  }
   void initialized() override;
 
  private:

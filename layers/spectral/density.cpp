@@ -53,11 +53,6 @@ void SpectralDensity::init_log_scale(const std::vector<double>& log_scale) {
   init_head_log_scales(head_log_scales);
 }
 
-void SpectralDensity::init_head_log_scales(const std::vector<double>& log_scale) {
-  set_log_scale(log_scale);
-  if (posterior_) posterior_->centre();
-}
-
 void SpectralDensity::initialized() {
   if (spec_.spread > 0) init_log_scale(std::vector<double>(spec_.dim, spec_.log_scale));
   if (posterior_) posterior_->centre();
@@ -75,11 +70,6 @@ void SpectralDensity::fit(const std::vector<double>&) {
 Var SpectralDensity::log_densities(Tape&, const Var&) {
   require(false, "density", "\"", spec_.kind, "\" has no log density on the tape");
   return {};
-}
-
-void SpectralDensity::visit(Visitor& visitor) {
-  visitor("noise", noise_);
-  if (posterior_) visitor("posterior", *posterior_);
 }
 
 Densities& densities() {

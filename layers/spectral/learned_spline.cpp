@@ -87,11 +87,6 @@ LearnedSpline::Knots LearnedSpline::knots(Tape& tape) {
           pad(exp(tape(log_slopes_)), -1, 1, 1, 1)};
 }
 
-Var LearnedSpline::forward(Tape& tape, const Var& x) {
-  const Knots at = knots(tape);
-  return monotone_spline(x, at.x, at.y, at.slope);
-}
-
 LearnedSpline::Inverse LearnedSpline::inverse(Tape& tape, const Var& y) {
   const Knots at = knots(tape);
   const BinSelection bin(at.y.value(), y.value());
@@ -108,12 +103,6 @@ LearnedSpline::Inverse LearnedSpline::inverse(Tape& tape, const Var& y) {
   const Var log_slope = log(mean) * 2 + log(along) - log(mean + curvature * t) * 2;
   return {where(bin.inside, x0 + width * u, y),
           where(bin.inside, log_slope, tape.constant(zeros(y.shape())))};
-}
-
-void LearnedSpline::visit(Visitor& visitor) {
-  visitor("widths", widths_);
-  visitor("heights", heights_);
-  visitor("log_slopes", log_slopes_);
 }
 
 LearnedSpline::Curve LearnedSpline::curve(std::size_t head, std::size_t index) {

@@ -12,13 +12,20 @@ class LearnedSpline : public Module {
   LearnedSpline(std::size_t H, std::size_t n, double low, double high,
                 const std::vector<double>& bins);
   /// Applies the splines. (H, m, n) -> (H, m, n)
-  Var forward(Tape& tape, const Var& x);
+  Var forward(Tape& tape, const Var& x) {
+    const Knots at = knots(tape);
+    return monotone_spline(x, at.x, at.y, at.slope);
+  }
   /// The x with forward(x) = y, and ln dy/dx there.
   struct Inverse {
     Var x, log_slope;  // (H, m, n)
   };
   Inverse inverse(Tape& tape, const Var& y);
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) override {
+    visitor("widths", widths_);
+    visitor("heights", heights_);
+    visitor("log_slopes", log_slopes_);
+  }
 
   /// One spline with its current parameters, in double.
   struct Curve {
