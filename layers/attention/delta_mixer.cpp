@@ -4,7 +4,6 @@
 #include <bochner/layers/attention/feature_heads.hpp>
 #include <bochner/layers/attention/projections.hpp>
 #include <bochner/layers/attention/time_kernel.hpp>
-#include <bochner/layers/mixers/mixer_demands.hpp>
 #include <bochner/layers/mixers/mixers.hpp>
 #include <optional>
 

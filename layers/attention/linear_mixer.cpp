@@ -8,7 +8,6 @@
 #include <bochner/layers/attention/projections.hpp>
 #include <bochner/layers/attention/time_kernel.hpp>
 #include <bochner/layers/attention/warm_start.hpp>
-#include <bochner/layers/mixers/mixer_demands.hpp>
 #include <bochner/layers/mixers/mixers.hpp>
 #include <cmath>
 #include <deque>

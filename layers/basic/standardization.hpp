@@ -14,10 +14,13 @@ class Standardize : public Module {
   explicit Standardize(std::size_t variates, std::size_t series = 1);
   /// Sets means and deviations, (V) each, series after series; a deviation of 0 becomes 1.
   void set(const std::vector<double>& mean, const std::vector<double>& deviation);
-  /// Computes (x - mean) / deviation; `series` (B) are the series of the elements, if several.
-  void apply(Tensor& x, const std::vector<std::size_t>& series = {}) const;
-  /// Computes x * deviation + mean.
-  void undo(Tensor& x, const std::vector<std::size_t>& series = {}) const;
+  /// (x - mean) / deviation
+  void apply(Tensor& x) const { apply(x, {}); }
+  /// x * deviation + mean
+  void undo(Tensor& x) const { undo(x, {}); }
+  /// Apply and undo with the statistics of `series` (B), the series of each element.
+  void apply(Tensor& x, const std::vector<std::size_t>& series) const;
+  void undo(Tensor& x, const std::vector<std::size_t>& series) const;
   /// Means and deviations in the order of set().
   std::vector<double> means() const { return {mean_.begin(), mean_.end()}; }
   std::vector<double> deviations() const { return {deviation_.begin(), deviation_.end()}; }

@@ -2,7 +2,7 @@
 #include <bochner/autodiff/ops/recurrence/long_convolution.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/layers/convolutions/convolution_mixer.hpp>
-#include <bochner/layers/mixers/mixer_demands.hpp>
+#include <bochner/layers/mixers/mixers.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 

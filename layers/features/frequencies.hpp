@@ -1,11 +1,31 @@
 #pragma once
-/// Frequencies of random feature maps, and exponential features.
+/// Frequencies of random feature maps, structured ones, and exponential features.
 
 #include <bochner/layers/features/feature_map.hpp>
-#include <bochner/layers/features/projection.hpp>
+#include <bochner/layers/module.hpp>
+#include <bochner/layers/registry.hpp>
 #include <bochner/layers/spectral/importance_proposal.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
+
+struct ProjectionSpec {
+  std::size_t heads = 1, m = 64, dim = 32;
+  std::uint64_t seed = 1;
+};
+
+/// Rows that start as draws of N(0, I) or near it, computed once per pass: for d up to a hundred, a
+/// product (tokens x m x d) is faster than a fast transform per token.
+class Projection : public Module {
+ public:
+  /// Returns the rows. -> (H, m, d)
+  virtual Var rows(Tape& tape) = 0;
+};
+
+/// Registry of "fastfood", "sorf", "radial"; add custom projections here.
+Registry<Projection, ProjectionSpec>& projections();
+
+/// Returns the quantile function at 0 < t < 1 of chi_d, the length of a draw of N(0, I_d).
+double chi_quantile(double t, std::size_t d);
 
 /// Frequencies of a feature map, (H, m, d): draws of the density, or a Projection times a learned
 /// diagonal scale that starts at density.log_scale. A spread s > 0 adds a learned factor per head,

@@ -6,7 +6,6 @@
 #include <bochner/layers/probability/dirichlet_process.hpp>
 #include <bochner/layers/probability/gaussian_mixture.hpp>
 #include <bochner/layers/spectral/initial.hpp>
-#include <bochner/layers/spectral/wave_powers.hpp>
 #include <cmath>
 #include <map>
 #include <numbers>

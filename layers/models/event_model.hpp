@@ -2,11 +2,10 @@
 #include <bochner/base/keys.hpp>
 #include <bochner/base/time_array.hpp>
 #include <bochner/layers/basic/position_wise.hpp>
-#include <bochner/layers/encodings/place_scale.hpp>
 #include <bochner/layers/encodings/positions.hpp>
+#include <bochner/layers/encodings/scales.hpp>
 #include <bochner/layers/encodings/space_time.hpp>
 #include <bochner/layers/encodings/time_encoding.hpp>
-#include <bochner/layers/encodings/time_scale.hpp>
 #include <bochner/layers/models/time_input.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {

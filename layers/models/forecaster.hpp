@@ -1,6 +1,6 @@
 #pragma once
 #include <bochner/layers/basic/standardization.hpp>
-#include <bochner/layers/encodings/time_scale.hpp>
+#include <bochner/layers/encodings/scales.hpp>
 #include <bochner/layers/models/row_effects.hpp>
 #include <bochner/layers/models/time_input.hpp>
 

@@ -4,8 +4,8 @@
 #include <bochner/autodiff/tape.hpp>
 #include <bochner/layers/basic/position_wise.hpp>
 #include <bochner/layers/encodings/positions.hpp>
+#include <bochner/layers/encodings/scales.hpp>
 #include <bochner/layers/encodings/space_time.hpp>
-#include <bochner/layers/encodings/time_scale.hpp>
 #include <bochner/layers/encodings/token_places.hpp>
 #include <bochner/layers/models/noise_loss.hpp>
 #include <bochner/layers/models/placed_tokens.hpp>

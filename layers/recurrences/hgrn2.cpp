@@ -3,7 +3,6 @@
 #include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/layers/attention/feature_heads.hpp>
 #include <bochner/layers/basic/position_wise.hpp>
-#include <bochner/layers/mixers/mixer_demands.hpp>
 #include <bochner/layers/mixers/mixers.hpp>
 #include <bochner/layers/recurrences/lower_bounds.hpp>
 

@@ -1,7 +1,6 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/recurrence/recurrence.hpp>
 #include <bochner/layers/attention/projections.hpp>
-#include <bochner/layers/mixers/mixer_demands.hpp>
 #include <bochner/layers/mixers/mixers.hpp>
 #include <bochner/layers/recurrences/min_gru_spec.hpp>
 

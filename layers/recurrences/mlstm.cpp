@@ -6,7 +6,6 @@
 #include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/layers/attention/feature_heads.hpp>
 #include <bochner/layers/attention/projections.hpp>
-#include <bochner/layers/mixers/mixer_demands.hpp>
 #include <bochner/layers/mixers/mixers.hpp>
 #include <cmath>
 #include <limits>

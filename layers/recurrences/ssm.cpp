@@ -1,6 +1,5 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/layers/attention/projections.hpp>
-#include <bochner/layers/mixers/mixer_demands.hpp>
 #include <bochner/layers/mixers/mixers.hpp>
 #include <bochner/layers/recurrences/diagonal_system.hpp>
 

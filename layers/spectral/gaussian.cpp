@@ -3,7 +3,6 @@
 #include <bochner/autodiff/ops/reduce.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/layers/spectral/densities.hpp>
-#include <bochner/layers/spectral/log_densities.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
