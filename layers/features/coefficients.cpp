@@ -3,7 +3,6 @@
 #include <bochner/layers/features/coefficients.hpp>
 #include <bochner/layers/features/frequencies.hpp>
 #include <bochner/layers/features/gates.hpp>
-#include <bochner/layers/features/random_features.hpp>
 #include <bochner/layers/spectral/base_draws.hpp>
 #include <cmath>
 #include <numbers>

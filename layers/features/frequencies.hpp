@@ -70,4 +70,18 @@ Var exponents(const Var& x, const Var& w, double c, const Var& offset = {});
 /// Returns features with the logarithms exponents(), in a form that attention evaluates in cache.
 Features exponential(const Var& x, const Var& w, double c, const Var& offset = {});
 
+// Features of y = x / d^(1/4) by frequencies w_i (H, m, d), from N(0, I) in formulas, and from a
+// learned density in models.
+
+/// Returns w and -w, which turn positive features into hyperbolic ones. (H, m, d) -> (H, 2m, d)
+Var both_signs(const Var& w);
+/// Returns the bound on |y|^2 / 2 in trigonometric features, 36 in float, which keeps sums of
+/// products over a million tokens finite. Estimates are noise long before.
+double max_trigonometric_exponent();
+/// Computes trigonometric features of x. (.., H, d), (H, m, d) -> (.., H, 2m)
+Var trigonometric_features(const Var& x, const Var& w);
+/// Computes [cos(w_i . y), sin(w_i . y)] / sqrt(m), for the Gaussian kernel. (.., H, d), (H, m, d)
+/// -> (.., H, 2m)
+Var fourier_features(const Var& y, const Var& w);
+
 }  // namespace bochner::inline BOCHNER_PRECISION

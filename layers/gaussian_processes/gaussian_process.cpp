@@ -4,8 +4,8 @@
 #include <bochner/base/numeric/philox.hpp>
 #include <bochner/layers/gaussian_processes/gaussian_process.hpp>
 #include <bochner/layers/gaussian_processes/process_kernel.hpp>
+#include <bochner/layers/gaussian_processes/process_rows.hpp>
 #include <bochner/layers/gaussian_processes/process_start.hpp>
-#include <bochner/layers/gaussian_processes/singular_covariance.hpp>
 #include <cmath>
 #include <limits>
 

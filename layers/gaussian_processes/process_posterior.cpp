@@ -5,7 +5,6 @@
 #include <bochner/base/numeric/special_functions.hpp>
 #include <bochner/layers/gaussian_processes/process_posterior.hpp>
 #include <bochner/layers/gaussian_processes/process_rows.hpp>
-#include <bochner/layers/gaussian_processes/singular_covariance.hpp>
 #include <cmath>
 #include <limits>
 #include <numbers>

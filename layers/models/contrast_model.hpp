@@ -1,10 +1,65 @@
 #pragma once
-/// Contrastive learning of embeddings: encoder, projection and prototypes.
+/// Contrastive learning of embeddings: losses for two views of examples and for views and
+/// prototypes, encoder, projection and prototypes.
 
+#include <bochner/autodiff/tape.hpp>
 #include <bochner/layers/basic/standardization.hpp>
-#include <bochner/layers/models/sequence_encoder.hpp>
+#include <bochner/layers/models/token_models.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
+
+/// Divides rows by their lengths. (.., D) -> (.., D)
+Var unit_rows(const Var& x);
+
+/// Returns the cosines between views of unit length over the temperature, -1e9 on the diagonal;
+/// rows are the first views of B examples, then the second. (2 B, E) -> (2 B, 2 B)
+Var view_similarities(const Var& views, double temperature);
+/// Returns the index of each view's other view. -> (2 B)
+Indices partners(std::size_t B);
+/// Computes InfoNCE: the mean of -ln softmax of the similarity to the other view among all 2 B - 1
+/// others. (2 B, E) -> (). Chen et al., "A simple framework for contrastive learning of visual
+/// representations", 2020, equation 1.
+Var info_nce(const Var& views, double temperature);
+
+/// Computes the mean over views of -ln softmax over clusters of v . c / phi at the view's label.
+/// Views and centres (K, E) have unit length; centres get no gradient. (n, E), (K, E), (K), (n) ->
+/// (). Li et al., "Prototypical contrastive learning", 2021, equation 11, over all clusters.
+Var prototype_nce(const Var& views, const Tensor& centres, const Tensor& concentrations,
+                  const Indices& labels);
+
+/// Input of SequenceEncoder: tokens as rows of numbers, or as types of events.
+struct EncoderInput {
+  Tensor values = {};                     ///< (B, T, F), or empty
+  Indices tokens = {};                    ///< (B, T), if there are no values
+  std::vector<std::size_t> lengths = {};  ///< (B), or empty for T
+  Times times = {};                       ///< of events (B, T)
+
+  std::size_t size() const { return tokens.shape.empty() ? values.shape()[0] : tokens.shape[0]; }
+};
+
+struct SequenceEncoderSpec {
+  TrunkSpec trunk;         ///< for events; values use its stack and length
+  std::size_t values = 0;  ///< numbers per token (F), 0 for types of events
+};
+
+/// Embeds tokens, adds positions or times, runs blocks in both directions and averages. -> (B, D)
+class SequenceEncoder : public Module {
+ public:
+  explicit SequenceEncoder(const SequenceEncoderSpec& spec);
+  Var forward(Tape& tape, const EncoderInput& input) {
+    return pool("mean", encode_tokens(tape, input), input.lengths);
+  }
+  /// Returns the time scale of events; null for values.
+  TimeScale* time_scale() { return trunk_ ? &trunk_->time_scale() : nullptr; }
+  void visit(Visitor& visitor) override;
+
+ private:
+  Var encode_tokens(Tape& tape, const EncoderInput& input);
+  std::unique_ptr<Trunk> trunk_;  ///< for events; the others are for values
+  std::unique_ptr<Linear> embedding_;
+  std::unique_ptr<PositionEncoding> positions_;
+  std::unique_ptr<BlockStack> stack_;
+};
 
 struct ContrastSpec {
   std::string kind = "info_nce";

@@ -2,7 +2,7 @@
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/base/numeric/special_functions.hpp>
 #include <bochner/layers/models/event_model.hpp>
-#include <bochner/layers/models/placed_tokens.hpp>
+#include <bochner/layers/models/token_inputs.hpp>
 #include <cmath>
 #include <numbers>
 
@@ -192,6 +192,11 @@ EventModel::Nats EventModel::nats(Tape& tape, const EventSequences& events) {
   const Var times = intensity_.compensator(weights, spans) - logsumexp(log_intensity, {-1});
   const Var time = mean(times * Var(target_weights(events.next_types))) + std::log(scale_.unit());
   return {time, cross_entropy(log_intensity, events.next_types), weights, log_intensity};
+}
+
+Var EventModel::loss(Tape& tape, const EventSequences& events) {
+  const Nats nats = this->nats(tape, events);
+  return nats.time + nats.type;
 }
 
 void EventModel::visit(Visitor& visitor) {

@@ -6,7 +6,7 @@
 #include <bochner/layers/encodings/scales.hpp>
 #include <bochner/layers/encodings/space_time.hpp>
 #include <bochner/layers/encodings/time_encoding.hpp>
-#include <bochner/layers/models/time_input.hpp>
+#include <bochner/layers/models/token_inputs.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -123,10 +123,7 @@ class EventModel : public Module {
   };
   Nats nats(Tape& tape, const EventSequences& events);
   /// Returns the sum of both per event. -> ()
-  Var loss(Tape& tape, const EventSequences& events) {
-    const Nats nats = this->nats(tape, events);
-    return nats.time + nats.type;
-  }
+  Var loss(Tape& tape, const EventSequences& events);
   void visit(Visitor& visitor) override;
 
  private:

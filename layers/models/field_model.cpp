@@ -4,7 +4,7 @@
 #include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/base/join.hpp>
 #include <bochner/layers/models/field_model.hpp>
-#include <bochner/layers/models/placed_tokens.hpp>
+#include <bochner/layers/models/token_inputs.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

@@ -2,8 +2,8 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/loss.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
-#include <bochner/layers/models/placed_tokens.hpp>
 #include <bochner/layers/models/sensor_model.hpp>
+#include <bochner/layers/models/token_inputs.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

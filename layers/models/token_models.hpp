@@ -8,8 +8,7 @@
 #include <bochner/layers/encodings/space_time.hpp>
 #include <bochner/layers/encodings/token_places.hpp>
 #include <bochner/layers/models/noise_loss.hpp>
-#include <bochner/layers/models/placed_tokens.hpp>
-#include <bochner/layers/models/time_input.hpp>
+#include <bochner/layers/models/token_inputs.hpp>
 #include <string>
 #include <vector>
 

@@ -2,7 +2,7 @@
 #include <bochner/autodiff/ops/recurrence/recurrence.hpp>
 #include <bochner/layers/attention/projections.hpp>
 #include <bochner/layers/mixers/mixers.hpp>
-#include <bochner/layers/recurrences/min_gru_spec.hpp>
+#include <bochner/layers/recurrences/recurrent_specs.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
