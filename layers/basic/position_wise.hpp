@@ -13,6 +13,9 @@ namespace bochner::inline BOCHNER_PRECISION {
 class Linear : public Module {
  public:
   Linear(std::size_t in, std::size_t out);
+  /// Starts with a bias of 0.
+  Linear(std::size_t in, std::size_t out, const Initial& weight)
+      : weight_({in, out}, weight), bias_({out}) {}
   Var forward(Tape& tape, const Var& x);
   /// Returns y reshaped to `shape`; rows of x are rows of `in`.
   Var forward(Tape& tape, const Var& x, const Shape& shape);
