@@ -4,8 +4,7 @@
 #include <bochner/autodiff/tape.hpp>
 #include <bochner/optim/clip.hpp>
 #include <bochner/optim/flat_loop.hpp>
-#include <bochner/optim/gaussian_steps.hpp>
-#include <bochner/optim/natural_gradient.hpp>
+#include <bochner/optim/natural_gradients.hpp>
 #include <bochner/optim/parameter_group.hpp>
 #include <bochner/optim/schedule.hpp>
 #include <memory>

@@ -1,6 +1,6 @@
 #include <bochner/autodiff/compute/prefetch.hpp>
-#include <bochner/autodiff/compute/scaling.hpp>
 #include <bochner/autodiff/ops/affine_gradients.hpp>
+#include <bochner/autodiff/ops/gradient_sums.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
 #include <bochner/autodiff/ops/loss.hpp>
 
