@@ -1,10 +1,6 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
-#include <bochner/autodiff/ops/elementwise.hpp>
-#include <bochner/autodiff/ops/loss.hpp>
-#include <bochner/autodiff/ops/reduce.hpp>
-#include <bochner/autodiff/ops/sequence.hpp>
-#include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/attention/channel_attention.hpp>
 #include <bochner/layers/attention/feature_heads.hpp>
 #include <bochner/layers/attention/kv_cache.hpp>

@@ -1,9 +1,6 @@
 #include <bochner/autodiff/cross_shard_reduction.hpp>
+#include <bochner/autodiff/ops.hpp>
 #include <bochner/autodiff/ops/broadcast.hpp>
-#include <bochner/autodiff/ops/elementwise.hpp>
-#include <bochner/autodiff/ops/feed_forward.hpp>
-#include <bochner/autodiff/ops/linalg.hpp>
-#include <bochner/autodiff/ops/normed_affines.hpp>
 #include <bochner/layers/basic/position_wise.hpp>
 #include <cmath>
 

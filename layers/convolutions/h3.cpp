@@ -1,6 +1,4 @@
-#include <bochner/autodiff/ops/elementwise.hpp>
-#include <bochner/autodiff/ops/reduce.hpp>
-#include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/convolutions/convolution_mixer.hpp>
 #include <bochner/layers/mixers/mixers.hpp>
 #include <cmath>

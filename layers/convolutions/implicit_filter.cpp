@@ -1,6 +1,4 @@
-#include <bochner/autodiff/ops/elementwise.hpp>
-#include <bochner/autodiff/ops/linalg.hpp>
-#include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/basic/position_wise.hpp>
 #include <bochner/layers/convolutions/filter.hpp>
 #include <cmath>

@@ -1,8 +1,5 @@
 #include <algorithm>
-#include <bochner/autodiff/ops/elementwise.hpp>
-#include <bochner/autodiff/ops/linalg.hpp>
-#include <bochner/autodiff/ops/loss.hpp>
-#include <bochner/autodiff/ops/normalisation.hpp>
+#include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/models/contrast_model.hpp>
 #include <bochner/layers/probability/k_means.hpp>
 #include <cmath>

@@ -1,7 +1,5 @@
 #include <algorithm>
-#include <bochner/autodiff/ops/elementwise.hpp>
-#include <bochner/autodiff/ops/loss.hpp>
-#include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/autodiff/ops.hpp>
 #include <bochner/base/join.hpp>
 #include <bochner/layers/models/field_model.hpp>
 #include <bochner/layers/models/token_inputs.hpp>

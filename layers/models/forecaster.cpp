@@ -1,8 +1,5 @@
 #include <algorithm>
-#include <bochner/autodiff/ops/elementwise.hpp>
-#include <bochner/autodiff/ops/linalg.hpp>
-#include <bochner/autodiff/ops/loss.hpp>
-#include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/basic/position_wise.hpp>
 #include <bochner/layers/encodings/positions.hpp>
 #include <bochner/layers/models/forecaster.hpp>

@@ -1,8 +1,5 @@
 #include <algorithm>
-#include <bochner/autodiff/ops/linalg.hpp>
-#include <bochner/autodiff/ops/loss.hpp>
-#include <bochner/autodiff/ops/reduce.hpp>
-#include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/autodiff/ops.hpp>
 #include <bochner/base/numeric/parallel.hpp>
 #include <bochner/layers/models/token_models.hpp>
 #include <utility>

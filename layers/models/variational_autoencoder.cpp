@@ -1,9 +1,7 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/math.hpp>
 #include <bochner/autodiff/compute/softmax.hpp>
-#include <bochner/autodiff/ops/elementwise.hpp>
-#include <bochner/autodiff/ops/reduce.hpp>
-#include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/models/variational_autoencoder.hpp>
 #include <cmath>
 

@@ -1,6 +1,4 @@
-#include <bochner/autodiff/ops/attention/gated_linear_attention.hpp>
-#include <bochner/autodiff/ops/elementwise.hpp>
-#include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/attention/feature_heads.hpp>
 #include <bochner/layers/basic/position_wise.hpp>
 #include <bochner/layers/mixers/mixers.hpp>

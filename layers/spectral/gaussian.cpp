@@ -1,7 +1,4 @@
-#include <bochner/autodiff/ops/elementwise.hpp>
-#include <bochner/autodiff/ops/linalg.hpp>
-#include <bochner/autodiff/ops/reduce.hpp>
-#include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/spectral/densities.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
