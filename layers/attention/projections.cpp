@@ -81,13 +81,6 @@ Heads TimeAttention::forward(Tape& tape, const Heads& x, const Times& times) {
   return {rotated(x.q, cosine, sine), rotated(x.k, cosine, sine), x.v};
 }
 
-void TimeAttention::visit(Visitor& visitor) {
-  visitor("time", *time_);
-  if (!query_) return;
-  visitor("time_query", *query_);
-  visitor("time_key", *key_);
-}
-
 UnitSphere::UnitSphere(std::size_t heads, double sharpness)
     : log_sharpness_(filled({heads, 1}, real(std::log(sharpness)))) {
   require(sharpness > 0, "mixer", "sharpness = ", sharpness, " must be above 0");
@@ -132,17 +125,6 @@ Heads Projections::with_positions(Tape& tape, Normed& x, Tensor* recent, std::si
   if (sphere_) heads = sphere_->forward(tape, heads);
   if (rotary_) heads = {rotary(heads.q, first), rotary(heads.k, first), heads.v};
   return time_ ? time_->forward(tape, heads, times) : heads;
-}
-
-Heads Projections::split(Tape& tape, Normed& x, const Layout& layout) {
-  return with_positions(tape, x, nullptr, 0, layout.times);
-}
-
-Heads Projections::split(Tape& tape, Normed& x, MixerState& state) {
-  state.recent.resize(3);
-  state.time += state.gap;
-  const Times now(std::vector<std::size_t>{x.dim(0), 1}, state.time);
-  return with_positions(tape, x, state.recent.data(), state.position++, now);
 }
 
 void Projections::visit(Visitor& visitor) {

@@ -86,7 +86,12 @@ class TimeAttention : public Module {
   TimeAttention(const TimeEncodingSpec& spec, std::size_t heads, std::size_t dim);
   /// x (B, T, H, d) each, times (B, T) in units of the encoding -> (B, T, H, d) each
   Heads forward(Tape& tape, const Heads& x, const Times& times);
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) override {
+    visitor("time", *time_);
+    if (!query_) return;
+    visitor("time_query", *query_);
+    visitor("time_key", *key_);
+  }
 
  private:
   std::unique_ptr<TimeEncoding> time_;
@@ -98,9 +103,16 @@ class Projections : public Module {
  public:
   explicit Projections(const MixerSpec& spec);
   /// Projects to heads, with positions and times of the spec. (B, T, D) -> (B, T, H, d) each
-  Heads split(Tape& tape, Normed& x, const Layout& layout);
+  Heads split(Tape& tape, Normed& x, const Layout& layout) {
+    return with_positions(tape, x, nullptr, 0, layout.times);
+  }
   /// Projects the next token and advances the position. (B, 1, D) -> (B, 1, H, d) each
-  Heads split(Tape& tape, Normed& x, MixerState& state);
+  Heads split(Tape& tape, Normed& x, MixerState& state) {
+    state.recent.resize(3);
+    state.time += state.gap;
+    const Times now(std::vector<std::size_t>{x.dim(0), 1}, state.time);
+    return with_positions(tape, x, state.recent.data(), state.position++, now);
+  }
   /// Projects heads to the output. (B, T, H, d) -> (B, T, D)
   Var join(Tape& tape, const Var& y) {
     return output_.forward(tape, y, {y.dim(0), y.dim(1), y.dim(2) * y.dim(3)});

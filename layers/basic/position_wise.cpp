@@ -14,20 +14,6 @@ void Linear::shift_bias(double by) {
   update(bias_.value(), [by](real b) { return b + real(by); });
 }
 
-Var Linear::forward(Tape& tape, const Var& x) { return affine(x, tape(weight_), tape(bias_)); }
-
-Var Linear::forward(Tape& tape, const Var& x, const Shape& shape) {
-  return affine(x, tape(weight_), tape(bias_), shape);
-}
-
-Var Linear::forward_add(Tape& tape, const Var& residual, const Var& x) {
-  return affine_add(residual, x, tape(weight_), tape(bias_));
-}
-
-Var Linear::forward_gelu(Tape& tape, const Var& x) {
-  return affine_gelu(x, tape(weight_), tape(bias_));
-}
-
 MLP::MLP(std::size_t width, std::size_t hidden, const std::string& kind)
     : gated_(kind == "swiglu"), up_(width, gated_ ? 2 * hidden : hidden), down_(hidden, width) {
   require(gated_ || kind == "gelu", "mlp", "no MLP is called \"", kind,
@@ -112,13 +98,6 @@ void BatchNorm::update_running_stats(const BatchMoments& moments) {
     average(mean_.data()[j], moments.mean[j]);
     average(variance_.data()[j], moments.variance[j] * unbiased);
   }
-}
-
-void BatchNorm::visit(Visitor& visitor) {
-  visitor("gain", gain_);
-  visitor("bias", bias_);
-  visitor("mean", mean_);
-  visitor("variance", variance_);
 }
 
 std::unique_ptr<Norm> make_norm(const std::string& kind, std::size_t width, double momentum) {

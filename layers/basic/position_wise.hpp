@@ -1,6 +1,7 @@
 #pragma once
 /// Layers that act on each position separately.
 
+#include <bochner/autodiff/ops/linalg.hpp>
 #include <bochner/autodiff/ops/normalisation.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/layers/module.hpp>
@@ -16,12 +17,16 @@ class Linear : public Module {
   /// Starts with a bias of 0.
   Linear(std::size_t in, std::size_t out, const Initial& weight)
       : weight_({in, out}, weight), bias_({out}) {}
-  Var forward(Tape& tape, const Var& x);
+  Var forward(Tape& tape, const Var& x) { return affine(x, tape(weight_), tape(bias_)); }
   /// Returns y reshaped to `shape`; rows of x are rows of `in`.
-  Var forward(Tape& tape, const Var& x, const Shape& shape);
+  Var forward(Tape& tape, const Var& x, const Shape& shape) {
+    return affine(x, tape(weight_), tape(bias_), shape);
+  }
   /// Returns residual + y in the residual's shape.
-  Var forward_add(Tape& tape, const Var& residual, const Var& x);
-  Var forward_gelu(Tape& tape, const Var& x);
+  Var forward_add(Tape& tape, const Var& residual, const Var& x) {
+    return affine_add(residual, x, tape(weight_), tape(bias_));
+  }
+  Var forward_gelu(Tape& tape, const Var& x) { return affine_gelu(x, tape(weight_), tape(bias_)); }
   /// Weight (in, out) and bias (out), for losses that need only parts of y.
   Var weight(Tape& tape) { return tape(weight_); }
   Var bias(Tape& tape) { return tape(bias_); }
@@ -128,7 +133,12 @@ class BatchNorm : public Norm {
  public:
   explicit BatchNorm(std::size_t width, double momentum = 0.9);
   Var forward(Tape& tape, const Var& x, const std::vector<std::size_t>& lengths = {}) override;
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) override {
+    visitor("gain", gain_);
+    visitor("bias", bias_);
+    visitor("mean", mean_);
+    visitor("variance", variance_);
+  }
 
  private:
   void update_running_stats(const BatchMoments& moments);

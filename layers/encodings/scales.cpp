@@ -19,13 +19,6 @@ void TimeScale::fit(const Times& times) {
   if (!gaps.empty()) unit_.data()[0] = real(median(std::move(gaps)));
 }
 
-Times TimeScale::scaled(const Times& times) const {
-  const double origin = double(origin_.data()[0]), unit = double(unit_.data()[0]);
-  Times scaled = times;
-  for (double& time : scaled) time = (time - origin) / unit;
-  return scaled;
-}
-
 PlaceScale::PlaceScale(std::size_t dimensions)
     : origin_(zeros({dimensions})), extent_(filled({dimensions}, 1)), span_(filled({1}, 1)) {}
 

@@ -14,7 +14,12 @@ class TimeScale : public Module {
   /// Fits the first time and the median gap of ascending sequences. times (B, T)
   void fit(const Times& times);
   /// Returns (t - origin) / unit, in double. (..) -> (..)
-  Times scaled(const Times& times) const;
+  Times scaled(const Times& times) const {
+    const double origin = double(origin_.data()[0]), unit = double(unit_.data()[0]);
+    Times scaled = times;
+    for (double& time : scaled) time = (time - origin) / unit;
+    return scaled;
+  }
   double unit() const { return double(unit_.data()[0]); }
   void visit(Visitor& visitor) override {
     visitor("origin", origin_);

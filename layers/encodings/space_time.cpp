@@ -169,10 +169,6 @@ FusedProjection::FusedProjection(const SpaceTimeSpec& spec) {
   mask_ = filled(weight_.shape(), 1);
 }
 
-std::size_t FusedProjection::space_rows() const {
-  return space_ ? 2 * space_->frequencies().shape()[0] : 0;
-}
-
 /// Sums encodings of places (N, D) and times (T, D), either of which may be missing. -> (T, N, D)
 Var FusedProjection::joined(const Var& in_space, const Var& in_time, std::size_t T,
                             std::size_t N) const {
@@ -232,13 +228,6 @@ Tensor FusedProjection::grid_inputs(Tape& tape, const GridAxes& space,
 
 Var FusedProjection::at(Tape& tape, const Places& places, const std::vector<double>& times) {
   return matmul(inputs(tape, places, times), tape(weight_) * tape.view(mask_));
-}
-
-void FusedProjection::visit(Visitor& visitor) {
-  if (space_) visitor("space", *space_);
-  if (time_) visitor("time", *time_);
-  visitor("weight", weight_);
-  visitor("mask", mask_);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

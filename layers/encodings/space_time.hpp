@@ -82,10 +82,15 @@ class FusedProjection : public SpaceTimeEncoding {
   Parameter& weight() { return weight_; }
   /// Mask of W: 0 where pruning fixed W at 0, also in further training.
   Tensor& mask() { return mask_; }
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) override {
+    if (space_) visitor("space", *space_);
+    if (time_) visitor("time", *time_);
+    visitor("weight", weight_);
+    visitor("mask", mask_);
+  }
 
  private:
-  std::size_t space_rows() const;
+  std::size_t space_rows() const { return space_ ? 2 * space_->frequencies().shape()[0] : 0; }
   Var joined(const Var& in_space, const Var& in_time, std::size_t T, std::size_t N) const;
   std::unique_ptr<FourierEncoding> space_, time_;
   Parameter weight_;

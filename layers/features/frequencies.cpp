@@ -224,11 +224,6 @@ Var Frequencies::new_draws(Tape& tape) {
   return log_head_scale_.value().size() > 0 ? w * exp(tape(log_head_scale_)) : w;
 }
 
-Var Frequencies::log_ratio(Tape& tape) {
-  require(proposal_ != nullptr, "frequencies", "log_ratio() requires a proposal");
-  return proposal_->log_ratio(tape, *density_);
-}
-
 void Frequencies::visit(Visitor& visitor) {
   if (density_) {
     visitor("density", *density_);

@@ -37,7 +37,10 @@ class Frequencies : public Module {
     return cached(tape, this, [&] { return new_draws(tape); });
   }
   /// Returns the log importance weights, with importance sampling. -> (H, m)
-  Var log_ratio(Tape& tape);
+  Var log_ratio(Tape& tape) {
+    require(proposal_ != nullptr, "frequencies", "log_ratio() requires a proposal");
+    return proposal_->log_ratio(tape, *density_);
+  }
   /// Returns null without importance sampling.
   Proposal* proposal() const { return proposal_.get(); }
   /// Returns null with a projection.

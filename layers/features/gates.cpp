@@ -58,13 +58,6 @@ Gates::GateClusters Gates::calibrate(const Tensor& q, const Tensor& k, std::size
   return found;
 }
 
-void Gates::visit(Visitor& visitor) {
-  visitor("query_gates", query_gates_);
-  visitor("query_gate_bias", query_gate_bias_);
-  visitor("key_gates", key_gates_);
-  visitor("key_gate_bias", key_gate_bias_);
-}
-
 Var mixed_gates(Tape& tape, const Var& log_gates, Parameter& mixing, bool query) {
   const std::size_t H = mixing.shape()[0], K = mixing.shape()[1], R = mixing.shape()[2];
   const Var gates = reshape(log_gates, by_token(log_gates, {1, R}));

@@ -120,9 +120,6 @@ void GaussianProcess::visit(Visitor& visitor) {
 }
 
 std::vector<double> GaussianProcess::variances() const { return exponentials(log_variance_); }
-double GaussianProcess::noise_variance() const {
-  return std::exp(2 * double(log_noise_.value().data()[0]));
-}
 std::vector<double> GaussianProcess::trend_variances() const { return exponentials(log_trend_); }
 
 /// Returns the parameters in the order of ProcessKernel.

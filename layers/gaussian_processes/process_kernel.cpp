@@ -27,12 +27,6 @@ ProcessKernel::ProcessKernel(std::vector<std::vector<double>> rows, std::vector<
   }
 }
 
-std::vector<double> ProcessKernel::point_of(std::size_t row) const {
-  std::vector<double> point;
-  for (const auto& column : rows_) point.push_back(column[row]);
-  return point;
-}
-
 void ProcessKernel::lags_of(const std::vector<double>& point, std::size_t input, std::size_t count,
                             double* lags) const {
   const double* column = rows_[input].data();

@@ -89,13 +89,6 @@ Var SequenceEncoder::encode_tokens(Tape& tape, const EncoderInput& input) {
   return stack_->forward(tape, x, {.lengths = input.lengths});
 }
 
-void SequenceEncoder::visit(Visitor& visitor) {
-  if (trunk_) return trunk_->visit(visitor);
-  visitor("embedding", *embedding_);
-  if (positions_) visitor("positions", *positions_);
-  stack_->visit(visitor);
-}
-
 Prototypes::Prototypes(const ContrastSpec& spec, std::size_t examples)
     : spec_(spec), epochs_(zeros({1})) {
   constexpr std::size_t most = 1 << 24;  // all projections are in memory
@@ -157,10 +150,6 @@ ContrastModel::ContrastModel(const ContrastModelSpec& spec)
     prototypes_ = std::make_unique<Prototypes>(spec.contrast, spec.examples);
 }
 
-Var ContrastModel::project(Tape& tape, const Var& embeddings) {
-  return unit_rows(projection_.forward(tape, hidden_.forward_gelu(tape, embeddings)));
-}
-
 Var ContrastModel::loss(Tape& tape, const EncoderInput& views,
                         const std::vector<std::size_t>& examples) {
   require(views.size() == 2 * examples.size(), "contrast", "expected two views of ",
@@ -171,14 +160,6 @@ Var ContrastModel::loss(Tape& tape, const EncoderInput& views,
   std::vector<std::size_t> both = examples;
   both.insert(both.end(), examples.begin(), examples.end());
   return nce + prototypes_->loss(projected, both);
-}
-
-void ContrastModel::visit(Visitor& visitor) {
-  if (unit_) visitor("unit", *unit_);
-  encoder_.visit(visitor);
-  visitor("hidden", hidden_);
-  visitor("projection", projection_);
-  if (prototypes_) visitor("prototypes", *prototypes_);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

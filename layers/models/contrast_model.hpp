@@ -51,7 +51,12 @@ class SequenceEncoder : public Module {
   }
   /// Returns the time scale of events; null for values.
   TimeScale* time_scale() { return trunk_ ? &trunk_->time_scale() : nullptr; }
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) override {
+    if (trunk_) return trunk_->visit(visitor);
+    visitor("embedding", *embedding_);
+    if (positions_) visitor("positions", *positions_);
+    stack_->visit(visitor);
+  }
 
  private:
   Var encode_tokens(Tape& tape, const EncoderInput& input);
@@ -126,7 +131,9 @@ class ContrastModel : public Module {
   /// Embeds sequences. -> (B, D)
   Var embed(Tape& tape, const EncoderInput& input) { return encoder_.forward(tape, input); }
   /// Projects embeddings by an MLP to unit length. (B, D) -> (B, E)
-  Var project(Tape& tape, const Var& embeddings);
+  Var project(Tape& tape, const Var& embeddings) {
+    return unit_rows(projection_.forward(tape, hidden_.forward_gelu(tape, embeddings)));
+  }
   /// Returns InfoNCE of the first views of B examples and then the second, plus the loss of
   /// prototypes once there are any. `examples` (B) are indices of training examples. -> ()
   Var loss(Tape& tape, const EncoderInput& views, const std::vector<std::size_t>& examples);
@@ -136,7 +143,13 @@ class ContrastModel : public Module {
   Prototypes* prototypes() { return prototypes_.get(); }
   TimeScale* time_scale() { return encoder_.time_scale(); }
   const ContrastModelSpec& spec() const { return spec_; }
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) override {
+    if (unit_) visitor("unit", *unit_);
+    encoder_.visit(visitor);
+    visitor("hidden", hidden_);
+    visitor("projection", projection_);
+    if (prototypes_) visitor("prototypes", *prototypes_);
+  }
 
  private:
   ContrastModelSpec spec_;

@@ -185,11 +185,6 @@ Var LanguageModel::loss(Tape& tape, const Indices& tokens, const Indices& target
   return noise_->forward(tape, x, weight, head_.bias(tape), targets);
 }
 
-LanguageModel::State LanguageModel::start() const {
-  static_cast<void>(trunk_.start());  // throws if a mixer has no steps
-  return {};
-}
-
 Tensor LanguageModel::step(const std::vector<std::int32_t>& tokens, State& state, double time) {
   const std::size_t B = tokens.size(), groups = count_groups(B);
   require_tokens(tokens);

@@ -146,7 +146,10 @@ class LanguageModel : public Module {
     std::unique_ptr<WeightCache> cache = std::make_unique<WeightCache>();
     const LanguageModel* model = nullptr;  ///< set at the first token
   };
-  State start() const;
+  State start() const {
+    static_cast<void>(trunk_.start());  // throws if a mixer has no steps
+    return {};
+  }
   /// Returns logits (B, V) after the next token of each of B sequences, all at `time` if tokens are
   /// timed; B must not change. Equal to those of the batch at its position up to rounding.
   Tensor step(const std::vector<std::int32_t>& tokens, State& state, double time = 0);

@@ -141,12 +141,6 @@ Var VariationalAutoencoder::log_likelihood(Tape& tape, const Observed& x, const 
   return sum(y * tape.constant(x.values) - softplus(y), {-1, -2});
 }
 
-double VariationalAutoencoder::weight(const Tape& tape) const {
-  const std::size_t warmup = spec_.latent.warmup;
-  if (!tape.training || warmup == 0) return 1;
-  return std::min(1.0, double(tape.step + 1) / double(warmup));
-}
-
 Var VariationalAutoencoder::loss(Tape& tape, const Observed& x, const Tensor& noise) {
   const NormalRows q = encode(tape, x);
   Var z = points(q, noise);

@@ -130,9 +130,6 @@ std::size_t CategoricalDistribution::draw(Draws& draws) const {
   return k;
 }
 
-std::size_t WishartDistribution::dim() const {
-  return std::size_t(std::lround(std::sqrt(double(scale.size()))));
-}
 double WishartDistribution::log_density(const std::vector<double>& x) const {
   const std::size_t d = dim();
   const std::vector<double> factor = factor_of(x, d);

@@ -61,7 +61,7 @@ struct CategoricalDistribution {
 struct WishartDistribution {
   double degrees = 1;
   std::vector<double> scale;  ///< (d, d), positive definite
-  std::size_t dim() const;
+  std::size_t dim() const { return std::size_t(std::lround(std::sqrt(double(scale.size())))); }
   /// Throws NotPositiveDefinite.
   double log_density(const std::vector<double>& x) const;
   double entropy() const;

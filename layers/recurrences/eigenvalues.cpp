@@ -69,11 +69,6 @@ ContinuousEigenvalues::ContinuousEigenvalues(const SsmSpec& spec, const Eigenval
           " must be at most step_max = ", spec.step_max);
 }
 
-void ContinuousEigenvalues::initialized() {
-  for (real& x : log_step_.value())
-    x = real(log_step_min_ + (log_step_max_ - log_step_min_) * (double(x) + 1) / 2);
-}
-
 Discrete ContinuousEigenvalues::discrete(Tape& tape, const Var& gap) {
   Steps steps = steps_of(tape(log_rate_), tape(frequencies_), tape(log_step_));
   if (gap.exists()) {

@@ -87,7 +87,10 @@ class ContinuousEigenvalues : public EigenvalueParameters {
     visitor("frequencies", frequencies_);
     visitor("log_step", log_step_);
   }
-  void initialized() override;
+  void initialized() override {
+    for (real& x : log_step_.value())
+      x = real(log_step_min_ + (log_step_max_ - log_step_min_) * (double(x) + 1) / 2);
+  }
 
  private:
   bool bilinear_;

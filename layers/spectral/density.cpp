@@ -53,11 +53,6 @@ void SpectralDensity::init_log_scale(const std::vector<double>& log_scale) {
   init_head_log_scales(head_log_scales);
 }
 
-void SpectralDensity::initialized() {
-  if (spec_.spread > 0) init_log_scale(std::vector<double>(spec_.dim, spec_.log_scale));
-  if (posterior_) posterior_->centre();
-}
-
 void SpectralDensity::set_log_scale(const std::vector<double>&) {
   require(false, "density", "\"", spec_.kind,
           "\" must override set_log_scale() for a spread or a start from data");

@@ -102,7 +102,10 @@ class SpectralDensity : public Module {
     set_log_scale(log_scale);
     if (posterior_) posterior_->centre();
   }
-  void initialized() override;
+  void initialized() override {
+    if (spec_.spread > 0) init_log_scale(std::vector<double>(spec_.dim, spec_.log_scale));
+    if (posterior_) posterior_->centre();
+  }
   /// Returns the prior and posterior of the parameters from make_density(), or null.
   ParameterPosterior* posterior() { return posterior_.get(); }
   /// Visits noise and posterior; overrides visit their parameters and call this.

@@ -82,11 +82,6 @@ Var LearnedSpline::positions(Tape& tape, Parameter& logits) {
   return matmul(share, tape.constant(cumulative_sum_matrix(K))) * (high_ - low_) + low_;
 }
 
-LearnedSpline::Knots LearnedSpline::knots(Tape& tape) {
-  return {positions(tape, widths_), positions(tape, heights_),
-          pad(exp(tape(log_slopes_)), -1, 1, 1, 1)};
-}
-
 LearnedSpline::Inverse LearnedSpline::inverse(Tape& tape, const Var& y) {
   const Knots at = knots(tape);
   const BinSelection bin(at.y.value(), y.value());

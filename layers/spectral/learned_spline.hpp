@@ -44,7 +44,10 @@ class LearnedSpline : public Module {
   struct Knots {
     Var x, y, slope;  // (H, 1, n, K + 1)
   };
-  Knots knots(Tape& tape);
+  Knots knots(Tape& tape) {
+    return {positions(tape, widths_), positions(tape, heights_),
+            pad(exp(tape(log_slopes_)), -1, 1, 1, 1)};
+  }
   Var positions(Tape& tape, Parameter& logits);
 
   double low_, high_;

@@ -64,12 +64,6 @@ void ParameterPosterior::draw(const RandomFunction& random) {
   });
 }
 
-void ParameterPosterior::add_gradients(double share) {
-  std::vector<double> loss_gradient(size_);
-  add_mean_gradients(share, loss_gradient);
-  if (form_ != Form::point) add_factor_gradients(share, loss_gradient);
-}
-
 /// `loss_gradient` receives the gradients before the addition.
 void ParameterPosterior::add_mean_gradients(double share, std::vector<double>& loss_gradient) {
   std::size_t i = 0;

@@ -33,7 +33,11 @@ class ParameterPosterior : public Module {
   }
   /// Adds gradients of the loss and of `share` times divergence() to the parameters and L. On
   /// entry, the parameters' gradients are those of the loss at theta + L z of the last draw.
-  void add_gradients(double share);
+  void add_gradients(double share) {
+    std::vector<double> loss_gradient(size_);
+    add_mean_gradients(share, loss_gradient);
+    if (form_ != Form::point) add_factor_gradients(share, loss_gradient);
+  }
   /// Returns KL(q | prior), or without q -ln p(theta) up to a constant, in nats.
   double divergence() const;
   /// Returns the deviation of each number under q; 0 without q.
