@@ -14,7 +14,7 @@ std::size_t channels_per_group(std::size_t in, std::size_t out, const ConvOption
 
 template <int axes>
 ConvLayer<axes>::ConvLayer(std::size_t in, std::size_t out, std::size_t size,
-                               const ConvOptions& options)
+                           const ConvOptions& options)
     : options_(options) {
   const std::size_t inputs = channels_per_group(in, out, options);
   const Shape shape = axes == 1 ? Shape{size, inputs, out} : Shape{size, size, inputs, out};
