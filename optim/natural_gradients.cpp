@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/base/numeric/cholesky.hpp>
 #include <bochner/optim/natural_gradients.hpp>

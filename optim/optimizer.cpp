@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <bochner/base/wildcard.hpp>
 #include <bochner/optim/optimizer.hpp>
 #include <cmath>

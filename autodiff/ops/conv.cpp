@@ -2,8 +2,6 @@
 #include <bochner/autodiff/compute/products.hpp>
 #include <bochner/autodiff/ops/conv.hpp>
 #include <bochner/base/numeric/parallel.hpp>
-#include <cstdint>
-#include <memory>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

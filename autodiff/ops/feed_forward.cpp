@@ -1,5 +1,4 @@
 #include <bochner/autodiff/compute/arena.hpp>
-#include <bochner/autodiff/compute/lanes.hpp>
 #include <bochner/autodiff/compute/math.hpp>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/compute/packed_factor.hpp>

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <bochner/autodiff/compute/math.hpp>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/ops.hpp>
@@ -7,7 +6,6 @@
 #include <bochner/layers/attention/channel_attention.hpp>
 #include <bochner/layers/attention/feature_heads.hpp>
 #include <cmath>
-#include <limits>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

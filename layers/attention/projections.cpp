@@ -1,6 +1,5 @@
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/attention/projections.hpp>
-#include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <bochner/base/numeric/quantile.hpp>
 #include <bochner/layers/encodings/scales.hpp>
 

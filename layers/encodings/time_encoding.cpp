@@ -1,10 +1,6 @@
-#include <algorithm>
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/encodings/time_encoding.hpp>
 #include <bochner/layers/spectral/initial.hpp>
-#include <cmath>
-#include <functional>
-#include <numbers>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

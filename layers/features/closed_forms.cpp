@@ -1,6 +1,4 @@
 #include <bochner/layers/features/closed_forms.hpp>
-#include <cmath>
-#include <limits>
 
 namespace bochner::inline BOCHNER_PRECISION {
 

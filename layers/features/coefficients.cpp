@@ -1,11 +1,8 @@
-#include <algorithm>
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/features/coefficients.hpp>
 #include <bochner/layers/features/frequencies.hpp>
 #include <bochner/layers/features/gates.hpp>
 #include <bochner/layers/spectral/base_draws.hpp>
-#include <cmath>
-#include <numbers>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

@@ -1,9 +1,7 @@
-#include <algorithm>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/layers/features/feature_map.hpp>
 #include <bochner/layers/features/frequencies.hpp>
 #include <bochner/layers/features/weights.hpp>
-#include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
 

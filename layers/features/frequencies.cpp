@@ -1,12 +1,8 @@
-#include <bit>
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/base/ceil_div.hpp>
-#include <bochner/base/numeric/philox.hpp>
 #include <bochner/base/numeric/special_functions.hpp>
 #include <bochner/layers/features/frequencies.hpp>
 #include <bochner/layers/spectral/base_draws.hpp>
-#include <bochner/layers/spectral/closed_forms.hpp>
-#include <cmath>
 #include <numeric>
 
 namespace bochner::inline BOCHNER_PRECISION {

@@ -1,10 +1,7 @@
-#include <algorithm>
 #include <bochner/autodiff/compute/softmax.hpp>
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/features/frequencies.hpp>
 #include <bochner/layers/features/gates.hpp>
-#include <cmath>
-#include <limits>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

@@ -1,8 +1,6 @@
-#include <algorithm>
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/features/box_weights.hpp>
 #include <bochner/layers/features/weights.hpp>
-#include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

@@ -1,13 +1,7 @@
-#include <algorithm>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>
-#include <bochner/base/numeric/philox.hpp>
 #include <bochner/layers/gaussian_processes/gaussian_process.hpp>
-#include <bochner/layers/gaussian_processes/process_kernel.hpp>
-#include <bochner/layers/gaussian_processes/process_rows.hpp>
 #include <bochner/layers/gaussian_processes/process_start.hpp>
-#include <cmath>
-#include <limits>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

@@ -1,5 +1,3 @@
-#include <algorithm>
-#include <bochner/base/numeric/philox.hpp>
 #include <bochner/layers/gaussian_processes/process_features.hpp>
 #include <cmath>
 

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <bochner/base/numeric/parallel.hpp>
 #include <bochner/layers/gaussian_processes/process_kernel.hpp>
 #include <numeric>

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <bochner/autodiff/compute/math.hpp>
 #include <bochner/base/numeric/cholesky.hpp>
 #include <bochner/base/numeric/parallel.hpp>
@@ -6,7 +5,6 @@
 #include <bochner/layers/gaussian_processes/process_posterior.hpp>
 #include <bochner/layers/gaussian_processes/process_rows.hpp>
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 namespace bochner::inline BOCHNER_PRECISION {

@@ -12,6 +12,11 @@ AddMixer add_softmax, add_linear, add_hgrn2, add_ssm, add_min_gru, add_mlstm, ad
 /// Makes mixer "linear" with update "delta".
 std::unique_ptr<Mixer> make_delta_mixer(const MixerSpec& spec);
 
+/// State that is one tensor, () before the first token.
+struct TensorState : MixerState {
+  Tensor values;
+};
+
 /// Throws if the spec uses a feature that the traits of its kind lack. Keys without effect (heads,
 /// convolution, rates per channel) are left to config checks.
 void require_traits(const MixerSpec& spec);

@@ -1,9 +1,6 @@
-#include <algorithm>
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/models/contrast_model.hpp>
 #include <bochner/layers/probability/k_means.hpp>
-#include <cmath>
-#include <limits>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

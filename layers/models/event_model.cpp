@@ -1,10 +1,6 @@
-#include <algorithm>
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/base/numeric/special_functions.hpp>
 #include <bochner/layers/models/event_model.hpp>
-#include <bochner/layers/models/token_inputs.hpp>
-#include <cmath>
-#include <numbers>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

@@ -1,9 +1,6 @@
-#include <algorithm>
 #include <bochner/autodiff/ops.hpp>
-#include <bochner/layers/basic/position_wise.hpp>
 #include <bochner/layers/encodings/positions.hpp>
 #include <bochner/layers/models/forecaster.hpp>
-#include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

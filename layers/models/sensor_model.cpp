@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/models/sensor_model.hpp>
 #include <bochner/layers/models/token_inputs.hpp>

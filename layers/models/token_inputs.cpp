@@ -1,5 +1,4 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
-#include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/layers/models/token_inputs.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {

@@ -1,10 +1,6 @@
-#include <algorithm>
-#include <bochner/autodiff/compute/math.hpp>
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/base/numeric/parallel.hpp>
 #include <bochner/layers/models/token_models.hpp>
-#include <cmath>
-#include <utility>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

@@ -1,9 +1,6 @@
-#include <algorithm>
-#include <bochner/autodiff/compute/math.hpp>
 #include <bochner/autodiff/compute/softmax.hpp>
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/models/variational_autoencoder.hpp>
-#include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

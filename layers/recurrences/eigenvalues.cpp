@@ -2,8 +2,6 @@
 #include <bochner/base/numeric/openblas.hpp>
 #include <bochner/layers/recurrences/eigenvalues.hpp>
 #include <cmath>
-#include <limits>
-#include <numbers>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

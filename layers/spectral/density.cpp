@@ -1,7 +1,5 @@
-#include <algorithm>
 #include <bochner/layers/spectral/base_draws.hpp>
 #include <bochner/layers/spectral/density.hpp>
-#include <numbers>
 
 namespace bochner::inline BOCHNER_PRECISION {
 

@@ -1,7 +1,5 @@
-#include <algorithm>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/layers/spectral/importance_proposal.hpp>
-#include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

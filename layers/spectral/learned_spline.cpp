@@ -2,7 +2,6 @@
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/autodiff/ops/broadcast.hpp>
 #include <bochner/layers/spectral/learned_spline.hpp>
-#include <limits>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
