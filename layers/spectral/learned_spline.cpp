@@ -81,6 +81,16 @@ Var LearnedSpline::positions(Tape& tape, Parameter& logits) {
   return matmul(share, tape.constant(cumulative_sum_matrix(K))) * (high_ - low_) + low_;
 }
 
+LearnedSpline::Knots LearnedSpline::knots(Tape& tape) {
+  return {positions(tape, widths_), positions(tape, heights_),
+          pad(exp(tape(log_slopes_)), -1, 1, 1, 1)};
+}
+
+Var LearnedSpline::forward(Tape& tape, const Var& x) {
+  const Knots at = knots(tape);
+  return monotone_spline(x, at.x, at.y, at.slope);
+}
+
 LearnedSpline::Inverse LearnedSpline::inverse(Tape& tape, const Var& y) {
   const Knots at = knots(tape);
   const BinSelection bin(at.y.value(), y.value());

@@ -12,10 +12,7 @@ class LearnedSpline : public Module {
   LearnedSpline(std::size_t H, std::size_t n, double low, double high,
                 const std::vector<double>& bins);
   /// Applies the splines. (H, m, n) -> (H, m, n)
-  Var forward(Tape& tape, const Var& x) {
-    const Knots at = knots(tape);
-    return monotone_spline(x, at.x, at.y, at.slope);
-  }
+  Var forward(Tape& tape, const Var& x);
   /// The x with forward(x) = y, and ln dy/dx there.
   struct Inverse {
     Var x, log_slope;  // (H, m, n)
@@ -44,10 +41,7 @@ class LearnedSpline : public Module {
   struct Knots {
     Var x, y, slope;  // (H, 1, n, K + 1)
   };
-  Knots knots(Tape& tape) {
-    return {positions(tape, widths_), positions(tape, heights_),
-            pad(exp(tape(log_slopes_)), -1, 1, 1, 1)};
-  }
+  Knots knots(Tape& tape);
   Var positions(Tape& tape, Parameter& logits);
 
   double low_, high_;
