@@ -28,7 +28,6 @@
 #include <bochner/layers/gaussian_processes/gaussian_process.hpp>
 #include <bochner/layers/mixers/mixer.hpp>
 #include <bochner/layers/mixers/mixer_spec.hpp>
-#include <bochner/layers/models/contrast_losses.hpp>
 #include <bochner/layers/models/contrast_model.hpp>
 #include <bochner/layers/models/event_model.hpp>
 #include <bochner/layers/models/field_model.hpp>
@@ -44,8 +43,7 @@
 #include <bochner/layers/probability/gaussian_mixture.hpp>
 #include <bochner/layers/probability/k_means.hpp>
 #include <bochner/layers/probability/normal_rows.hpp>
-#include <bochner/layers/recurrences/min_gru_spec.hpp>
-#include <bochner/layers/recurrences/ssm_spec.hpp>
+#include <bochner/layers/recurrences/recurrent_specs.hpp>
 #include <bochner/layers/spectral/density.hpp>
 #include <bochner/layers/spectral/initial.hpp>
 #include <bochner/layers/spectral/monte_carlo.hpp>

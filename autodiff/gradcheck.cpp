@@ -1,7 +1,5 @@
-#include <algorithm>
 #include <bochner/autodiff/gradcheck.hpp>
 #include <cmath>
-#include <limits>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

@@ -9,7 +9,6 @@
 #include <bochner/autodiff/ops/feed_forward.hpp>
 #include <bochner/autodiff/ops/fourier/fourier.hpp>
 #include <bochner/autodiff/ops/fourier/fourier_features.hpp>
-#include <bochner/autodiff/ops/gated.hpp>
 #include <bochner/autodiff/ops/learned_quantiles.hpp>
 #include <bochner/autodiff/ops/likelihood/conjugate_likelihood.hpp>
 #include <bochner/autodiff/ops/likelihood/gaussian_likelihood.hpp>

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/tape.hpp>
 #include <bochner/base/numeric/parallel.hpp>
@@ -57,12 +56,6 @@ Var::~Var() = default;
 Var::Var(std::shared_ptr<const Tensor> value, std::shared_ptr<Node> node, Tape* tape)
     : value_(std::move(value)), node_(std::move(node)) {
   if (tape) place_ = &tape->place_, number_ = tape->place_.number;
-}
-
-Var Var::gradient_only() const {
-  Var handle;
-  handle.node_ = node_, handle.place_ = place_, handle.number_ = number_;
-  return handle;
 }
 
 void Var::refuse_missing() const {
@@ -138,27 +131,11 @@ ParameterSet set_of(const std::vector<NamedParameter>& parameters) {
   return set;
 }
 
-void WeightCache::add(std::span<const NamedParameter> parameters) {
-  const std::lock_guard lock(mutex_);
-  for (const NamedParameter& named : parameters) addresses_.insert(&named.parameter->value());
-}
-
-std::shared_ptr<const void> WeightCache::find(const Key& key) const {
-  const std::lock_guard lock(mutex_);
-  const auto found = values_.find(key);
-  return found == values_.end() ? nullptr : found->second;
-}
-
 std::shared_ptr<const void> WeightCache::keep(const Key& key, std::shared_ptr<const void> value) {
   const std::lock_guard lock(mutex_);
   const std::shared_ptr<const void>& stored = values_.emplace(key, std::move(value)).first->second;
   addresses_.insert(stored.get());
   return stored;
-}
-
-bool WeightCache::holds(const Tensor& value) const {
-  const std::lock_guard lock(mutex_);
-  return addresses_.contains(&value);
 }
 
 Var cached(Tape& tape, const void* owner, const std::function<Var()>& compute) {
@@ -195,10 +172,6 @@ Var Tape::input(Tensor value) {
   auto node = std::make_shared<Node>(Node{"input", value.shape()});
   if (check_finite) leaves_.push_back(node);
   return Var(std::make_shared<const Tensor>(std::move(value)), std::move(node), this);
-}
-
-RandomFunction Tape::next_random(Purpose purpose) {
-  return RandomFunction{seed, purpose, (step << 20) + random_uses++};
 }
 
 Var Tape::record_node(const char* op, std::shared_ptr<const Tensor> value,

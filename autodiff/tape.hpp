@@ -90,7 +90,11 @@ class Var {
   const Node* node() const { return node_.get(); }
 
   /// Returns this handle without its value, for closures that only propagate gradients.
-  Var gradient_only() const;
+  Var gradient_only() const {
+    Var handle;
+    handle.node_ = node_, handle.place_ = place_, handle.number_ = number_;
+    return handle;
+  }
 
   /// Adds a contribution if a gradient is needed, summed down over broadcast axes. The first one is
   /// assigned, or moved if it is a temporary of the right shape. Requires a living tape.
@@ -214,7 +218,10 @@ struct TapeObserver {
 class WeightCache {
  public:
   /// Registers parameters that outlive the cache.
-  void add(std::span<const NamedParameter> parameters);
+  void add(std::span<const NamedParameter> parameters) {
+    const std::lock_guard lock(mutex_);
+    for (const NamedParameter& named : parameters) addresses_.insert(&named.parameter->value());
+  }
   /// Returns the cached compute() of this owner; `detail` distinguishes values of one owner.
   template <class T>
   std::shared_ptr<const T> of(const void* owner, double detail,
@@ -225,11 +232,18 @@ class WeightCache {
     return std::static_pointer_cast<const T>(value);
   }
   /// Returns whether this tensor is cached or a parameter, so that its address is an owner.
-  bool holds(const Tensor& value) const;
+  bool holds(const Tensor& value) const {
+    const std::lock_guard lock(mutex_);
+    return addresses_.contains(&value);
+  }
 
  private:
   using Key = std::tuple<const void*, double, std::type_index>;
-  std::shared_ptr<const void> find(const Key& key) const;
+  std::shared_ptr<const void> find(const Key& key) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = values_.find(key);
+    return found == values_.end() ? nullptr : found->second;
+  }
   /// Stores the value, or returns the one that another thread stored first.
   std::shared_ptr<const void> keep(const Key& key, std::shared_ptr<const void> value);
 
@@ -273,7 +287,9 @@ class Tape : public PassOptions {
   /// Makes a leaf whose gradient is wanted; read it with gradient_of() after backward().
   Var input(Tensor value);
   /// Returns the random function of the next random op.
-  RandomFunction next_random(Purpose purpose);
+  RandomFunction next_random(Purpose purpose) {
+    return RandomFunction{seed, purpose, (step << 20) + random_uses++};
+  }
 
   /// Adds a layer's own loss, (): `share` times its gradient is added to that of backward(). Does
   /// nothing unless gradients are recorded.

@@ -1,6 +1,4 @@
 #include <bochner/layers/module.hpp>
-#include <map>
-#include <set>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <bochner/optim/ema.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {

@@ -4,12 +4,20 @@
 #include <algorithm>
 #include <bochner/autodiff/tape.hpp>
 #include <bochner/base/numeric/parallel.hpp>
+#include <unordered_map>
 #include <vector>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
 /// Throws if a parameter is listed twice: it would be updated twice, perhaps concurrently.
-void refuse_shared(const std::vector<NamedParameter>& parameters);
+inline void refuse_shared(const std::vector<NamedParameter>& parameters) {
+  std::unordered_map<const Parameter*, const std::string*> seen;
+  for (const NamedParameter& named : parameters) {
+    const auto [first, is_new] = seen.emplace(named.parameter, &named.name);
+    require(is_new, "optim", named.name, " is the same parameter as ", *first->second,
+            "; list it once");
+  }
+}
 
 class FlatLoop {
  public:

@@ -135,10 +135,6 @@ void Optimizer::update_all(double learning_rate, const GradientLimit& limit) {
   });
 }
 
-void Optimizer::zero_gradients() {
-  for (const NamedParameter& named : parameters_) named.parameter->zero_gradient();
-}
-
 std::vector<NamedTensor> Optimizer::state() {
   std::vector<NamedTensor> tensors = {{spec_.kind + ".updates", &updates_}};
   for (Moment& moment : moments_)

@@ -4,8 +4,7 @@
 #include <bochner/autodiff/tape.hpp>
 #include <bochner/optim/clip.hpp>
 #include <bochner/optim/flat_loop.hpp>
-#include <bochner/optim/gaussian_steps.hpp>
-#include <bochner/optim/natural_gradient.hpp>
+#include <bochner/optim/natural_gradients.hpp>
 #include <bochner/optim/parameter_group.hpp>
 #include <bochner/optim/schedule.hpp>
 #include <memory>
@@ -109,7 +108,9 @@ class Optimizer {
   /// Updates the parameters from their gradients, limited in the same pass. A parameter without a
   /// gradient, its moments and its update count stay unchanged.
   void step(double learning_rate, const GradientLimit& limit = {});
-  void zero_gradients();
+  void zero_gradients() {
+    for (const NamedParameter& named : parameters_) named.parameter->zero_gradient();
+  }
 
   /// Returns the state for a checkpoint: "adamw.first_moment/NAME" per parameter, and
   /// "adamw.updates" (parameters).

@@ -3,7 +3,6 @@
 #include <bochner/base/ceil_div.hpp>
 #include <bochner/base/numeric/parallel.hpp>
 #include <bochner/base/shape.hpp>
-#include <cmath>
 #include <cstdint>
 #include <list>
 #include <mutex>

@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <deque>
 #include <mutex>
-#include <string>
 #include <utility>
 
 namespace bochner::inline BOCHNER_PRECISION {

@@ -1,7 +1,6 @@
 #include <bochner/autodiff/compute/amx.hpp>
 #include <bochner/autodiff/compute/packed_factor.hpp>
 #include <bochner/autodiff/compute/register_tiles.hpp>
-#include <limits>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/features.hpp>
@@ -63,12 +62,6 @@ Shape Features::shape() const {
   if (are_exponential()) shape.back() = frequencies.dim(1);
   if (are_products()) shape.back() *= coefficients.dim(4);
   return shape;
-}
-
-Features Features::base() const {
-  Features base = *this;
-  base.coefficients = Var();
-  return base;
 }
 
 Var Features::values() const {

@@ -28,7 +28,11 @@ struct Features {
   bool are_products() const { return coefficients.exists(); }
   Shape shape() const;
   /// Returns the base of product_features(); the features themselves if there are no coefficients.
-  Features base() const;
+  Features base() const {
+    Features base = *this;
+    base.coefficients = Var();
+    return base;
+  }
   /// Returns features (B, T, H, F) in their scale on the tape, by ordinary ops unless stored.
   Var values() const;
 };

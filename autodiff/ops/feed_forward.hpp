@@ -1,8 +1,10 @@
 #pragma once
-/// A residual MLP as one op.
+/// A residual MLP as one op, and gated linear units: each element of the first half of the last
+/// axis, times a function of its partner in the second half.
 
 #include <bochner/autodiff/compute/lanes.hpp>
 #include <bochner/autodiff/ops/normalisation.hpp>
+#include <bochner/autodiff/tape.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -20,5 +22,12 @@ inline constexpr bool mlp_in_blocks = many_registers;
 /// read five such arrays. Runs as three ops without `in_blocks` or for few rows. (.., D) -> (.., D)
 Var feed_forward(const Var& x, const RowNorm& norm, const MLPWeights& weights,
                  bool in_blocks = mlp_in_blocks);
+
+/// Returns a sigmoid(b) for x = [a, b]. (.., 2 H) -> (.., H). Dauphin et al., "Language modeling
+/// with gated convolutional networks", 2017.
+Var glu(const Var& x);
+/// Returns a silu(b) for x = [a, b]. (.., 2 H) -> (.., H). Shazeer, "GLU variants improve
+/// transformer", 2020.
+Var swiglu(const Var& x);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,3 +1,7 @@
+#include <bochner/autodiff/compute/prefetch.hpp>
+#include <bochner/autodiff/ops/affine_gradients.hpp>
+#include <bochner/autodiff/ops/gradient_sums.hpp>
+#include <bochner/autodiff/ops/linalg.hpp>
 #include <bochner/autodiff/ops/loss.hpp>
 #include <bochner/base/numeric/parallel.hpp>
 #include <cmath>
@@ -29,6 +33,147 @@ Var mean_loss(const char* op, const Var& x, const Tensor& targets, const Value& 
                   x.add_gradient(std::move(gradient));
                 });
 }
+
+/// Targets of the rows of logits.
+struct Target {
+  std::vector<std::int32_t> labels;
+  real smoothing;
+  std::int32_t ignore;
+  std::size_t classes;
+  std::size_t counted = 0;  ///< labels that are not ignored
+  std::size_t divisor() const { return std::max<std::size_t>(1, counted); }
+};
+
+Target make_target(const char* op, const Shape& logits, const Indices& labels, real smoothing,
+                   std::int32_t ignore) {
+  require(!logits.empty() && labels.shape == without_last(logits), op,
+          "labels must be (..) for logits (.., V): logits ", logits, ", labels ", labels.shape);
+  require(labels.values.size() == element_count(labels.shape), op, "labels of shape ", labels.shape,
+          " have ", labels.values.size(), " values");
+  require(smoothing >= 0 && smoothing <= 1, op, "smoothing must be in [0, 1]: ", smoothing);
+  Target target{labels.values, smoothing, ignore, logits.back()};
+  for (std::size_t i = 0; i < target.labels.size(); ++i) {
+    const std::int32_t label = target.labels[i];
+    if (label == ignore) continue;
+    require(label >= 0 && std::size_t(label) < target.classes, op, "label ", label, " at position ",
+            i, " is not in [0, ", target.classes, ") and not ignore = ", ignore);
+    ++target.counted;
+  }
+  return target;
+}
+
+/// Returns - sum over classes of target probability times log probability.
+double row_loss(const real* x, std::size_t V, std::int32_t label, real smoothing,
+                const LogSumExp& total) {
+  const double on_label = total.log_softmax(x[label]);
+  if (smoothing == 0) return -on_label;
+  double on_all = 0;
+  for (std::size_t j = 0; j < V; ++j) on_all += double(total.log_softmax(x[j]));
+  return -((1 - double(smoothing)) * on_label + double(smoothing) / double(V) * on_all);
+}
+
+double loss_of_row(const Target& target, std::size_t i, const real* x) {
+  if (target.labels[i] == target.ignore) return 0;
+  return row_loss(x, target.classes, target.labels[i], target.smoothing,
+                  log_sum_exp_row(x, target.classes));
+}
+
+/// Returns the loss and computes its gradient g, scaled for the mean: softmax minus target
+/// probability. g may be x; `exponentials` is a scratch row. (V)
+double loss_and_gradient(const Target& target, std::size_t i, const real* x, real* exponentials,
+                         real* g) {
+  const auto& [labels, smoothing, ignore, V, counted] = target;
+  const std::int32_t label = labels[i];
+  if (label == ignore) {
+    std::fill_n(g, V, real(0));
+    return 0;
+  }
+  const LogSumExp total = log_sum_exp_row(x, V, [=](std::size_t begin, std::size_t count) {
+    prefetch(x + V + begin, count);  // next row
+    return exponentials + begin;
+  });
+  const double loss = row_loss(x, V, label, smoothing, total);
+  const real factor = 1 / real(target.divisor());
+  const real scale = factor / total.sum, less = factor * (smoothing / real(V));
+  for (std::size_t j = 0; j < V; ++j) g[j] = scale * exponentials[j] - less;
+  g[label] -= factor * (1 - smoothing);
+  return loss;
+}
+
+template <class LossOfRow>
+real mean_of_rows(const Target& target, const LossOfRow& loss_of_row) {
+  const std::size_t rows = target.labels.size();
+  const double sum = parallel_sum<double>(rows, row_grain(rows, target.classes),
+                                          [&](std::size_t begin, std::size_t end) {
+                                            double chunk = 0;
+                                            for (std::size_t i = begin; i < end; ++i)
+                                              chunk += loss_of_row(i);
+                                            return chunk;
+                                          });
+  return real(sum / double(target.divisor()));
+}
+
+/// Logits x W + bias, one tile of rows at a time; the others are never stored.
+class LogitTiles {
+ public:
+  LogitTiles(const Var& x, const Var& w, const Var& bias, Target&& target)
+      : x_(x),
+        w_(w),
+        bias_(bias),
+        target_(std::move(target)),
+        a_(row_count(x.shape()), w.dim(0), w.dim(1), max_tile_rows(w.dim(1))),
+        packed_(a_.rows, a_.E, a_.D, {w.data(), a_.E}),
+        losses_(a_.rows) {}
+
+  real loss() {
+    const Scratch<real> scratch(a_.size * a_.E);
+    parallel_for(a_.rows, a_.size, [&](std::size_t begin, std::size_t end) {
+      for_each_block(packed_.block(), begin, end, a_.rows, [&](const RowBlock& block) {
+        fill_losses(block.begin, block.count, scratch.local(),
+                    [&](std::size_t i, real* logits) { return loss_of_row(target_, i, logits); });
+      });
+    });
+    return mean();
+  }
+
+  /// Returns the loss and computes its gradients, that of x in dx unless nullptr.
+  real loss(real* dx, AffineGradients& gradients) {
+    const Scratch<real> scratch((a_.size + 1) * a_.E);
+    const auto rows_of = [&](std::size_t) { return scratch.local() + a_.E; };
+    const auto differentiate = [&](real* rows, std::size_t begin, std::size_t count) {
+      fill_losses(begin, count, rows, [&](std::size_t i, real* logits) {
+        return loss_and_gradient(target_, i, logits, scratch.local(), logits);
+      });
+    };
+    gradients = affine_gradients(a_, x_, w_, 0, dx, rows_of, differentiate);
+    return mean();
+  }
+
+ private:
+  /// Limits a tile of logits to the second-level cache.
+  static std::size_t max_tile_rows(std::size_t classes) {
+    constexpr std::size_t held = 131072, strip = 32;
+    return std::clamp<std::size_t>(held / classes / strip * strip, 64, 256);
+  }
+  template <class LossOfRow>
+  void fill_losses(std::size_t begin, std::size_t count, real* logits,
+                   const LossOfRow& loss_of_row) {
+    packed_.multiply(count, x_.data() + begin * a_.D, a_.D, 0, logits, a_.E);
+    for (std::size_t i = begin; i < begin + count; ++i, logits += a_.E) {
+      add_to_rows(bias_.data(), logits, a_.E, 1, logits);
+      losses_[i] = loss_of_row(i, logits);
+    }
+  }
+  real mean() const {
+    return mean_of_rows(target_, [&](std::size_t i) { return losses_[i]; });
+  }
+
+  Var x_, w_, bias_;
+  Target target_;
+  AffineTiles a_;
+  PackedFactor packed_;
+  std::vector<double> losses_;
+};
 
 }  // namespace
 
@@ -84,6 +229,55 @@ Var pinball(const Var& x, const Tensor& targets, const std::vector<double>& leve
                     gradient.data()[i] = factor * slope;
                   });
                   x.add_gradient(std::move(gradient));
+                });
+}
+
+Var cross_entropy(const Var& logits, const Indices& labels, real smoothing, std::int32_t ignore) {
+  const Target target = make_target("cross_entropy", logits.shape(), labels, smoothing, ignore);
+  const std::size_t V = target.classes;
+  if (!logits.needs_gradient()) {
+    const auto loss = [&](std::size_t i) { return loss_of_row(target, i, logits.data() + i * V); };
+    return record("cross_entropy", filled({}, mean_of_rows(target, loss)), {logits},
+                  [](Tensor&) {});
+  }
+  Tensor gradient = uninitialized(logits.shape());
+  const Scratch<real> scratch(V);
+  const real loss = mean_of_rows(target, [&](std::size_t i) {
+    return loss_and_gradient(target, i, logits.data() + i * V, scratch.local(),
+                             gradient.data() + i * V);
+  });
+  return record(
+      "cross_entropy", filled({}, loss), {logits},
+      [logits = logits.gradient_only(), gradient = std::move(gradient)](Tensor& g) mutable {
+        scale_in_place(gradient.data(), gradient.size(), g.data()[0]);
+        logits.add_gradient(std::move(gradient));
+      });
+}
+
+Var affine_cross_entropy(const Var& x, const Var& w, const Var& bias, const Indices& labels,
+                         real smoothing, std::int32_t ignore) {
+  const char* op = "affine_cross_entropy";
+  require_factors(op, x, w, bias);
+  const Shape logits = with_last(x.shape(), w.dim(1));
+  if (row_count(x.shape()) < min_rows_for_blocks || w.size() == 0)
+    return cross_entropy(affine(x, w, bias), labels, smoothing, ignore);
+  LogitTiles tiles(x, w, bias, make_target(op, logits, labels, smoothing, ignore));
+  const bool wanted = x.needs_gradient() || w.needs_gradient() || bias.needs_gradient();
+  Tensor dx = x.needs_gradient() ? uninitialized(x.shape()) : Tensor();
+  AffineGradients gradients;
+  const real loss =
+      wanted ? tiles.loss(x.needs_gradient() ? dx.data() : nullptr, gradients) : tiles.loss();
+  return record(op, filled({}, loss), {x, w, bias},
+                [x = x.gradient_only(), w = w.gradient_only(), bias = bias.gradient_only(),
+                 dx = std::move(dx), gradients = std::move(gradients)](Tensor& g) mutable {
+                  const auto flush_gradients = [&](const Var& to, Tensor& gradient) {
+                    if (!to.needs_gradient()) return;
+                    scale_in_place(gradient.data(), gradient.size(), g.data()[0]);
+                    to.add_gradient(std::move(gradient));
+                  };
+                  flush_gradients(x, dx);
+                  flush_gradients(w, gradients.w);
+                  flush_gradients(bias, gradients.bias);
                 });
 }
 

@@ -4,7 +4,6 @@
 #include <bochner/autodiff/ops/reduce.hpp>
 #include <bochner/base/numeric/parallel.hpp>
 #include <cmath>
-#include <limits>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

@@ -1,11 +1,9 @@
-#include <algorithm>
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/compute/products.hpp>
-#include <bochner/autodiff/compute/scaling.hpp>
+#include <bochner/autodiff/ops/gradient_sums.hpp>
 #include <bochner/autodiff/ops/sampled_softmax.hpp>
 #include <cmath>
-#include <limits>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <bochner/autodiff/compute/permute.hpp>
 #include <bochner/autodiff/ops/broadcast.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>

@@ -1,15 +1,11 @@
-#include <algorithm>
 #include <bochner/autodiff/compute/math.hpp>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
-#include <bochner/autodiff/ops/attention/gated_linear_attention.hpp>
+#include <bochner/autodiff/ops.hpp>
 #include <bochner/autodiff/ops/broadcast.hpp>
-#include <bochner/autodiff/ops/elementwise.hpp>
-#include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/base/numeric/parallel.hpp>
 #include <bochner/layers/attention/channel_attention.hpp>
 #include <bochner/layers/attention/feature_heads.hpp>
 #include <cmath>
-#include <limits>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

@@ -1,17 +1,16 @@
-#include <bochner/autodiff/ops/elementwise.hpp>
-#include <bochner/autodiff/ops/reduce.hpp>
-#include <bochner/autodiff/ops/sequence.hpp>
-#include <bochner/autodiff/ops/shape.hpp>
+#include <algorithm>
+#include <bochner/autodiff/compute/ordered_sums.hpp>
+#include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/attention/channel_attention.hpp>
 #include <bochner/layers/attention/feature_heads.hpp>
 #include <bochner/layers/attention/kv_cache.hpp>
 #include <bochner/layers/attention/projections.hpp>
 #include <bochner/layers/attention/time_kernel.hpp>
-#include <bochner/layers/attention/warm_start.hpp>
-#include <bochner/layers/mixers/mixer_demands.hpp>
+#include <bochner/layers/mixers/mixer_spec.hpp>
 #include <bochner/layers/mixers/mixers.hpp>
 #include <cmath>
 #include <deque>
+#include <limits>
 #include <optional>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -35,6 +34,72 @@ Var with_constant(const Var& features, double constant) {
 Var with_slowest_last(const Var& rate) {
   const std::size_t F = rate.dim(-1);
   return concat({slice(rate, -1, 0, F - 1), -max(-rate, {-1}, keep)}, -1);
+}
+
+/// Returns whether the map's kernel, if known, is that of softmax attention, judged by the ratio of
+/// the weights of two keys, of equal length if normalized.
+bool estimates_softmax_kernel(const FeatureMap& map, std::size_t d, bool normalized) {
+  std::vector<double> q(d), near(d), far(d);
+  q[0] = 0.75, near[0] = 0.75, far[0] = normalized ? -0.75 : -1.5;
+  const auto to_near = map.kernel(q, near), to_far = map.kernel(q, far);
+  if (!to_near || !to_far) return true;
+  const double wanted = std::exp(q[0] * (near[0] - far[0]) / std::sqrt(double(d)));
+  return std::abs(*to_near / *to_far / wanted - 1) < 1e-9;
+}
+
+Var detached(Tape& tape, const Var& x) {
+  return x.exists() ? Var(x.shared_value(), nullptr, &tape) : x;
+}
+
+/// First steps of training in which linear attention computes its target kernel exp(q . k /
+/// sqrt(d)) exactly, in quadratic time, and trains its features to match. Projections learn from
+/// exact attention, and the map from their outputs, before they depend on each other. Distillation
+/// of attention: Zhang et al., "Hedgehog", 2024.
+class WarmStart {
+ public:
+  /// Throws if the map is known to estimate another kernel, or exact attention cannot have the
+  /// mixer's time kernel or denominator.
+  WarmStart(const MixerSpec& spec, const FeatureMap& map);
+  bool is_on(const Tape& tape) const { return tape.training && tape.step < passes_; }
+  /// Returns exact attention (B, T, H, d) and adds mean (estimate - exact)^2 / mean exact^2 to the
+  /// tape's loss, with gradients for the feature map only. `estimate` attends by features.
+  Var forward(Tape& tape, const Heads& heads, const Var& rate, const Layout& layout,
+              const std::function<Var(const Heads& heads, const Var& rate)>& estimate) const;
+
+ private:
+  std::uint64_t passes_;
+  bool causal_;
+};
+
+WarmStart::WarmStart(const MixerSpec& spec, const FeatureMap& map)
+    : passes_(spec.warm == "exact" ? spec.warm_steps : 0), causal_(spec.causal) {
+  require(spec.warm == "none" || spec.warm == "exact", "mixer", "warm = \"", spec.warm,
+          "\" must be none or exact");
+  if (passes_ == 0) return;
+  require(estimates_softmax_kernel(map, spec.width / spec.heads, spec.normalize == "l2"), "mixer",
+          "warm = \"exact\" teaches the softmax kernel, but ", spec.features.kind,
+          " estimates another one; set warm = \"none\" or use positive, hyperbolic ..");
+  const std::string& time = spec.time_kernel.kind;
+  require(time != "rotation" && time != "spectral", "mixer",
+          "warm = \"exact\" does not support time kernel ", time, "; use none, decay or gate");
+  require(spec.time_kernel.per == "head" && (spec.causal || time == "none"), "mixer",
+          "warm = \"exact\" requires a time kernel per head in a causal model; set warm = \"none\" "
+          "or time_kernel.per = \"head\"");
+  require(spec.denominator.kind != "norm", "mixer",
+          "warm = \"exact\" divides by the sum of weights; denominator.kind must not be \"norm\"");
+}
+
+Var WarmStart::forward(
+    Tape& tape, const Heads& heads, const Var& rate, const Layout& layout,
+    const std::function<Var(const Heads& heads, const Var& rate)>& estimate) const {
+  const Var exact = softmax_attention(heads.q, heads.k, heads.v, rate, causal_, layout.lengths);
+  if (!tape.recording && !tape.holding) return exact;
+  const Heads seen = {detached(tape, heads.q), detached(tape, heads.k), detached(tape, heads.v)};
+  const Var error = mean_squared_error(estimate(seen, detached(tape, rate)), exact.value());
+  const double size = sum_of_squares(exact.data(), exact.size()) / double(exact.size());
+  const double smallest = std::numeric_limits<real>::min();
+  tape.add_loss(scale(error, real(1 / std::max(size, smallest))));
+  return exact;
 }
 
 /// Linear attention over any feature map, times the time kernel; constant memory per step.

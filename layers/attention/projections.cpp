@@ -1,6 +1,5 @@
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/attention/projections.hpp>
-#include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -52,12 +51,6 @@ Var ShortConvolution::step(Tape& tape, const Var& x, Tensor& recent) {
   return slice(forward(tape, tape.constant(recent)), 1, taps_ - 1, taps_);
 }
 
-void ShortConvolution::visit(Visitor& visitor) {
-  if (!active()) return;
-  visitor("weight", weight_);
-  visitor("bias", bias_);
-}
-
 TimeAttention::TimeAttention(const TimeEncodingSpec& spec, std::size_t heads, std::size_t dim)
     : time_(make_time_encoding(with_frequencies(spec, dim))) {
   require(spec.use == "attend" || spec.use == "rotate", "time_attention",
@@ -87,13 +80,6 @@ Heads TimeAttention::forward(Tape& tape, const Heads& x, const Times& times) {
   return {rotated(x.q, cosine, sine), rotated(x.k, cosine, sine), x.v};
 }
 
-void TimeAttention::visit(Visitor& visitor) {
-  visitor("time", *time_);
-  if (!query_) return;
-  visitor("time_query", *query_);
-  visitor("time_key", *key_);
-}
-
 UnitSphere::UnitSphere(std::size_t heads, double sharpness)
     : log_sharpness_(filled({heads, 1}, real(std::log(sharpness)))) {
   require(sharpness > 0, "mixer", "sharpness = ", sharpness, " must be above 0");
@@ -107,20 +93,8 @@ Heads UnitSphere::forward(Tape& tape, const Heads& x) {
   return {rms_norm(x.q, ones, epsilon) * length, rms_norm(x.k, ones, epsilon) * length, x.v};
 }
 
-void UnitSphere::visit(Visitor& visitor) { visitor("log_sharpness", log_sharpness_); }
-
 HeadProjection::HeadProjection(std::size_t width, std::size_t taps)
     : linear_(width, width), convolution_(taps, width) {}
-
-Var HeadProjection::convolve(Tape& tape, const Var& y, const Shape& shape, Tensor* recent) {
-  if (!convolution_.active()) return y;
-  return reshape(convolution_.forward(tape, y, recent), shape);
-}
-
-void HeadProjection::visit(Visitor& visitor) {
-  linear_.visit(visitor);
-  visitor("convolution", convolution_);
-}
 
 Projections::Projections(const MixerSpec& spec)
     : heads_(spec.heads),
@@ -150,21 +124,6 @@ Heads Projections::with_positions(Tape& tape, Normed& x, Tensor* recent, std::si
   if (sphere_) heads = sphere_->forward(tape, heads);
   if (rotary_) heads = {rotary(heads.q, first), rotary(heads.k, first), heads.v};
   return time_ ? time_->forward(tape, heads, times) : heads;
-}
-
-Heads Projections::split(Tape& tape, Normed& x, const Layout& layout) {
-  return with_positions(tape, x, nullptr, 0, layout.times);
-}
-
-Heads Projections::split(Tape& tape, Normed& x, MixerState& state) {
-  state.recent.resize(3);
-  state.time += state.gap;
-  const Times now(std::vector<std::size_t>{x.dim(0), 1}, state.time);
-  return with_positions(tape, x, state.recent.data(), state.position++, now);
-}
-
-Var Projections::join(Tape& tape, const Var& y) {
-  return output_.forward(tape, y, {y.dim(0), y.dim(1), y.dim(2) * y.dim(3)});
 }
 
 void Projections::visit(Visitor& visitor) {

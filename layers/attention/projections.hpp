@@ -24,7 +24,11 @@ class ShortConvolution : public Module {
   Var forward(Tape& tape, const Var& x, Tensor* recent) {
     return recent ? step(tape, x, *recent) : forward(tape, x);
   }
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) override {
+    if (!active()) return;
+    visitor("weight", weight_);
+    visitor("bias", bias_);
+  }
   void initialized() override;
 
  private:
@@ -40,8 +44,14 @@ class HeadProjection : public Module {
   Linear& linear() { return linear_; }
   bool convolves() const { return convolution_.active(); }
   /// Applies the convolution to linear()'s outputs; `recent` as in ShortConvolution.
-  Var convolve(Tape& tape, const Var& y, const Shape& shape, Tensor* recent);
-  void visit(Visitor& visitor) override;
+  Var convolve(Tape& tape, const Var& y, const Shape& shape, Tensor* recent) {
+    if (!convolution_.active()) return y;
+    return reshape(convolution_.forward(tape, y, recent), shape);
+  }
+  void visit(Visitor& visitor) override {
+    linear_.visit(visitor);
+    visitor("convolution", convolution_);
+  }
 
  private:
   Linear linear_;
@@ -62,7 +72,7 @@ class UnitSphere : public Module {
   UnitSphere(std::size_t heads, double sharpness);
   /// Leaves values unchanged. (B, T, H, d) each
   Heads forward(Tape& tape, const Heads& x);
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) override { visitor("log_sharpness", log_sharpness_); }
 
  private:
   Parameter log_sharpness_;  // (H, 1)
@@ -76,7 +86,12 @@ class TimeAttention : public Module {
   TimeAttention(const TimeEncodingSpec& spec, std::size_t heads, std::size_t dim);
   /// x (B, T, H, d) each, times (B, T) in units of the encoding -> (B, T, H, d) each
   Heads forward(Tape& tape, const Heads& x, const Times& times);
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) override {
+    visitor("time", *time_);
+    if (!query_) return;
+    visitor("time_query", *query_);
+    visitor("time_key", *key_);
+  }
 
  private:
   std::unique_ptr<TimeEncoding> time_;
@@ -88,11 +103,20 @@ class Projections : public Module {
  public:
   explicit Projections(const MixerSpec& spec);
   /// Projects to heads, with positions and times of the spec. (B, T, D) -> (B, T, H, d) each
-  Heads split(Tape& tape, Normed& x, const Layout& layout);
+  Heads split(Tape& tape, Normed& x, const Layout& layout) {
+    return with_positions(tape, x, nullptr, 0, layout.times);
+  }
   /// Projects the next token and advances the position. (B, 1, D) -> (B, 1, H, d) each
-  Heads split(Tape& tape, Normed& x, MixerState& state);
+  Heads split(Tape& tape, Normed& x, MixerState& state) {
+    state.recent.resize(3);
+    state.time += state.gap;
+    const Times now(std::vector<std::size_t>{x.dim(0), 1}, state.time);
+    return with_positions(tape, x, state.recent.data(), state.position++, now);
+  }
   /// Projects heads to the output. (B, T, H, d) -> (B, T, D)
-  Var join(Tape& tape, const Var& y);
+  Var join(Tape& tape, const Var& y) {
+    return output_.forward(tape, y, {y.dim(0), y.dim(1), y.dim(2) * y.dim(3)});
+  }
   Var join_add(Tape& tape, const Var& residual, const Var& y) {
     return output_.forward_add(tape, residual, y);
   }

@@ -1,8 +1,5 @@
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/attention/time_kernel.hpp>
-#include <cmath>
-#include <limits>
-#include <numbers>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

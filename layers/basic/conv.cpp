@@ -1,4 +1,3 @@
-#include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/layers/basic/conv.hpp>
 #include <cmath>
 
@@ -11,39 +10,21 @@ std::size_t channels_per_group(std::size_t in, std::size_t out, const ConvOption
   return in / options.groups;
 }
 
-Initial fan_in_uniform(std::size_t count) { return Initial::uniform(1 / std::sqrt(double(count))); }
-
 }  // namespace
 
-Conv1d::Conv1d(std::size_t in, std::size_t out, std::size_t size, const ConvOptions& options)
-    : options_(options),
-      weight_({size, channels_per_group(in, out, options), out},
-              fan_in_uniform(size * channels_per_group(in, out, options))),
-      bias_({out}, weight_.initial()) {}
-
-Var Conv1d::forward(Tape& tape, const Var& x) {
-  return conv1d(x, tape(weight_), options_) + tape(bias_);
+template <int axes>
+ConvLayer<axes>::ConvLayer(std::size_t in, std::size_t out, std::size_t size,
+                           const ConvOptions& options)
+    : options_(options) {
+  const std::size_t inputs = channels_per_group(in, out, options);
+  const Shape shape = axes == 1 ? Shape{size, inputs, out} : Shape{size, size, inputs, out};
+  const std::size_t fan_in = (axes == 1 ? size : size * size) * inputs;
+  weight_ = Parameter(zeros(shape), Initial::uniform(1 / std::sqrt(double(fan_in))));
+  bias_ = Parameter({out}, weight_.initial());
 }
 
-void Conv1d::visit(Visitor& visitor) {
-  visitor("weight", weight_);
-  visitor("bias", bias_);
-}
-
-Conv2d::Conv2d(std::size_t in, std::size_t out, std::size_t size, const ConvOptions& options)
-    : options_(options),
-      weight_({size, size, channels_per_group(in, out, options), out},
-              fan_in_uniform(size * size * channels_per_group(in, out, options))),
-      bias_({out}, weight_.initial()) {}
-
-Var Conv2d::forward(Tape& tape, const Var& x) {
-  return conv2d(x, tape(weight_), options_) + tape(bias_);
-}
-
-void Conv2d::visit(Visitor& visitor) {
-  visitor("weight", weight_);
-  visitor("bias", bias_);
-}
+template class ConvLayer<1>;
+template class ConvLayer<2>;
 
 Pooling::Pooling(const std::string& kind, const PoolOptions& options)
     : max_(kind == "max"), options_(options) {

@@ -2,36 +2,34 @@
 /// Convolution layers and pooling; channels are the last axis.
 
 #include <bochner/autodiff/ops/conv.hpp>
+#include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/layers/module.hpp>
 #include <string>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// 1-D convolution with bias; weight (K, C / groups, E). Both start uniform in +-1/sqrt(K C /
-/// groups). (B, T, C) -> (B, T', E)
-class Conv1d : public Module {
+/// Convolution with bias over one axis or two, with square kernels: weight (K, C / groups, E) or
+/// (K, K, C / groups, E). Weight and bias start uniform in +-1/sqrt(K C / groups), or +-1/sqrt(K K
+/// C / groups). (B, T, C) -> (B, T', E), or (B, R, S, C) -> (B, R', S', E)
+template <int axes>
+class ConvLayer : public Module {
  public:
-  Conv1d(std::size_t in, std::size_t out, std::size_t size, const ConvOptions& options = {});
-  Var forward(Tape& tape, const Var& x);
-  void visit(Visitor& visitor) override;
+  ConvLayer(std::size_t in, std::size_t out, std::size_t size, const ConvOptions& options = {});
+  Var forward(Tape& tape, const Var& x) {
+    const auto convolve = axes == 1 ? conv1d : conv2d;
+    return convolve(x, tape(weight_), options_) + tape(bias_);
+  }
+  void visit(Visitor& visitor) override {
+    visitor("weight", weight_);
+    visitor("bias", bias_);
+  }
 
  private:
   ConvOptions options_;
   Parameter weight_, bias_;
 };
-
-/// 2-D convolution with square kernels and bias; weight (K, K, C / groups, E). Both start uniform
-/// in +-1/sqrt(K K C / groups). (B, R, S, C) -> (B, R', S', E)
-class Conv2d : public Module {
- public:
-  Conv2d(std::size_t in, std::size_t out, std::size_t size, const ConvOptions& options = {});
-  Var forward(Tape& tape, const Var& x);
-  void visit(Visitor& visitor) override;
-
- private:
-  ConvOptions options_;
-  Parameter weight_, bias_;
-};
+using Conv1d = ConvLayer<1>;
+using Conv2d = ConvLayer<2>;
 
 /// Depthwise separable convolution: depthwise, then 1 x 1. Sets the groups of the options. Sifre
 /// and Mallat, 2014; Chollet, "Xception", 2017.

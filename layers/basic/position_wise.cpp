@@ -1,10 +1,6 @@
 #include <bochner/autodiff/cross_shard_reduction.hpp>
+#include <bochner/autodiff/ops.hpp>
 #include <bochner/autodiff/ops/broadcast.hpp>
-#include <bochner/autodiff/ops/elementwise.hpp>
-#include <bochner/autodiff/ops/feed_forward.hpp>
-#include <bochner/autodiff/ops/gated.hpp>
-#include <bochner/autodiff/ops/linalg.hpp>
-#include <bochner/autodiff/ops/normed_affines.hpp>
 #include <bochner/layers/basic/position_wise.hpp>
 #include <cmath>
 
@@ -18,25 +14,6 @@ void Linear::shift_bias(double by) {
   update(bias_.value(), [by](real b) { return b + real(by); });
 }
 
-Var Linear::forward(Tape& tape, const Var& x) { return affine(x, tape(weight_), tape(bias_)); }
-
-Var Linear::forward(Tape& tape, const Var& x, const Shape& shape) {
-  return affine(x, tape(weight_), tape(bias_), shape);
-}
-
-Var Linear::forward_add(Tape& tape, const Var& residual, const Var& x) {
-  return affine_add(residual, x, tape(weight_), tape(bias_));
-}
-
-Var Linear::forward_gelu(Tape& tape, const Var& x) {
-  return affine_gelu(x, tape(weight_), tape(bias_));
-}
-
-void Linear::visit(Visitor& visitor) {
-  visitor("weight", weight_);
-  visitor("bias", bias_);
-}
-
 MLP::MLP(std::size_t width, std::size_t hidden, const std::string& kind)
     : gated_(kind == "swiglu"), up_(width, gated_ ? 2 * hidden : hidden), down_(hidden, width) {
   require(gated_ || kind == "gelu", "mlp", "no MLP is called \"", kind,
@@ -46,8 +23,6 @@ MLP::MLP(std::size_t width, std::size_t hidden, const std::string& kind)
 Var MLP::hidden(Tape& tape, const Var& x) {
   return gated_ ? swiglu(up_.forward(tape, x)) : up_.forward_gelu(tape, x);
 }
-
-Var MLP::forward(Tape& tape, const Var& x) { return down_.forward(tape, hidden(tape, x)); }
 
 Var MLP::forward_residual(Tape& tape, const Var& x, Norm& norm,
                           const std::vector<std::size_t>& lengths) {
@@ -68,15 +43,6 @@ Var Norm::forward(Tape& tape, const Var& x, const std::vector<std::size_t>&) {
 
 LayerNorm::LayerNorm(std::size_t width) : gain_(filled({width}, real(1))), bias_({width}) {}
 
-std::optional<RowNorm> LayerNorm::row_norm(Tape& tape) {
-  return RowNorm{tape(gain_), tape(bias_), real(1e-5)};
-}
-
-const Var& Normed::rows(Tape& tape) {
-  if (!normalized_.exists()) normalized_ = norm_->forward(tape, x_, lengths_);
-  return normalized_;
-}
-
 std::vector<Var> Normed::forward(Tape& tape, const std::vector<Linear*>& linear,
                                  const Shape& shape) {
   const auto row_norm = norm_ && !normalized_.exists() ? norm_->row_norm(tape) : std::nullopt;
@@ -88,11 +54,6 @@ std::vector<Var> Normed::forward(Tape& tape, const std::vector<Linear*>& linear,
   std::vector<Var> y;
   for (Linear* each : linear) y.push_back(each->forward(tape, rows(tape), shape));
   return y;
-}
-
-void LayerNorm::visit(Visitor& visitor) {
-  visitor("gain", gain_);
-  visitor("bias", bias_);
 }
 
 RMSNorm::RMSNorm(std::size_t width) : gain_(filled({width}, real(1))) {}
@@ -137,13 +98,6 @@ void BatchNorm::update_running_stats(const BatchMoments& moments) {
     average(mean_.data()[j], moments.mean[j]);
     average(variance_.data()[j], moments.variance[j] * unbiased);
   }
-}
-
-void BatchNorm::visit(Visitor& visitor) {
-  visitor("gain", gain_);
-  visitor("bias", bias_);
-  visitor("mean", mean_);
-  visitor("variance", variance_);
 }
 
 std::unique_ptr<Norm> make_norm(const std::string& kind, std::size_t width, double momentum) {

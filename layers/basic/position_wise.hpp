@@ -1,6 +1,7 @@
 #pragma once
 /// Layers that act on each position separately.
 
+#include <bochner/autodiff/ops/linalg.hpp>
 #include <bochner/autodiff/ops/normalisation.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/layers/module.hpp>
@@ -13,17 +14,27 @@ namespace bochner::inline BOCHNER_PRECISION {
 class Linear : public Module {
  public:
   Linear(std::size_t in, std::size_t out);
-  Var forward(Tape& tape, const Var& x);
+  /// Starts with a bias of 0.
+  Linear(std::size_t in, std::size_t out, const Initial& weight)
+      : weight_({in, out}, weight), bias_({out}) {}
+  Var forward(Tape& tape, const Var& x) { return affine(x, tape(weight_), tape(bias_)); }
   /// Returns y reshaped to `shape`; rows of x are rows of `in`.
-  Var forward(Tape& tape, const Var& x, const Shape& shape);
+  Var forward(Tape& tape, const Var& x, const Shape& shape) {
+    return affine(x, tape(weight_), tape(bias_), shape);
+  }
   /// Returns residual + y in the residual's shape.
-  Var forward_add(Tape& tape, const Var& residual, const Var& x);
-  Var forward_gelu(Tape& tape, const Var& x);
+  Var forward_add(Tape& tape, const Var& residual, const Var& x) {
+    return affine_add(residual, x, tape(weight_), tape(bias_));
+  }
+  Var forward_gelu(Tape& tape, const Var& x) { return affine_gelu(x, tape(weight_), tape(bias_)); }
   /// Weight (in, out) and bias (out), for losses that need only parts of y.
   Var weight(Tape& tape) { return tape(weight_); }
   Var bias(Tape& tape) { return tape(bias_); }
   void shift_bias(double by);
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) override {
+    visitor("weight", weight_);
+    visitor("bias", bias_);
+  }
 
  private:
   Parameter weight_, bias_;
@@ -71,7 +82,10 @@ class Normed {
   explicit Normed(const Var& x) : normalized_(x) {}
   std::size_t dim(int axis) const { return (norm_ ? x_ : normalized_).dim(axis); }
   /// Returns the normalized rows (.., D).
-  const Var& rows(Tape& tape);
+  const Var& rows(Tape& tape) {
+    if (!normalized_.exists()) normalized_ = norm_->forward(tape, x_, lengths_);
+    return normalized_;
+  }
   /// Moves the normalized rows out, so that they can be freed after their last use.
   Var take_rows(Tape& tape) {
     rows(tape);
@@ -90,8 +104,13 @@ class Normed {
 class LayerNorm : public Norm {
  public:
   explicit LayerNorm(std::size_t width);
-  std::optional<RowNorm> row_norm(Tape& tape) override;
-  void visit(Visitor& visitor) override;
+  std::optional<RowNorm> row_norm(Tape& tape) override {
+    return RowNorm{tape(gain_), tape(bias_), real(1e-5)};
+  }
+  void visit(Visitor& visitor) override {
+    visitor("gain", gain_);
+    visitor("bias", bias_);
+  }
 
  private:
   Parameter gain_, bias_;
@@ -114,7 +133,12 @@ class BatchNorm : public Norm {
  public:
   explicit BatchNorm(std::size_t width, double momentum = 0.9);
   Var forward(Tape& tape, const Var& x, const std::vector<std::size_t>& lengths = {}) override;
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) override {
+    visitor("gain", gain_);
+    visitor("bias", bias_);
+    visitor("mean", mean_);
+    visitor("variance", variance_);
+  }
 
  private:
   void update_running_stats(const BatchMoments& moments);
@@ -131,7 +155,7 @@ std::unique_ptr<Norm> make_norm(const std::string& kind, std::size_t width, doub
 class MLP : public Module {
  public:
   MLP(std::size_t width, std::size_t hidden, const std::string& kind = "gelu");
-  Var forward(Tape& tape, const Var& x);
+  Var forward(Tape& tape, const Var& x) { return down_.forward(tape, hidden(tape, x)); }
   /// Returns x + MLP(norm(x)); `lengths` as in Norm::forward().
   Var forward_residual(Tape& tape, const Var& x, Norm& norm,
                        const std::vector<std::size_t>& lengths = {});

@@ -1,6 +1,4 @@
-#include <bochner/autodiff/ops/elementwise.hpp>
-#include <bochner/autodiff/ops/reduce.hpp>
-#include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/autodiff/ops.hpp>
 #include <bochner/base/numeric/parallel.hpp>
 #include <bochner/layers/basic/standardization.hpp>
 
@@ -47,10 +45,6 @@ void Standardize::change_variates(Tensor& x, const std::vector<std::size_t>& ser
   });
 }
 
-void Standardize::apply(Tensor& x) const { apply(x, {}); }
-
-void Standardize::undo(Tensor& x) const { undo(x, {}); }
-
 void Standardize::apply(Tensor& x, const std::vector<std::size_t>& series) const {
   change_variates(x, series,
                   [](real u, real mean, real deviation) { return (u - mean) / deviation; });
@@ -59,11 +53,6 @@ void Standardize::apply(Tensor& x, const std::vector<std::size_t>& series) const
 void Standardize::undo(Tensor& x, const std::vector<std::size_t>& series) const {
   change_variates(x, series,
                   [](real u, real mean, real deviation) { return u * deviation + mean; });
-}
-
-void Standardize::visit(Visitor& visitor) {
-  visitor("mean", mean_);
-  visitor("deviation", deviation_);
 }
 
 InstanceNorm::InstanceNorm(const InstanceNormSpec& spec, std::size_t variates)
@@ -91,12 +80,6 @@ Var InstanceNorm::undo(Tape& tape, const Var& x, const Statistics& statistics) {
   Var y = spec_.affine ? (x - tape(bias_)) / tape(gain_) : x;
   if (statistics.deviation.exists()) y = y * statistics.deviation;
   return statistics.center.exists() ? y + statistics.center : y;
-}
-
-void InstanceNorm::visit(Visitor& visitor) {
-  if (!spec_.affine) return;
-  visitor("gain", gain_);
-  visitor("bias", bias_);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

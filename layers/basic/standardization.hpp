@@ -15,16 +15,19 @@ class Standardize : public Module {
   /// Sets means and deviations, (V) each, series after series; a deviation of 0 becomes 1.
   void set(const std::vector<double>& mean, const std::vector<double>& deviation);
   /// (x - mean) / deviation
-  void apply(Tensor& x) const;
+  void apply(Tensor& x) const { apply(x, {}); }
   /// x * deviation + mean
-  void undo(Tensor& x) const;
+  void undo(Tensor& x) const { undo(x, {}); }
   /// Apply and undo with the statistics of `series` (B), the series of each element.
   void apply(Tensor& x, const std::vector<std::size_t>& series) const;
   void undo(Tensor& x, const std::vector<std::size_t>& series) const;
   /// Means and deviations in the order of set().
   std::vector<double> means() const { return {mean_.begin(), mean_.end()}; }
   std::vector<double> deviations() const { return {deviation_.begin(), deviation_.end()}; }
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) override {
+    visitor("mean", mean_);
+    visitor("deviation", deviation_);
+  }
 
  private:
   template <class Change>
@@ -61,7 +64,11 @@ class InstanceNorm : public Module {
   Var apply(Tape& tape, const Var& x, const Statistics& statistics);
   /// Inverts apply(). (B, V, n) -> (B, V, n)
   Var undo(Tape& tape, const Var& x, const Statistics& statistics);
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) override {
+    if (!spec_.affine) return;
+    visitor("gain", gain_);
+    visitor("bias", bias_);
+  }
 
  private:
   InstanceNormSpec spec_;

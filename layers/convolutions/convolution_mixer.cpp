@@ -1,8 +1,6 @@
-#include <bochner/autodiff/ops/elementwise.hpp>
-#include <bochner/autodiff/ops/recurrence/long_convolution.hpp>
-#include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/convolutions/convolution_mixer.hpp>
-#include <bochner/layers/mixers/mixer_demands.hpp>
+#include <bochner/layers/mixers/mixers.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -29,11 +27,6 @@ std::vector<Var> ManyProjections::split(Tape& tape, const Var& x, Tensor* recent
   for (std::size_t i = 0; i < count_; ++i)
     parts.push_back(slice(all, -1, i * x.dim(2), (i + 1) * x.dim(2)));
   return parts;
-}
-
-void ManyProjections::visit(Visitor& visitor) {
-  linear_.visit(visitor);
-  visitor("convolution", convolution_);
 }
 
 Var convolve(const Var& x, const TwoSidedFilter::Rows& rows, std::size_t copy,

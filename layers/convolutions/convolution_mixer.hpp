@@ -19,7 +19,10 @@ class ManyProjections : public Module {
                   ConvolutionInit start = ConvolutionInit::near_identity);
   /// Projects all tokens, or one after `recent` ones. (B, T, D) -> `count` times (B, T, D)
   std::vector<Var> split(Tape& tape, const Var& x, Tensor* recent = nullptr);
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) override {
+    linear_.visit(visitor);
+    visitor("convolution", convolution_);
+  }
 
  private:
   std::size_t count_;

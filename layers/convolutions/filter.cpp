@@ -37,12 +37,6 @@ Tensor TwoSidedFilter::past(std::size_t lags, std::size_t first, std::size_t cou
   return slice(all, 1, first, first + count).value();
 }
 
-void TwoSidedFilter::visit(Visitor& visitor) {
-  visitor("past", *past_);
-  if (future_) visitor("future", *future_);
-  visitor("skip", skip_);
-}
-
 Registry<Filter, FilterSpec>& filters() {
   static Registry<Filter, FilterSpec> registry = [] {
     Registry<Filter, FilterSpec> all("filter", {});

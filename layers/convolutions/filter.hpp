@@ -133,7 +133,11 @@ class TwoSidedFilter : public Module, public ImpulseResponse {
   std::size_t limit() const { return past_->limit(); }
   Tensor response(std::size_t count) override { return past(count, 0, skip_.shape()[0]); }
   Tensor drawn_frequencies() override { return past_->drawn_frequencies(); }
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) override {
+    visitor("past", *past_);
+    if (future_) visitor("future", *future_);
+    visitor("skip", skip_);
+  }
 
  private:
   Var skip_kernel(Tape& tape, std::size_t before, std::size_t after);

@@ -1,6 +1,4 @@
-#include <bochner/autodiff/ops/elementwise.hpp>
-#include <bochner/autodiff/ops/reduce.hpp>
-#include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/convolutions/convolution_mixer.hpp>
 #include <bochner/layers/mixers/mixers.hpp>
 #include <cmath>
@@ -12,20 +10,16 @@ struct H3Spec {
   std::size_t shift = 64, convolution = 0, channels = 1;
   std::string shifted = "key";
 };
-struct H3Section {
-  H3Spec h3;
-};
 void describe(Keys& keys, H3Spec& spec) {
-  keys("shift", spec.shift, between(1, 4096), "tokens that the shift state space remembers");
-  keys("shifted", spec.shifted, one_of({"key", "value"}),
+  keys("h3.shift", spec.shift, between(1, 4096), "tokens that the shift state space remembers");
+  keys("h3.shifted", spec.shifted, one_of({"key", "value"}),
        "what it shifts: keys, as published, or values, as in the matrix form of the Hyena paper");
-  keys("channels", spec.channels, between(1, 256),
+  keys("h3.channels", spec.channels, between(1, 256),
        "channels of a head, whose state spaces remember all products of a key and a value; must "
        "divide model.width");
-  keys("convolution", spec.convolution, between(0, 64),
+  keys("h3.convolution", spec.convolution, between(0, 64),
        "taps of a learned causal convolution on queries, keys and values; 0 for none");
 }
-void describe(Keys& keys, H3Section& section) { keys.section("h3", section.h3); }
 
 /// Returns the shift state space as an explicit kernel, with the deviation of Kaiming's uniform
 /// initialization.
@@ -51,16 +45,16 @@ FilterSpec diagonal_spec(const MixerSpec& spec, std::size_t channels) {
 /// matrix D_q S_diag D_k'. Fu et al., "Hungry hungry hippos", 2023.
 class H3Mixer : public ConvolutionMixer {
  public:
-  H3Mixer(const MixerSpec& spec, const H3Section& own)
+  H3Mixer(const MixerSpec& spec, const H3Spec& own)
       : ConvolutionMixer(spec),
-        shifts_key_(own.h3.shifted == "key"),
+        shifts_key_(own.shifted == "key"),
         width_(spec.width),
-        channels_(own.h3.channels),
-        projections_(spec.width, 3, own.h3.convolution),
-        shift_(shift_spec(spec, own.h3.shift), spec.causal),
+        channels_(own.channels),
+        projections_(spec.width, 3, own.convolution),
+        shift_(shift_spec(spec, own.shift), spec.causal),
         diagonal_(diagonal_spec(spec, channels_), spec.causal),
         output_(spec.width, spec.width) {
-    require(shifts_key_ || own.h3.shifted == "value", "h3", "shifted = \"", own.h3.shifted,
+    require(shifts_key_ || own.shifted == "value", "h3", "shifted = \"", own.shifted,
             "\" must be \"key\" or \"value\"");
   }
 
@@ -139,7 +133,7 @@ class H3Mixer : public ConvolutionMixer {
 }  // namespace
 
 void add_h3(Mixers& all) {
-  all.add("h3", make<H3Mixer, H3Section>, {.features = false});
+  all.add("h3", make<H3Mixer, H3Spec>, {.features = false});
   all.share<FilterSection>("h3");
 }
 

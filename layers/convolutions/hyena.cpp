@@ -9,17 +9,13 @@ struct HyenaSpec {
   std::size_t order = 2, convolution = 3;
   std::string form = "paper";
 };
-struct HyenaSection {
-  HyenaSpec hyena;
-};
 void describe(Keys& keys, HyenaSpec& spec) {
-  keys("order", spec.order, between(2, 16), "gates of a token (N), with N + 1 projections");
-  keys("convolution", spec.convolution, between(0, 64),
+  keys("hyena.order", spec.order, between(2, 16), "gates of a token (N), with N + 1 projections");
+  keys("hyena.convolution", spec.convolution, between(0, 64),
        "taps of a learned causal convolution on all projections; 0 for none");
-  keys("form", spec.form, one_of({"paper", "code"}),
+  keys("hyena.form", spec.form, one_of({"paper", "code"}),
        "paper: N times a filter, then a gate; code: as published, N - 1 filters between N gates");
 }
-void describe(Keys& keys, HyenaSection& section) { keys.section("hyena", section.hyena); }
 
 /// Long convolutions between gates: z <- x_n o (h_n * z) for n = 1 .. N, from z = v. Poli et al.,
 /// "Hyena hierarchy", 2023, definition 3.1. The published code gates first, v <- h_n * (x_n o v),
@@ -27,13 +23,12 @@ void describe(Keys& keys, HyenaSection& section) { keys.section("hyena", section
 /// published: induction needs the previous tokens in the gate.
 class HyenaMixer : public ConvolutionMixer {
  public:
-  HyenaMixer(const MixerSpec& spec, const HyenaSection& own)
+  HyenaMixer(const MixerSpec& spec, const HyenaSpec& own)
       : ConvolutionMixer(spec),
-        gates_last_(own.hyena.form == "paper"),
+        gates_last_(own.form == "paper"),
         width_(spec.width),
-        filters_(gates_last_ ? own.hyena.order : own.hyena.order - 1),
-        projections_(spec.width, own.hyena.order + 1, own.hyena.convolution,
-                     ConvolutionInit::mixing),
+        filters_(gates_last_ ? own.order : own.order - 1),
+        projections_(spec.width, own.order + 1, own.convolution, ConvolutionInit::mixing),
         filter_(filter_of(spec, "implicit", filters_), spec.causal),
         output_(spec.width, spec.width) {}
 
@@ -85,7 +80,7 @@ class HyenaMixer : public ConvolutionMixer {
 }  // namespace
 
 void add_hyena(Mixers& all) {
-  all.add("hyena", make<HyenaMixer, HyenaSection>, {.features = false});
+  all.add("hyena", make<HyenaMixer, HyenaSpec>, {.features = false});
   all.share<FilterSection>("hyena");
 }
 

@@ -1,6 +1,5 @@
-#include <bochner/autodiff/ops/elementwise.hpp>
-#include <bochner/autodiff/ops/linalg.hpp>
-#include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/autodiff/ops.hpp>
+#include <bochner/layers/basic/position_wise.hpp>
 #include <bochner/layers/convolutions/filter.hpp>
 #include <cmath>
 #include <numbers>
@@ -49,22 +48,6 @@ Tensor window_rates(const FilterSpec& spec) {
   return rates;
 }
 
-/// Linear map x W + b with small initial weights: under sin(w x) with w = 10, weights of the usual
-/// size would start the filter as noise.
-class SmallLinear : public Module {
- public:
-  SmallLinear(std::size_t in, std::size_t out)
-      : weight_({in, out}, Initial::normal(small)), bias_({out}) {}
-  Var forward(Tape& tape, const Var& x) { return affine(x, tape(weight_), tape(bias_)); }
-  void visit(Visitor& visitor) override {
-    visitor("weight", weight_);
-    visitor("bias", bias_);
-  }
-
- private:
-  Parameter weight_, bias_;
-};
-
 /// Computes h(lag) = MLP(features of lag) (exp(-rate t) + shift), with activations sin(w x), one
 /// learned w per hidden channel, and initial weights of deviation 0.02 as in the published models.
 /// Poli et al., "Hyena hierarchy", 2023.
@@ -79,9 +62,10 @@ class ImplicitFilter : public Filter {
         frequency_(filled({spec.hidden}, real(spec.frequency))),
         output_({spec.hidden, spec.channels()}, Initial::normal(small)) {
     if (learned_) positions_.assign(fixed_positions_);
+    // Under sin(w x) with w = 10, weights of the usual size would start the filter as noise.
     for (std::size_t i = 0; i < spec.layers + 1; ++i)
-      layers_.push_back(
-          std::make_unique<SmallLinear>(i == 0 ? spec.features : spec.hidden, spec.hidden));
+      layers_.push_back(std::make_unique<Linear>(i == 0 ? spec.features : spec.hidden, spec.hidden,
+                                                 Initial::normal(small)));
   }
 
   Var at(Tape& tape, const Lags& lags) override {
@@ -116,7 +100,7 @@ class ImplicitFilter : public Filter {
   double shift_;
   Tensor fixed_positions_, rates_;  // (length, features), (1, channels)
   Parameter positions_;
-  std::vector<std::unique_ptr<SmallLinear>> layers_;
+  std::vector<std::unique_ptr<Linear>> layers_;
   Parameter frequency_, output_;  // (hidden), (hidden, channels)
 };
 

@@ -1,8 +1,6 @@
 #include <bit>
 #include <bochner/autodiff/compute/prefix_sums.hpp>
-#include <bochner/autodiff/ops/elementwise.hpp>
-#include <bochner/autodiff/ops/recurrence/long_convolution.hpp>
-#include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/convolutions/convolution_mixer.hpp>
 #include <bochner/layers/mixers/mixers.hpp>
 #include <cmath>

@@ -1,6 +1,4 @@
-#include <bochner/autodiff/ops/elementwise.hpp>
-#include <bochner/autodiff/ops/recurrence/long_convolution.hpp>
-#include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/convolutions/filter.hpp>
 #include <bochner/layers/recurrences/eigenvalues.hpp>
 #include <cmath>

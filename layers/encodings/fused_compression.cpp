@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <bochner/base/numeric/conjugate_gradients.hpp>
 #include <bochner/base/numeric/openblas.hpp>
 #include <bochner/base/numeric/parallel.hpp>

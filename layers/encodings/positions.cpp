@@ -16,10 +16,6 @@ Var LearnedPositions::forward(Tape& tape, const Var& x, std::size_t first) {
   return x + (whole ? table : slice(table, 0, first, first + x.dim(1)));
 }
 
-std::size_t LearnedPositions::limit() const { return weight_.shape()[0]; }
-
-void LearnedPositions::visit(Visitor& visitor) { visitor("weight", weight_); }
-
 Var SinusoidalPositions::forward(Tape& tape, const Var& x, std::size_t first) {
   const std::size_t T = x.dim(1), D = x.dim(2);
   Tensor table = uninitialized({T, D});

@@ -20,8 +20,8 @@ class LearnedPositions : public PositionEncoding {
  public:
   LearnedPositions(std::size_t length, std::size_t width);
   Var forward(Tape& tape, const Var& x, std::size_t first) override;
-  std::size_t limit() const override;
-  void visit(Visitor& visitor) override;
+  std::size_t limit() const override { return weight_.shape()[0]; }
+  void visit(Visitor& visitor) override { visitor("weight", weight_); }
 
  private:
   Parameter weight_;

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <bochner/autodiff/compute/nufft.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/shape.hpp>

@@ -1,4 +1,3 @@
-#include <bochner/autodiff/tensor.hpp>
 #include <bochner/layers/encodings/token_places.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {

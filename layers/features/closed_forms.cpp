@@ -1,6 +1,4 @@
 #include <bochner/layers/features/closed_forms.hpp>
-#include <cmath>
-#include <limits>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -28,9 +26,6 @@ ScaledPair::ScaledPair(std::span<const double> q, std::span<const double> k)
     xx += x[i] * x[i], yy += y[i] * y[i], xy += x[i] * y[i];
   }
 }
-
-double ScaledPair::softmax() const { return std::exp(xy); }
-double ScaledPair::gaussian() const { return std::exp(-difference() / 2); }
 
 double trigonometric_variance(const ScaledPair& pair) {
   return std::exp(pair.xx + pair.yy) * std::pow(-std::expm1(-pair.difference()), 2) / 2;

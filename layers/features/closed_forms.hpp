@@ -15,10 +15,10 @@ struct ScaledPair {
   std::vector<double> x, y;
   double xx = 0, yy = 0, xy = 0;
   ScaledPair(std::span<const double> q, std::span<const double> k);
-  double sum() const { return xx + yy + 2 * xy; }         ///< |x + y|^2
-  double difference() const { return xx + yy - 2 * xy; }  ///< |x - y|^2
-  double softmax() const;                                 ///< exp(x . y)
-  double gaussian() const;                                ///< exp(-|x - y|^2 / 2)
+  double sum() const { return xx + yy + 2 * xy; }                  ///< |x + y|^2
+  double difference() const { return xx + yy - 2 * xy; }           ///< |x - y|^2
+  double softmax() const { return std::exp(xy); }                  ///< exp(x . y)
+  double gaussian() const { return std::exp(-difference() / 2); }  ///< exp(-|x - y|^2 / 2)
 };
 
 /// Variance of exp(|x|^2/2 + |y|^2/2) cos(w . (x - y)).

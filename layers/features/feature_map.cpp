@@ -1,9 +1,7 @@
-#include <algorithm>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/layers/features/feature_map.hpp>
-#include <bochner/layers/features/projection.hpp>
+#include <bochner/layers/features/frequencies.hpp>
 #include <bochner/layers/features/weights.hpp>
-#include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -67,15 +65,6 @@ bool counts_positions(const FeatureSpec& spec) {
   return spec.kind == "cosformer" ||
          (spec.kind == "hybrid" && std::ranges::count(spec.estimators, "cosformer") > 0);
 }
-
-Features FeatureMap::queries(Tape& tape, const Var& q, std::size_t) { return features(tape, q); }
-Features FeatureMap::keys(Tape& tape, const Var& k, std::size_t) { return features(tape, k); }
-std::optional<double> FeatureMap::kernel(Point, Point, std::size_t) const { return {}; }
-std::optional<double> FeatureMap::variance(Point, Point, std::size_t) const { return {}; }
-std::optional<double> FeatureMap::second_moment(Point, Point, const WeightedMoment&) const {
-  return {};
-}
-void FeatureMap::calibrate(const Tensor&, const Tensor&) {}
 
 FeatureMaps& feature_maps() {
   static FeatureMaps registry = [] {

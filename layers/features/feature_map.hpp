@@ -125,25 +125,27 @@ class FeatureMap : public Module {
  public:
   /// Computes features. (B, T, H, d) -> (B, T, H, F)
   virtual Features features(Tape& tape, const Var& x) = 0;
-  virtual Features queries(Tape& tape, const Var& q, std::size_t first = 0);
-  virtual Features keys(Tape& tape, const Var& k, std::size_t first = 0);
+  virtual Features queries(Tape& tape, const Var& q, std::size_t = 0) { return features(tape, q); }
+  virtual Features keys(Tape& tape, const Var& k, std::size_t = 0) { return features(tape, k); }
 
   /// Returns whether phi(q) . phi(k) >= 0, so that attention needs no policy for its denominator.
   virtual bool positive() const { return false; }
   /// Returns whether single features have signs, even if positive().
   virtual bool has_signed_features() const { return !positive(); }
   /// Returns E phi(q) . phi(k) for frequencies from N(0, I); empty without a closed form.
-  virtual std::optional<double> kernel(Point q, Point k, std::size_t head = 0) const;
+  virtual std::optional<double> kernel(Point, Point, std::size_t = 0) const { return {}; }
   /// Returns the variance for m independent draws from N(0, I); empty without a closed form.
-  virtual std::optional<double> variance(Point q, Point k, std::size_t head = 0) const;
+  virtual std::optional<double> variance(Point, Point, std::size_t = 0) const { return {}; }
   /// Returns E of the squared estimate of one draw with the given moments of frequencies.
-  virtual std::optional<double> second_moment(Point q, Point k, const WeightedMoment& moment) const;
+  virtual std::optional<double> second_moment(Point, Point, const WeightedMoment&) const {
+    return {};
+  }
   /// Returns the frequencies, null if there are none. Feature f has frequency f mod m.
   virtual Frequencies* frequencies() { return nullptr; }
   /// Returns whether w and -w give the same estimate.
   virtual bool even() const { return false; }
   /// Fits parameters to statistics of sampled queries and keys (n, H, d).
-  virtual void calibrate(const Tensor& q, const Tensor& k);
+  virtual void calibrate(const Tensor&, const Tensor&) {}
   /// Returns whether the map depends on calibrate(); models then calibrate by default.
   virtual bool needs_calibration() const { return false; }
 };

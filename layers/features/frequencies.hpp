@@ -1,11 +1,31 @@
 #pragma once
-/// Frequencies of random feature maps, and exponential features.
+/// Frequencies of random feature maps, structured ones, and exponential features.
 
 #include <bochner/layers/features/feature_map.hpp>
-#include <bochner/layers/features/projection.hpp>
+#include <bochner/layers/module.hpp>
+#include <bochner/layers/registry.hpp>
 #include <bochner/layers/spectral/importance_proposal.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
+
+struct ProjectionSpec {
+  std::size_t heads = 1, m = 64, dim = 32;
+  std::uint64_t seed = 1;
+};
+
+/// Rows that start as draws of N(0, I) or near it, computed once per pass: for d up to a hundred, a
+/// product (tokens x m x d) is faster than a fast transform per token.
+class Projection : public Module {
+ public:
+  /// Returns the rows. -> (H, m, d)
+  virtual Var rows(Tape& tape) = 0;
+};
+
+/// Registry of "fastfood", "sorf", "radial"; add custom projections here.
+Registry<Projection, ProjectionSpec>& projections();
+
+/// Returns the quantile function at 0 < t < 1 of chi_d, the length of a draw of N(0, I_d).
+double chi_quantile(double t, std::size_t d);
 
 /// Frequencies of a feature map, (H, m, d): draws of the density, or a Projection times a learned
 /// diagonal scale that starts at density.log_scale. A spread s > 0 adds a learned factor per head,
@@ -17,7 +37,10 @@ class Frequencies : public Module {
     return cached(tape, this, [&] { return new_draws(tape); });
   }
   /// Returns the log importance weights, with importance sampling. -> (H, m)
-  Var log_ratio(Tape& tape);
+  Var log_ratio(Tape& tape) {
+    require(proposal_ != nullptr, "frequencies", "log_ratio() requires a proposal");
+    return proposal_->log_ratio(tape, *density_);
+  }
   /// Returns null without importance sampling.
   Proposal* proposal() const { return proposal_.get(); }
   /// Returns null with a projection.
@@ -49,5 +72,19 @@ std::vector<double> scaled_samples(const Tensor& samples, std::size_t head, std:
 Var exponents(const Var& x, const Var& w, double c, const Var& offset = {});
 /// Returns features with the logarithms exponents(), in a form that attention evaluates in cache.
 Features exponential(const Var& x, const Var& w, double c, const Var& offset = {});
+
+// Features of y = x / d^(1/4) by frequencies w_i (H, m, d), from N(0, I) in formulas, and from a
+// learned density in models.
+
+/// Returns w and -w, which turn positive features into hyperbolic ones. (H, m, d) -> (H, 2m, d)
+Var both_signs(const Var& w);
+/// Returns the bound on |y|^2 / 2 in trigonometric features, 36 in float, which keeps sums of
+/// products over a million tokens finite. Estimates are noise long before.
+double max_trigonometric_exponent();
+/// Computes trigonometric features of x. (.., H, d), (H, m, d) -> (.., H, 2m)
+Var trigonometric_features(const Var& x, const Var& w);
+/// Computes [cos(w_i . y), sin(w_i . y)] / sqrt(m), for the Gaussian kernel. (.., H, d), (H, m, d)
+/// -> (.., H, 2m)
+Var fourier_features(const Var& y, const Var& w);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

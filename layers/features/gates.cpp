@@ -1,10 +1,7 @@
-#include <algorithm>
 #include <bochner/autodiff/compute/softmax.hpp>
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/features/frequencies.hpp>
 #include <bochner/layers/features/gates.hpp>
-#include <cmath>
-#include <limits>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -56,13 +53,6 @@ Gates::GateClusters Gates::calibrate(const Tensor& q, const Tensor& k, std::size
   store_gates(found.keys, d_, key_gates_.value().data() + head * R_ * d_,
               key_gate_bias_.value().data() + head * R_);
   return found;
-}
-
-void Gates::visit(Visitor& visitor) {
-  visitor("query_gates", query_gates_);
-  visitor("query_gate_bias", query_gate_bias_);
-  visitor("key_gates", key_gates_);
-  visitor("key_gate_bias", key_gate_bias_);
 }
 
 Var mixed_gates(Tape& tape, const Var& log_gates, Parameter& mixing, bool query) {

@@ -30,7 +30,12 @@ class Gates : public Module {
   };
   /// Sets a head's gates to the posteriors of equal Gaussian clusters of samples (n, H, d).
   GateClusters calibrate(const Tensor& q, const Tensor& k, std::size_t head);
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) override {
+    visitor("query_gates", query_gates_);
+    visitor("query_gate_bias", query_gate_bias_);
+    visitor("key_gates", key_gates_);
+    visitor("key_gate_bias", key_gate_bias_);
+  }
 
  private:
   std::size_t d_, R_;

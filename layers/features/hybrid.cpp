@@ -1,7 +1,6 @@
 #include <bochner/autodiff/ops.hpp>
+#include <bochner/layers/features/coefficients.hpp>
 #include <bochner/layers/features/frequencies.hpp>
-#include <bochner/layers/features/random_features.hpp>
-#include <bochner/layers/features/similarity.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {

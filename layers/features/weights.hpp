@@ -11,9 +11,15 @@ namespace bochner::inline BOCHNER_PRECISION {
 class WeightedMap : public FeatureMap {
  public:
   explicit WeightedMap(std::unique_ptr<FeatureMap> map) : map_(std::move(map)) {}
-  Features features(Tape& tape, const Var& x) final;
-  Features queries(Tape& tape, const Var& q, std::size_t first) final;
-  Features keys(Tape& tape, const Var& k, std::size_t first) final;
+  Features features(Tape& tape, const Var& x) final {
+    return weighted(tape, x, map_->features(tape, x));
+  }
+  Features queries(Tape& tape, const Var& q, std::size_t first) final {
+    return weighted(tape, q, map_->queries(tape, q, first));
+  }
+  Features keys(Tape& tape, const Var& k, std::size_t first) final {
+    return weighted(tape, k, map_->keys(tape, k, first));
+  }
   bool positive() const override { return map_->positive(); }
   bool has_signed_features() const final { return map_->has_signed_features(); }
   Frequencies* frequencies() final { return map_->frequencies(); }
@@ -77,10 +83,19 @@ class NormalizedWeights : public WeightedMap {
 class FixedWeights : public WeightedMap {
  public:
   FixedWeights(std::unique_ptr<FeatureMap> map, const FeatureSpec& spec);
-  void initialized() override;
+  void initialized() override {
+    WeightedMap::initialized();
+    fit();
+  }
   /// Calibrates the map, which may move the density, then refits the weights.
-  void calibrate(const Tensor& q, const Tensor& k) override;
-  void visit(Visitor& visitor) override;
+  void calibrate(const Tensor& q, const Tensor& k) override {
+    WeightedMap::calibrate(q, k);
+    fit();
+  }
+  void visit(Visitor& visitor) override {
+    WeightedMap::visit(visitor);
+    visitor("log_weight", log_weight_);
+  }
 
  protected:
   LogWeights log_weights_of(Tape& tape, const Var& x) override;

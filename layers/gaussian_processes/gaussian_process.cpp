@@ -1,13 +1,7 @@
-#include <algorithm>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>
-#include <bochner/base/numeric/philox.hpp>
 #include <bochner/layers/gaussian_processes/gaussian_process.hpp>
-#include <bochner/layers/gaussian_processes/process_kernel.hpp>
 #include <bochner/layers/gaussian_processes/process_start.hpp>
-#include <bochner/layers/gaussian_processes/singular_covariance.hpp>
-#include <cmath>
-#include <limits>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -120,9 +114,6 @@ void GaussianProcess::visit(Visitor& visitor) {
 }
 
 std::vector<double> GaussianProcess::variances() const { return exponentials(log_variance_); }
-double GaussianProcess::noise_variance() const {
-  return std::exp(2 * double(log_noise_.value().data()[0]));
-}
 std::vector<double> GaussianProcess::trend_variances() const { return exponentials(log_trend_); }
 
 /// Returns the parameters in the order of ProcessKernel.
@@ -213,10 +204,6 @@ Parameter* GaussianProcess::log_scale() {
   for (const NamedParameter& named : parameters_of(*density_))
     if (named.name == "log_scale") return named.parameter;
   return nullptr;
-}
-
-void GaussianProcess::centre_prior() {
-  if (spec_.density.prior > 0) prior_centre_ = log_scale()->value();
 }
 
 Var GaussianProcess::log_prior(Tape& tape) {

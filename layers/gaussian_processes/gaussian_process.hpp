@@ -83,7 +83,7 @@ class GaussianProcess : public Module {
   const std::vector<std::vector<std::size_t>>& terms() const { return terms_; }
   /// Returns the variance of each term.
   std::vector<double> variances() const;
-  double noise_variance() const;
+  double noise_variance() const { return std::exp(2 * double(log_noise_.value().data()[0])); }
   /// Returns the variances of the level and of the slope per input, if any.
   std::vector<double> trend_variances() const;
   /// Returns the kernel of a head: its closed form, or the mean over its draws.
@@ -96,7 +96,9 @@ class GaussianProcess : public Module {
  private:
   void start_density(const ProcessRows& rows);
   void start_by_search(const ProcessRows& rows, const std::vector<double>& log_scales);
-  void centre_prior();
+  void centre_prior() {
+    if (spec_.density.prior > 0) prior_centre_ = log_scale()->value();
+  }
   Parameter* log_scale();
   void init_variances(const ProcessVariances& variances);
   std::shared_ptr<const ProcessKernel> kernel(const ProcessRows& rows);

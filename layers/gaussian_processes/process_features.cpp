@@ -1,5 +1,3 @@
-#include <algorithm>
-#include <bochner/base/numeric/philox.hpp>
 #include <bochner/layers/gaussian_processes/process_features.hpp>
 #include <cmath>
 
@@ -23,14 +21,6 @@ ProcessFeatures::ProcessFeatures(std::vector<std::vector<double>> rows, Paramete
   for (std::size_t head = 0; head < heads_of(parameters_.terms); ++head)
     orders.push_back(Draws({0, Purpose::spectral, stream_of("order") + head}).shuffled(m_));
   orders_ = std::make_shared<const std::vector<std::vector<std::size_t>>>(std::move(orders));
-}
-
-std::size_t ProcessFeatures::features() const {
-  return 2 * m_ * parameters_.terms.size() + parameters_.trend.size();
-}
-
-std::size_t ProcessFeatures::slopes() const {
-  return parameters_.draws.size() + parameters_.terms.size() + parameters_.trend.size();
 }
 
 void ProcessFeatures::phases(std::size_t t, std::size_t first_head, std::size_t row,

@@ -28,9 +28,13 @@ class ProcessFeatures : public FeatureRows {
 
   std::size_t inputs() const { return inputs_; }
   std::size_t size() const override { return rows_.empty() ? 0 : rows_[0].size(); }
-  std::size_t features() const override;
+  std::size_t features() const override {
+    return 2 * m_ * parameters_.terms.size() + parameters_.trend.size();
+  }
   void rows(std::size_t begin, std::size_t end, double* features) const override;
-  std::size_t slopes() const override;
+  std::size_t slopes() const override {
+    return parameters_.draws.size() + parameters_.terms.size() + parameters_.trend.size();
+  }
   void pull_back(std::size_t begin, std::size_t end, const double* weights,
                  double* slopes) const override;
 

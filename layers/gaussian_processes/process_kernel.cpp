@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <bochner/base/numeric/parallel.hpp>
 #include <bochner/layers/gaussian_processes/process_kernel.hpp>
 #include <numeric>
@@ -25,12 +24,6 @@ ProcessKernel::ProcessKernel(std::vector<std::vector<double>> rows, std::vector<
     heads_ += term.inputs.size();
     max_inputs_ = std::max(max_inputs_, term.inputs.size());
   }
-}
-
-std::vector<double> ProcessKernel::point_of(std::size_t row) const {
-  std::vector<double> point;
-  for (const auto& column : rows_) point.push_back(column[row]);
-  return point;
 }
 
 void ProcessKernel::lags_of(const std::vector<double>& point, std::size_t input, std::size_t count,

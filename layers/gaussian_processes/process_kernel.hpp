@@ -44,7 +44,11 @@ class ProcessKernel : public RowwiseCovariance {
     std::vector<double> lags, weights, others;
     std::vector<std::vector<double>> k;
   };
-  std::vector<double> point_of(std::size_t row) const;
+  std::vector<double> point_of(std::size_t row) const {
+    std::vector<double> point;
+    for (const auto& column : rows_) point.push_back(column[row]);
+    return point;
+  }
   void lags_of(const std::vector<double>& point, std::size_t input, std::size_t count,
                double* lags) const;
   void pull_term(std::size_t t, std::size_t first_head, const std::vector<double>& point,

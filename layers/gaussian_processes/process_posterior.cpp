@@ -1,13 +1,10 @@
-#include <algorithm>
 #include <bochner/autodiff/compute/math.hpp>
 #include <bochner/base/numeric/cholesky.hpp>
 #include <bochner/base/numeric/parallel.hpp>
 #include <bochner/base/numeric/special_functions.hpp>
 #include <bochner/layers/gaussian_processes/process_posterior.hpp>
 #include <bochner/layers/gaussian_processes/process_rows.hpp>
-#include <bochner/layers/gaussian_processes/singular_covariance.hpp>
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 namespace bochner::inline BOCHNER_PRECISION {

@@ -1,9 +1,11 @@
 #pragma once
-/// Rows of data for Gaussian processes.
+/// Rows of data for Gaussian processes, and errors for covariances that are singular to rounding.
 
 #include <algorithm>
 #include <bochner/base/shape.hpp>
 #include <cmath>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 namespace bochner {
@@ -34,6 +36,21 @@ inline void require_rows(const ProcessRows& rows, std::size_t d) {
           " targets for ", rows.size(), " rows");
   require(std::ranges::all_of(rows.targets, [](double y) { return std::isfinite(y); }),
           "gaussian_process", "targets must be finite");
+}
+
+/// Runs an action and adds a remedy to its std::domain_error; `noise` is a variance.
+template <class Action>
+auto explain_singular(double noise, const std::string& method, const Action& action) {
+  try {
+    return action();
+  } catch (const std::domain_error& error) {
+    throw std::domain_error(
+        std::string("gp: ") + error.what() + ", with noise of deviation " +
+        std::to_string(std::sqrt(noise)) +
+        " in units of the targets': some rows are equal up to rounding; increase model.gp.noise, "
+        "lower optim.lr, or remove duplicate rows" +
+        (method == "exact" ? "" : ", or set model.gp.method = \"exact\""));
+  }
 }
 
 }  // namespace bochner

@@ -1,15 +1,9 @@
-#include <algorithm>
-#include <array>
 #include <bochner/base/ceil_div.hpp>
 #include <bochner/base/numeric/quantile.hpp>
 #include <bochner/layers/gaussian_processes/process_start.hpp>
 #include <bochner/layers/probability/dirichlet_process.hpp>
 #include <bochner/layers/probability/gaussian_mixture.hpp>
 #include <bochner/layers/spectral/initial.hpp>
-#include <bochner/layers/spectral/wave_powers.hpp>
-#include <cmath>
-#include <map>
-#include <numbers>
 #include <numeric>
 
 namespace bochner::inline BOCHNER_PRECISION {

@@ -43,10 +43,10 @@ class Mixer : public Module {
   /// into the first and last linear maps.
   virtual Var forward_add(Tape& tape, const Var& residual, Normed& x, const Layout& layout);
   /// Returns an empty state for step(). Mixers without steps override neither; both throw NoSteps.
-  virtual std::unique_ptr<MixerState> start() const;
+  virtual std::unique_ptr<MixerState> start() const { throw NoSteps(); }
   /// Processes one token of each of B sequences at one time, always the same B; equals the batch
   /// output up to rounding. Thread-safe with separate states. (B, 1, D) -> (B, 1, D)
-  virtual Var step(Tape& tape, const Var& x, MixerState& state);
+  virtual Var step(Tape&, const Var&, MixerState&) { throw NoSteps(); }
 };
 
 /// Throws unless a mixer's output has the shape of its input.

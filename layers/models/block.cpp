@@ -86,11 +86,6 @@ Var Block::feed(Tape& tape, const Var& x, const Layout& layout) {
   return x + dropout_.forward(tape, mlp_->forward(tape, normed));
 }
 
-Var Block::step(Tape& tape, const Var& x, MixerState& state) {
-  const Var mixed = mixer_->step(tape, mixer_norm_->forward(tape, x), state);
-  return feed(tape, add_residual(tape, x, mixed));
-}
-
 void Block::visit(Visitor& visitor) {
   visitor("mixer_norm", *mixer_norm_);
   visitor("mixer", *mixer_);
@@ -135,12 +130,6 @@ Var BlockStack::run(Block& block, Tape& tape, const Var& x, const Layout& layout
   return block.has_mlp() ? checkpoint(tape, feed, mixed) : mixed;
 }
 
-BlockStack::State BlockStack::start() const {
-  State state;
-  for (const auto& block : blocks_) state.push_back(block->start());
-  return state;
-}
-
 Var BlockStack::step(Tape& tape, const Var& x, State& state, double gap, const Var& each) {
   require(x.rank() == 3 && x.dim(1) == 1 && x.dim(2) == width_, "blocks",
           "the next tokens must be (B, 1, ", width_, "), not ", x.shape());
@@ -152,11 +141,6 @@ Var BlockStack::step(Tape& tape, const Var& x, State& state, double gap, const V
     y = blocks_[i]->step(tape, each.exists() ? y + each : y, *state[i]);
   }
   return norm_->forward(tape, y);
-}
-
-void BlockStack::visit(Visitor& visitor) {
-  visitor("blocks", blocks_);
-  visitor("norm", *norm_);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -55,7 +55,10 @@ class Block : public Module {
   bool has_mlp() const { return mlp_ != nullptr; }
   std::unique_ptr<MixerState> start() const;
   /// Processes one token. (B, 1, D) -> (B, 1, D)
-  Var step(Tape& tape, const Var& x, MixerState& state);
+  Var step(Tape& tape, const Var& x, MixerState& state) {
+    const Var mixed = mixer_->step(tape, mixer_norm_->forward(tape, x), state);
+    return feed(tape, add_residual(tape, x, mixed));
+  }
   void visit(Visitor& visitor) override;
 
  private:
@@ -117,11 +120,18 @@ class BlockStack : public Module {
   Var forward(Tape& tape, const Var& x, const Layout& layout = {}, const Var& each = {});
 
   using State = std::vector<std::unique_ptr<MixerState>>;
-  State start() const;
+  State start() const {
+    State state;
+    for (const auto& block : blocks_) state.push_back(block->start());
+    return state;
+  }
   /// Processes the next token of each sequence, `gap` after the previous one; equals the batch
   /// output at its position. (B, 1, D) -> (B, 1, D)
   Var step(Tape& tape, const Var& x, State& state, double gap = 1, const Var& each = {});
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) override {
+    visitor("blocks", blocks_);
+    visitor("norm", *norm_);
+  }
 
  private:
   Var run(Block& block, Tape& tape, const Var& x, const Layout& layout);

@@ -1,10 +1,90 @@
-#include <algorithm>
-#include <bochner/autodiff/ops/elementwise.hpp>
-#include <bochner/layers/models/contrast_losses.hpp>
+#include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/models/contrast_model.hpp>
 #include <bochner/layers/probability/k_means.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+/// Divides rows whose squares would overflow by powers of two.
+Var scaled_rows(const Var& x) {
+  const std::size_t D = x.dim(-1), rows = D > 0 ? x.size() / D : 0;
+  const real limit = std::sqrt(std::numeric_limits<real>::max() / real(D));
+  Shape shape = x.shape();
+  shape.back() = 1;
+  Tensor scale = filled(shape, real(1));
+  bool any = false;
+  for (std::size_t row = 0; row < rows; ++row) {
+    real largest = 0;
+    for (std::size_t i = 0; i < D; ++i)
+      largest = std::max(largest, std::abs(x.data()[row * D + i]));
+    if (!(largest >= limit) || !std::isfinite(largest)) continue;
+    scale.data()[row] = std::ldexp(real(1), -std::ilogb(largest));
+    any = true;
+  }
+  return any ? x * Var(std::move(scale)) : x;
+}
+
+}  // namespace
+
+Var unit_rows(const Var& x) {
+  const std::size_t D = x.dim(-1);
+  return rms_norm(scaled_rows(x), Var(filled({D}, real(1 / std::sqrt(double(D))))), real(1e-12));
+}
+
+Var view_similarities(const Var& views, double temperature) {
+  require(std::isfinite(temperature) && temperature > 0, "contrast", "temperature = ", temperature,
+          " must be finite and above 0");
+  const std::size_t n = views.dim(0);
+  Tensor diagonal = zeros({n, n});
+  for (std::size_t i = 0; i < n; ++i) diagonal(i, i) = real(-1e9);
+  return matmul_nt(views, views) * (1 / temperature) + Var(std::move(diagonal));
+}
+
+Indices partners(std::size_t B) {
+  Indices others{{2 * B}, {}};
+  for (std::size_t i = 0; i < 2 * B; ++i) others.values.push_back(std::int32_t((i + B) % (2 * B)));
+  return others;
+}
+
+Var info_nce(const Var& views, double temperature) {
+  require(views.rank() == 2 && views.dim(0) % 2 == 0 && views.dim(0) > 0, "info_nce",
+          "views must be (2 B, E), not ", views.shape());
+  return cross_entropy(view_similarities(views, temperature), partners(views.dim(0) / 2));
+}
+
+Var prototype_nce(const Var& views, const Tensor& centres, const Tensor& concentrations,
+                  const Indices& labels) {
+  require(views.rank() == 2 && centres.dimension() == 2 && views.dim(1) == centres.shape()[1] &&
+              concentrations.size() == centres.shape()[0],
+          "prototype_nce", "sizes differ: views ", views.shape(), ", centres ", centres.shape(),
+          ", concentrations ", concentrations.shape());
+  const std::size_t K = centres.shape()[0], E = centres.shape()[1];
+  Tensor scaled = uninitialized({K, E});
+  for (std::size_t i = 0; i < K * E; ++i)
+    scaled.data()[i] = centres.data()[i] / concentrations.data()[i / E];
+  return cross_entropy(matmul_nt(views, Var(std::move(scaled))), labels);
+}
+
+SequenceEncoder::SequenceEncoder(const SequenceEncoderSpec& spec) {
+  const TrunkSpec trunk = in_both_directions(spec.trunk);
+  if (spec.values == 0) {
+    trunk_ = std::make_unique<Trunk>(trunk);
+    return;
+  }
+  const std::size_t width = trunk.block.width;
+  embedding_ = std::make_unique<Linear>(spec.values, width);
+  positions_ = make_positions(trunk.positions, trunk.length, width);
+  stack_ = std::make_unique<BlockStack>(trunk);
+}
+
+Var SequenceEncoder::encode_tokens(Tape& tape, const EncoderInput& input) {
+  if (trunk_) return trunk_->forward(tape, input.tokens, input.lengths, input.times);
+  require(input.values.dimension() == 3, "sequence_encoder", "values must be (B, T, F), not ",
+          input.values.shape());
+  Var x = embedding_->forward(tape, tape.constant(input.values));
+  if (positions_) x = positions_->forward(tape, x, 0);
+  return stack_->forward(tape, x, {.lengths = input.lengths});
+}
 
 Prototypes::Prototypes(const ContrastSpec& spec, std::size_t examples)
     : spec_(spec), epochs_(zeros({1})) {
@@ -67,10 +147,6 @@ ContrastModel::ContrastModel(const ContrastModelSpec& spec)
     prototypes_ = std::make_unique<Prototypes>(spec.contrast, spec.examples);
 }
 
-Var ContrastModel::project(Tape& tape, const Var& embeddings) {
-  return unit_rows(projection_.forward(tape, hidden_.forward_gelu(tape, embeddings)));
-}
-
 Var ContrastModel::loss(Tape& tape, const EncoderInput& views,
                         const std::vector<std::size_t>& examples) {
   require(views.size() == 2 * examples.size(), "contrast", "expected two views of ",
@@ -81,14 +157,6 @@ Var ContrastModel::loss(Tape& tape, const EncoderInput& views,
   std::vector<std::size_t> both = examples;
   both.insert(both.end(), examples.begin(), examples.end());
   return nce + prototypes_->loss(projected, both);
-}
-
-void ContrastModel::visit(Visitor& visitor) {
-  if (unit_) visitor("unit", *unit_);
-  encoder_.visit(visitor);
-  visitor("hidden", hidden_);
-  visitor("projection", projection_);
-  if (prototypes_) visitor("prototypes", *prototypes_);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,10 +1,70 @@
 #pragma once
-/// Contrastive learning of embeddings: encoder, projection and prototypes.
+/// Contrastive learning of embeddings: losses for two views of examples and for views and
+/// prototypes, encoder, projection and prototypes.
 
+#include <bochner/autodiff/tape.hpp>
 #include <bochner/layers/basic/standardization.hpp>
-#include <bochner/layers/models/sequence_encoder.hpp>
+#include <bochner/layers/models/token_models.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
+
+/// Divides rows by their lengths. (.., D) -> (.., D)
+Var unit_rows(const Var& x);
+
+/// Returns the cosines between views of unit length over the temperature, -1e9 on the diagonal;
+/// rows are the first views of B examples, then the second. (2 B, E) -> (2 B, 2 B)
+Var view_similarities(const Var& views, double temperature);
+/// Returns the index of each view's other view. -> (2 B)
+Indices partners(std::size_t B);
+/// Computes InfoNCE: the mean of -ln softmax of the similarity to the other view among all 2 B - 1
+/// others. (2 B, E) -> (). Chen et al., "A simple framework for contrastive learning of visual
+/// representations", 2020, equation 1.
+Var info_nce(const Var& views, double temperature);
+
+/// Computes the mean over views of -ln softmax over clusters of v . c / phi at the view's label.
+/// Views and centres (K, E) have unit length; centres get no gradient. (n, E), (K, E), (K), (n) ->
+/// (). Li et al., "Prototypical contrastive learning", 2021, equation 11, over all clusters.
+Var prototype_nce(const Var& views, const Tensor& centres, const Tensor& concentrations,
+                  const Indices& labels);
+
+/// Input of SequenceEncoder: tokens as rows of numbers, or as types of events.
+struct EncoderInput {
+  Tensor values = {};                     ///< (B, T, F), or empty
+  Indices tokens = {};                    ///< (B, T), if there are no values
+  std::vector<std::size_t> lengths = {};  ///< (B), or empty for T
+  Times times = {};                       ///< of events (B, T)
+
+  std::size_t size() const { return tokens.shape.empty() ? values.shape()[0] : tokens.shape[0]; }
+};
+
+struct SequenceEncoderSpec {
+  TrunkSpec trunk;         ///< for events; values use its stack and length
+  std::size_t values = 0;  ///< numbers per token (F), 0 for types of events
+};
+
+/// Embeds tokens, adds positions or times, runs blocks in both directions and averages. -> (B, D)
+class SequenceEncoder : public Module {
+ public:
+  explicit SequenceEncoder(const SequenceEncoderSpec& spec);
+  Var forward(Tape& tape, const EncoderInput& input) {
+    return pool("mean", encode_tokens(tape, input), input.lengths);
+  }
+  /// Returns the time scale of events; null for values.
+  TimeScale* time_scale() { return trunk_ ? &trunk_->time_scale() : nullptr; }
+  void visit(Visitor& visitor) override {
+    if (trunk_) return trunk_->visit(visitor);
+    visitor("embedding", *embedding_);
+    if (positions_) visitor("positions", *positions_);
+    stack_->visit(visitor);
+  }
+
+ private:
+  Var encode_tokens(Tape& tape, const EncoderInput& input);
+  std::unique_ptr<Trunk> trunk_;  ///< for events; the others are for values
+  std::unique_ptr<Linear> embedding_;
+  std::unique_ptr<PositionEncoding> positions_;
+  std::unique_ptr<BlockStack> stack_;
+};
 
 struct ContrastSpec {
   std::string kind = "info_nce";
@@ -71,7 +131,9 @@ class ContrastModel : public Module {
   /// Embeds sequences. -> (B, D)
   Var embed(Tape& tape, const EncoderInput& input) { return encoder_.forward(tape, input); }
   /// Projects embeddings by an MLP to unit length. (B, D) -> (B, E)
-  Var project(Tape& tape, const Var& embeddings);
+  Var project(Tape& tape, const Var& embeddings) {
+    return unit_rows(projection_.forward(tape, hidden_.forward_gelu(tape, embeddings)));
+  }
   /// Returns InfoNCE of the first views of B examples and then the second, plus the loss of
   /// prototypes once there are any. `examples` (B) are indices of training examples. -> ()
   Var loss(Tape& tape, const EncoderInput& views, const std::vector<std::size_t>& examples);
@@ -81,7 +143,13 @@ class ContrastModel : public Module {
   Prototypes* prototypes() { return prototypes_.get(); }
   TimeScale* time_scale() { return encoder_.time_scale(); }
   const ContrastModelSpec& spec() const { return spec_; }
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) override {
+    if (unit_) visitor("unit", *unit_);
+    encoder_.visit(visitor);
+    visitor("hidden", hidden_);
+    visitor("projection", projection_);
+    if (prototypes_) visitor("prototypes", *prototypes_);
+  }
 
  private:
   ContrastModelSpec spec_;

@@ -1,10 +1,6 @@
-#include <algorithm>
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/base/numeric/special_functions.hpp>
 #include <bochner/layers/models/event_model.hpp>
-#include <bochner/layers/models/placed_tokens.hpp>
-#include <cmath>
-#include <numbers>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -146,15 +142,6 @@ Var Intensity::compensator(const Var& weights, const Times& s) const {
 
 EventEncoding::EventEncoding(const EventEncodingSpec& spec)
     : type_(spec.types, spec.width), time_(spec.time, spec.width) {}
-
-Var EventEncoding::forward(Tape& tape, const Indices& types, const Times& times) {
-  return time_.forward(tape, type_.forward(tape, types), times);
-}
-
-void EventEncoding::visit(Visitor& visitor) {
-  visitor("type", type_);
-  time_.visit(visitor);
-}
 
 EventModel::EventModel(const EventModelSpec& spec)
     : spec_(checked("event_model", spec)),

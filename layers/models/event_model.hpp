@@ -2,12 +2,11 @@
 #include <bochner/base/keys.hpp>
 #include <bochner/base/time_array.hpp>
 #include <bochner/layers/basic/position_wise.hpp>
-#include <bochner/layers/encodings/place_scale.hpp>
 #include <bochner/layers/encodings/positions.hpp>
+#include <bochner/layers/encodings/scales.hpp>
 #include <bochner/layers/encodings/space_time.hpp>
 #include <bochner/layers/encodings/time_encoding.hpp>
-#include <bochner/layers/encodings/time_scale.hpp>
-#include <bochner/layers/models/time_input.hpp>
+#include <bochner/layers/models/token_inputs.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -58,8 +57,13 @@ class EventEncoding : public Module {
  public:
   explicit EventEncoding(const EventEncodingSpec& spec);
   /// types (B, T), times (B, T) in units of the encoding -> (B, T, D)
-  Var forward(Tape& tape, const Indices& types, const Times& times);
-  void visit(Visitor& visitor) override;
+  Var forward(Tape& tape, const Indices& types, const Times& times) {
+    return time_.forward(tape, type_.forward(tape, types), times);
+  }
+  void visit(Visitor& visitor) override {
+    visitor("type", type_);
+    time_.visit(visitor);
+  }
 
  private:
   Embedding type_;

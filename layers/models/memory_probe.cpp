@@ -1,7 +1,5 @@
-#include <algorithm>
 #include <bochner/layers/models/memory_probe.hpp>
 #include <cmath>
-#include <limits>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

@@ -1,9 +1,6 @@
-#include <algorithm>
-#include <bochner/autodiff/ops/elementwise.hpp>
-#include <bochner/autodiff/ops/loss.hpp>
-#include <bochner/autodiff/ops/shape.hpp>
-#include <bochner/layers/models/placed_tokens.hpp>
+#include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/models/sensor_model.hpp>
+#include <bochner/layers/models/token_inputs.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

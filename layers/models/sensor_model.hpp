@@ -1,7 +1,7 @@
 #pragma once
 #include <bochner/layers/basic/position_wise.hpp>
 #include <bochner/layers/basic/standardization.hpp>
-#include <bochner/layers/encodings/place_scale.hpp>
+#include <bochner/layers/encodings/scales.hpp>
 #include <bochner/layers/encodings/space_time.hpp>
 #include <bochner/layers/models/block.hpp>
 

@@ -1,11 +1,6 @@
-#include <algorithm>
-#include <bochner/autodiff/ops/linalg.hpp>
-#include <bochner/autodiff/ops/loss.hpp>
-#include <bochner/autodiff/ops/reduce.hpp>
-#include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/autodiff/ops.hpp>
 #include <bochner/base/numeric/parallel.hpp>
 #include <bochner/layers/models/token_models.hpp>
-#include <utility>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -54,6 +49,52 @@ TimeEncodingSpec time_encoding_of(const TrunkSpec& spec) {
 }
 
 }  // namespace
+
+NoiseLoss::NoiseLoss(const std::string& kind, const NoiseSpec& spec, std::size_t classes)
+    : spec_(checked("noise_loss", spec)), weights_(filled({classes}, real(1))) {
+  require(kind == "nce" || kind == "sampled_softmax", "noise_loss", "no kind \"", kind,
+          "\"; choose cross_entropy, nce or sampled_softmax");
+  if (kind == "nce")
+    log_z_ = std::make_unique<Parameter>(filled({1}, real(std::log(double(classes)))));
+}
+
+void NoiseLoss::count(const std::vector<double>& occurrences) {
+  require(occurrences.size() == weights_.size(), "noise_loss", "got ", occurrences.size(),
+          " counts for ", weights_.size(), " classes");
+  if (spec_.kind == "uniform") return;
+  for (std::size_t j = 0; j < occurrences.size(); ++j)
+    weights_.data()[j] = real(std::pow(1 + occurrences[j], spec_.power));
+}
+
+NoiseClasses NoiseLoss::draw(const RandomFunction& random) const {
+  const std::size_t V = weights_.size();
+  std::vector<double> cumulative(V);
+  double total = 0;
+  for (std::size_t j = 0; j < V; ++j) cumulative[j] = total += double(weights_.data()[j]);
+  std::vector<std::size_t> counts(V);
+  for (std::size_t i = 0; i < spec_.draws; ++i) {
+    const auto found =
+        std::upper_bound(cumulative.begin(), cumulative.end(), random.uniform(i) * total);
+    ++counts[std::min<std::size_t>(V - 1, found - cumulative.begin())];
+  }
+  NoiseClasses noise;
+  const double log_scale = std::log(double(spec_.draws) / total);
+  noise.log_rates.resize(V);
+  for (std::size_t j = 0; j < V; ++j) {
+    noise.log_rates[j] = log_scale + double(math::log(weights_.data()[j]));
+    if (counts[j] == 0) continue;
+    noise.classes.push_back(std::int32_t(j));
+    noise.counts.push_back(counts[j]);
+  }
+  return noise;
+}
+
+Var NoiseLoss::forward(Tape& tape, const Var& x, const Var& w, const Var& bias,
+                       const Indices& labels) {
+  const NoiseClasses noise = draw(tape.next_random(Purpose::sampling));
+  if (!log_z_) return sampled_softmax(x, w, bias, labels, noise);
+  return noise_contrastive(x, w, bias, tape(*log_z_), labels, noise);
+}
 
 Trunk::Trunk(const TrunkSpec& spec)
     : places_(checked("trunk", spec).places),
@@ -140,11 +181,6 @@ Var LanguageModel::loss(Tape& tape, const Indices& tokens, const Indices& target
   return noise_->forward(tape, x, weight, head_.bias(tape), targets);
 }
 
-LanguageModel::State LanguageModel::start() const {
-  static_cast<void>(trunk_.start());  // throws if a mixer has no steps
-  return {};
-}
-
 Tensor LanguageModel::step(const std::vector<std::int32_t>& tokens, State& state, double time) {
   const std::size_t B = tokens.size(), groups = count_groups(B);
   require_tokens(tokens);
@@ -195,18 +231,6 @@ Tensor LanguageModel::step_group(const std::vector<std::int32_t>& tokens, Trunk:
   return logits;
 }
 
-Tensor LanguageModel::step(std::int32_t token, State& state, double time) {
-  Tensor logits = step(std::vector{token}, state, time);
-  logits.reshape(Shape{logits.size()});
-  return logits;
-}
-
-void LanguageModel::visit(Visitor& visitor) {
-  trunk_.visit(visitor);
-  visitor("head", head_);
-  if (noise_) visitor("noise", *noise_);
-}
-
 SequenceClassifier::SequenceClassifier(const SequenceClassifierSpec& spec)
     : pooling_(checked("sequence_classifier", spec).pooling),
       trunk_(in_both_directions(spec.trunk)),
@@ -226,11 +250,6 @@ Var SequenceClassifier::logits(Tape& tape, const Indices& tokens,
 Var SequenceClassifier::loss(Tape& tape, const Indices& tokens, const Indices& labels,
                              const std::vector<std::size_t>& lengths, const Times& times) {
   return cross_entropy(logits(tape, tokens, lengths, times), labels);
-}
-
-void SequenceClassifier::visit(Visitor& visitor) {
-  trunk_.visit(visitor);
-  visitor("head", head_);
 }
 
 Var pool(const std::string& kind, const Var& x, const std::vector<std::size_t>& lengths) {

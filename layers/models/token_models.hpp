@@ -1,19 +1,58 @@
 #pragma once
-/// Models of sequences of tokens: a trunk and a head.
+/// Models of sequences of tokens: a trunk and a head, and losses that sample classes as noise.
 
+#include <bochner/autodiff/ops/sampled_softmax.hpp>
 #include <bochner/autodiff/tape.hpp>
+#include <bochner/base/keys.hpp>
 #include <bochner/layers/basic/position_wise.hpp>
 #include <bochner/layers/encodings/positions.hpp>
+#include <bochner/layers/encodings/scales.hpp>
 #include <bochner/layers/encodings/space_time.hpp>
-#include <bochner/layers/encodings/time_scale.hpp>
 #include <bochner/layers/encodings/token_places.hpp>
-#include <bochner/layers/models/noise_loss.hpp>
-#include <bochner/layers/models/placed_tokens.hpp>
-#include <bochner/layers/models/time_input.hpp>
+#include <bochner/layers/models/token_inputs.hpp>
+#include <bochner/layers/module.hpp>
 #include <string>
 #include <vector>
 
 namespace bochner::inline BOCHNER_PRECISION {
+
+struct NoiseSpec {
+  std::string kind = "unigram";
+  std::size_t draws = 1024;
+  double power = 0.75;
+};
+inline void describe(Keys& keys, NoiseSpec& spec) {
+  keys("kind", spec.kind, one_of({"unigram", "uniform"}),
+       "noise tokens are drawn as often as they occur in the training data (unigram) or uniformly");
+  keys("draws", spec.draws, between(1, 1 << 20),
+       "noise tokens for a batch, drawn with replacement and shared by its tokens");
+  keys.when("kind", {"unigram"})(
+      "power", spec.power, between(0, 4),
+      "power of the token frequency; below 1, rare tokens are drawn more often than they occur");
+}
+
+/// Computes sampled_softmax() or noise_contrastive() of a linear map of x to V classes; draws
+/// depend on the tape's seed and step.
+class NoiseLoss : public Module {
+ public:
+  /// `kind` is "sampled_softmax" or "nce". Noise is uniform until count().
+  NoiseLoss(const std::string& kind, const NoiseSpec& spec, std::size_t classes);
+  /// Sets unigram noise to (1 + occurrences of each class)^power.
+  void count(const std::vector<double>& occurrences);
+  /// x (.., D), w (D, V), bias (V), labels (..), -1 for none -> ()
+  Var forward(Tape& tape, const Var& x, const Var& w, const Var& bias, const Indices& labels);
+  void visit(Visitor& visitor) override {
+    visitor("weights", weights_);
+    if (log_z_) visitor("log_z", *log_z_);
+  }
+
+ private:
+  NoiseClasses draw(const RandomFunction& random) const;
+
+  NoiseSpec spec_;
+  Tensor weights_;                    // (V), a buffer: sampling weights of classes
+  std::unique_ptr<Parameter> log_z_;  // (1) for nce, initially ln V, for scores of 0
+};
 
 struct TrunkSpec : StackSpec {
   std::size_t vocabulary = 256;
@@ -107,16 +146,27 @@ class LanguageModel : public Module {
     std::unique_ptr<WeightCache> cache = std::make_unique<WeightCache>();
     const LanguageModel* model = nullptr;  ///< set at the first token
   };
-  State start() const;
+  State start() const {
+    static_cast<void>(trunk_.start());  // throws if a mixer has no steps
+    return {};
+  }
   /// Returns logits (B, V) after the next token of each of B sequences, all at `time` if tokens are
   /// timed; B must not change. Equal to those of the batch at its position up to rounding.
   Tensor step(const std::vector<std::int32_t>& tokens, State& state, double time = 0);
   /// Steps one sequence. -> (V)
-  Tensor step(std::int32_t token, State& state, double time = 0);
+  Tensor step(std::int32_t token, State& state, double time = 0) {
+    Tensor logits = step(std::vector{token}, state, time);
+    logits.reshape(Shape{logits.size()});
+    return logits;
+  }
   /// Returns the number of positions; start a new state beyond.
   std::size_t position_limit() const { return trunk_.position_limit(); }
 
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) override {
+    trunk_.visit(visitor);
+    visitor("head", head_);
+    if (noise_) visitor("noise", *noise_);
+  }
 
  private:
   /// Checks all tokens before any group steps.
@@ -154,7 +204,10 @@ class SequenceClassifier : public Module {
   Var loss(Tape& tape, const Indices& tokens, const Indices& labels,
            const std::vector<std::size_t>& lengths = {}, const Times& times = {});
   TimeScale& time_scale() { return trunk_.time_scale(); }
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) override {
+    trunk_.visit(visitor);
+    visitor("head", head_);
+  }
 
  private:
   std::string pooling_;

@@ -1,11 +1,6 @@
-#include <algorithm>
-#include <bochner/autodiff/compute/math.hpp>
 #include <bochner/autodiff/compute/softmax.hpp>
-#include <bochner/autodiff/ops/elementwise.hpp>
-#include <bochner/autodiff/ops/reduce.hpp>
-#include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/models/variational_autoencoder.hpp>
-#include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -141,12 +136,6 @@ Var VariationalAutoencoder::log_likelihood(Tape& tape, const Observed& x, const 
     return sum(right - logsumexp(y, {-1}), -1);
   }
   return sum(y * tape.constant(x.values) - softplus(y), {-1, -2});
-}
-
-double VariationalAutoencoder::weight(const Tape& tape) const {
-  const std::size_t warmup = spec_.latent.warmup;
-  if (!tape.training || warmup == 0) return 1;
-  return std::min(1.0, double(tape.step + 1) / double(warmup));
 }
 
 Var VariationalAutoencoder::loss(Tape& tape, const Observed& x, const Tensor& noise) {

@@ -94,7 +94,11 @@ class VariationalAutoencoder : public Module {
  private:
   Var embed_tokens(Tape& tape, const Observed& x);
   Var log_normal(Tape& tape, const Var& means, const Tensor& values);
-  double weight(const Tape& tape) const;
+  double weight(const Tape& tape) const {
+    const std::size_t warmup = spec_.latent.warmup;
+    if (!tape.training || warmup == 0) return 1;
+    return std::min(1.0, double(tape.step + 1) / double(warmup));
+  }
 
   VaeSpec spec_;
   Standardize standardize_;

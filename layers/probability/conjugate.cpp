@@ -4,31 +4,9 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-BetaBernoulli BetaBernoulli::posterior(std::size_t successes, std::size_t failures) const {
-  return {{prior.a + double(successes), prior.b + double(failures)}};
-}
-
-DirichletCategorical DirichletCategorical::posterior(const std::vector<std::size_t>& counts) const {
-  DirichletCategorical after = *this;
-  for (std::size_t k = 0; k < counts.size(); ++k) after.prior.a[k] += double(counts[k]);
-  return after;
-}
-
-CategoricalDistribution DirichletCategorical::predictive() const {
-  CategoricalDistribution next{prior.a};
-  for (double& p : next.p) p /= prior.total();
-  return next;
-}
-
 GammaPoisson GammaPoisson::posterior(const std::vector<std::size_t>& counts) const {
   const double sum = double(std::accumulate(counts.begin(), counts.end(), std::size_t(0)));
   return {{prior.shape + sum, prior.rate + double(counts.size())}};
-}
-
-double GammaPoisson::log_predictive(std::size_t count) const {
-  const double k = double(count), a = prior.shape, b = prior.rate;
-  return std::lgamma(a + k) - std::lgamma(a) - std::lgamma(k + 1) - a * std::log1p(1 / b) -
-         k * std::log1p(b);
 }
 
 NormalGamma NormalGamma::posterior(const std::vector<double>& numbers) const {
@@ -41,11 +19,6 @@ NormalGamma NormalGamma::posterior(const std::vector<double>& numbers) const {
     after.strength = stronger;
   }
   return after;
-}
-
-StudentDistribution NormalGamma::predictive() const {
-  return {
-      2 * precision.shape, {mean}, {precision.rate / precision.shape * (strength + 1) / strength}};
 }
 
 void NormalWishart::move(const double* row, double sign) {

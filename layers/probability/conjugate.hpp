@@ -12,7 +12,9 @@ namespace bochner::inline BOCHNER_PRECISION {
 /// Bishop, (2.18).
 struct BetaBernoulli {
   BetaDistribution prior;
-  BetaBernoulli posterior(std::size_t successes, std::size_t failures) const;
+  BetaBernoulli posterior(std::size_t successes, std::size_t failures) const {
+    return {{prior.a + double(successes), prior.b + double(failures)}};
+  }
   /// The probability that the next one is a success, a / (a + b).
   double predictive() const { return prior.mean(); }
 };
@@ -21,9 +23,17 @@ struct BetaBernoulli {
 /// Bishop, (2.41).
 struct DirichletCategorical {
   DirichletDistribution prior;
-  DirichletCategorical posterior(const std::vector<std::size_t>& counts) const;
+  DirichletCategorical posterior(const std::vector<std::size_t>& counts) const {
+    DirichletCategorical after = *this;
+    for (std::size_t k = 0; k < counts.size(); ++k) after.prior.a[k] += double(counts[k]);
+    return after;
+  }
   /// a / sum a
-  CategoricalDistribution predictive() const;
+  CategoricalDistribution predictive() const {
+    CategoricalDistribution next{prior.a};
+    for (double& p : next.p) p /= prior.total();
+    return next;
+  }
 };
 
 /// Gamma(shape, rate) on the rate of a Poisson distribution; the posterior of n counts is
@@ -32,7 +42,11 @@ struct GammaPoisson {
   GammaDistribution prior;
   GammaPoisson posterior(const std::vector<std::size_t>& counts) const;
   /// ln P of the next count, which is negative binomial.
-  double log_predictive(std::size_t count) const;
+  double log_predictive(std::size_t count) const {
+    const double k = double(count), a = prior.shape, b = prior.rate;
+    return std::lgamma(a + k) - std::lgamma(a) - std::lgamma(k + 1) - a * std::log1p(1 / b) -
+           k * std::log1p(b);
+  }
 };
 
 /// The normal-gamma distribution on mean and precision of a normal one: precision ~ Gamma, mean ~
@@ -42,7 +56,11 @@ struct NormalGamma {
   GammaDistribution precision = {};
   NormalGamma posterior(const std::vector<double>& numbers) const;
   /// Student's t with 2 shape degrees of freedom.
-  StudentDistribution predictive() const;
+  StudentDistribution predictive() const {
+    return {2 * precision.shape,
+            {mean},
+            {precision.rate / precision.shape * (strength + 1) / strength}};
+  }
 };
 
 /// The normal-Wishart distribution on mean and precision matrix of a normal one in d dimensions:

@@ -1,7 +1,7 @@
 #include <bochner/base/numeric/cholesky.hpp>
 #include <bochner/base/numeric/parallel.hpp>
 #include <bochner/layers/probability/dirichlet_process.hpp>
-#include <bochner/layers/probability/seen_entries.hpp>
+#include <bochner/layers/probability/gaussian_mixture.hpp>
 #include <map>
 #include <numeric>
 

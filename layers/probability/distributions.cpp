@@ -69,8 +69,6 @@ double NormalDistribution::log_density(double x) const {
   return -(score * score + log_two_pi) / 2 - std::log(deviation);
 }
 double NormalDistribution::entropy() const { return (1 + log_two_pi) / 2 + std::log(deviation); }
-double NormalDistribution::draw(Draws& draws) const { return mean + deviation * draws.normal(); }
-
 double GammaDistribution::log_density(double x) const {
   if (!(x > 0)) return -std::numeric_limits<double>::infinity();
   return shape * std::log(rate) + (shape - 1) * std::log(x) - rate * x - std::lgamma(shape);
@@ -119,7 +117,6 @@ std::vector<double> DirichletDistribution::draw(Draws& draws) const {
   return x;
 }
 
-double CategoricalDistribution::log_density(std::size_t k) const { return std::log(p[k]); }
 double CategoricalDistribution::entropy() const {
   double sum = 0;
   for (const double one : p)
@@ -133,9 +130,6 @@ std::size_t CategoricalDistribution::draw(Draws& draws) const {
   return k;
 }
 
-std::size_t WishartDistribution::dim() const {
-  return std::size_t(std::lround(std::sqrt(double(scale.size()))));
-}
 double WishartDistribution::log_density(const std::vector<double>& x) const {
   const std::size_t d = dim();
   const std::vector<double> factor = factor_of(x, d);

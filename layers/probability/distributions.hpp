@@ -17,7 +17,7 @@ struct NormalDistribution {
   double log_density(double x) const;
   double entropy() const;
   /// mean + deviation z, whose derivatives by the parameters are 1 and z.
-  double draw(Draws& draws) const;
+  double draw(Draws& draws) const { return mean + deviation * draws.normal(); }
 };
 
 /// rate^shape x^(shape - 1) exp(-rate x) / Gamma(shape), x > 0.
@@ -51,7 +51,7 @@ struct DirichletDistribution {
 /// P(k) = p_k; the probabilities p (K) sum to 1.
 struct CategoricalDistribution {
   std::vector<double> p;
-  double log_density(std::size_t k) const;
+  double log_density(std::size_t k) const { return std::log(p[k]); }
   double entropy() const;
   std::size_t draw(Draws& draws) const;
 };
@@ -61,7 +61,7 @@ struct CategoricalDistribution {
 struct WishartDistribution {
   double degrees = 1;
   std::vector<double> scale;  ///< (d, d), positive definite
-  std::size_t dim() const;
+  std::size_t dim() const { return std::size_t(std::lround(std::sqrt(double(scale.size())))); }
   /// Throws NotPositiveDefinite.
   double log_density(const std::vector<double>& x) const;
   double entropy() const;

@@ -1,7 +1,7 @@
 #pragma once
 #include <bochner/layers/impulse_response.hpp>
 #include <bochner/layers/mixers/mixer.hpp>
-#include <bochner/layers/recurrences/ssm_spec.hpp>
+#include <bochner/layers/recurrences/recurrent_specs.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 

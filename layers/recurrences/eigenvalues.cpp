@@ -2,8 +2,6 @@
 #include <bochner/base/numeric/openblas.hpp>
 #include <bochner/layers/recurrences/eigenvalues.hpp>
 #include <cmath>
-#include <limits>
-#include <numbers>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -69,11 +67,6 @@ ContinuousEigenvalues::ContinuousEigenvalues(const SsmSpec& spec, const Eigenval
           " must be at most step_max = ", spec.step_max);
 }
 
-void ContinuousEigenvalues::initialized() {
-  for (real& x : log_step_.value())
-    x = real(log_step_min_ + (log_step_max_ - log_step_min_) * (double(x) + 1) / 2);
-}
-
 Discrete ContinuousEigenvalues::discrete(Tape& tape, const Var& gap) {
   Steps steps = steps_of(tape(log_rate_), tape(frequencies_), tape(log_step_));
   if (gap.exists()) {
@@ -90,12 +83,6 @@ Discrete ContinuousEigenvalues::discrete(Tape& tape, const Var& gap) {
             one * steps.step / below};
   }
   return {exponential(steps.z), steps.zoh_gain()};
-}
-
-void ContinuousEigenvalues::visit(Visitor& visitor) {
-  visitor("log_rate", log_rate_);
-  visitor("frequencies", frequencies_);
-  visitor("log_step", log_step_);
 }
 
 RingEigenvalues::RingEigenvalues(const SsmSpec& spec, std::size_t states)
@@ -127,12 +114,6 @@ Discrete RingEigenvalues::discrete(Tape& tape, const Var&) {
   const ComplexPair decay = exponential({-rate, exp(clamp(tape(log_phase_), -30, 10))});
   const Var gain = exp(tape(log_gain_));
   return {decay, {gain, Var(zeros(gain.shape()))}};
-}
-
-void RingEigenvalues::visit(Visitor& visitor) {
-  visitor("log_rate", log_rate_);
-  visitor("log_phase", log_phase_);
-  visitor("log_gain", log_gain_);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,11 +1,45 @@
 #pragma once
 /// Eigenvalues of diagonal systems: initialization and discretization.
 
+#include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/layers/module.hpp>
-#include <bochner/layers/recurrences/complex_pair.hpp>
-#include <bochner/layers/recurrences/ssm_spec.hpp>
+#include <bochner/layers/recurrences/recurrent_specs.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
+
+/// Complex parameters on the tape. Both parts have one shape and broadcast.
+struct ComplexPair {
+  Var re, im;
+};
+
+inline ComplexPair operator*(const ComplexPair& a, const ComplexPair& b) {
+  return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+inline ComplexPair operator/(const ComplexPair& a, const ComplexPair& b) {
+  const Var square_of_b = square(b.re) + square(b.im);
+  return {(a.re * b.re + a.im * b.im) / square_of_b, (a.im * b.re - a.re * b.im) / square_of_b};
+}
+inline ComplexPair operator*(const ComplexPair& a, const Var& factor) {
+  return {a.re * factor, a.im * factor};
+}
+inline ComplexPair operator+(const ComplexPair& a, double b) { return {a.re + b, a.im}; }
+inline ComplexPair exponential(const ComplexPair& a) {
+  const Var size = exp(a.re);
+  return {size * cos(a.im), size * sin(a.im)};
+}
+/// Concatenates [re | im] along the last axis. (.., n) -> (.., 2n)
+inline Var concat_parts(const ComplexPair& a) { return concat({a.re, a.im}, -1); }
+/// Stacks real and imaginary parts. (N, D) -> (2, N, D)
+inline Var stack_parts(const ComplexPair& a) {
+  const Shape shape{1, a.re.dim(0), a.re.dim(1)};
+  return concat({reshape(a.re, shape), reshape(a.im, shape)}, 0);
+}
+/// Inverts concat_parts().
+inline ComplexPair split_parts(const Var& x) {
+  const std::size_t n = x.dim(-1) / 2;
+  return {slice(x, -1, 0, n), slice(x, -1, n, 2 * n)};
+}
 
 /// Factors of the state, |decay| < 1 for all parameters, and of the inputs, per token.
 struct Discrete {
@@ -48,8 +82,15 @@ class ContinuousEigenvalues : public EigenvalueParameters {
   ContinuousEigenvalues(const SsmSpec& spec, const Eigenvalues& eigenvalues, const Shape& shape);
   Discrete discrete(Tape& tape, const Var& gap) override;
   bool takes_gaps() const override { return true; }
-  void visit(Visitor& visitor) override;
-  void initialized() override;
+  void visit(Visitor& visitor) override {
+    visitor("log_rate", log_rate_);
+    visitor("frequencies", frequencies_);
+    visitor("log_step", log_step_);
+  }
+  void initialized() override {
+    for (real& x : log_step_.value())
+      x = real(log_step_min_ + (log_step_max_ - log_step_min_) * (double(x) + 1) / 2);
+  }
 
  private:
   bool bilinear_;
@@ -64,7 +105,11 @@ class RingEigenvalues : public EigenvalueParameters {
   RingEigenvalues(const SsmSpec& spec, std::size_t states);
   Discrete discrete(Tape& tape, const Var& gap) override;
   bool takes_gaps() const override { return false; }
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) override {
+    visitor("log_rate", log_rate_);
+    visitor("log_phase", log_phase_);
+    visitor("log_gain", log_gain_);
+  }
   void initialized() override;
 
  private:

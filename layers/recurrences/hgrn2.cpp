@@ -1,18 +1,11 @@
-#include <bochner/autodiff/ops/attention/gated_linear_attention.hpp>
-#include <bochner/autodiff/ops/elementwise.hpp>
-#include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/attention/feature_heads.hpp>
 #include <bochner/layers/basic/position_wise.hpp>
-#include <bochner/layers/mixers/mixer_demands.hpp>
 #include <bochner/layers/mixers/mixers.hpp>
 #include <bochner/layers/recurrences/lower_bounds.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
-
-struct Hgrn2State : MixerState {
-  Tensor sums;  ///< (H, d, d)
-};
 
 /// Gated linear attention with keys 1 - lambda: f = sigmoid, i = silu, o = sigmoid of linear maps
 /// of x; lambda = g + (1 - g) f with the block's lower bound g; S <- diag(lambda) S + (1 - lambda)
@@ -45,17 +38,17 @@ class Hgrn2Mixer : public Mixer {
     return outputs(tape, y);
   }
 
-  std::unique_ptr<MixerState> start() const override { return std::make_unique<Hgrn2State>(); }
+  std::unique_ptr<MixerState> start() const override { return std::make_unique<TensorState>(); }
 
   Var step(Tape& tape, const Var& x, MixerState& state) override {
     require_causal_step(causal_, "hgrn2");
     require_equal_distances(state.gap == 1, "hgrn2");
-    auto& past = static_cast<Hgrn2State&>(state);
+    auto& past = static_cast<TensorState&>(state);
     ++past.position;
     const Gated g = gated(tape, x);
     const std::size_t rows = g.v.dim(0) * g.v.dim(2), d = g.v.dim(3);
-    if (past.sums.dimension() == 0) past.sums = zeros({rows, d, d});
-    Tensor y = gated_linear_attention_step(past.sums, single_token(g.q), single_token(g.k),
+    if (past.values.dimension() == 0) past.values = zeros({rows, d, d});
+    Tensor y = gated_linear_attention_step(past.values, single_token(g.q), single_token(g.k),
                                            single_token(g.v), single_token(g.log_decay));
     y.reshape(g.v.shape());
     return outputs(tape, tape.constant(std::move(y)));

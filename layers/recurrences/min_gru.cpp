@@ -1,16 +1,11 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/recurrence/recurrence.hpp>
 #include <bochner/layers/attention/projections.hpp>
-#include <bochner/layers/mixers/mixer_demands.hpp>
 #include <bochner/layers/mixers/mixers.hpp>
-#include <bochner/layers/recurrences/min_gru_spec.hpp>
+#include <bochner/layers/recurrences/recurrent_specs.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
-
-struct MinGruState : MixerState {
-  Tensor h;  ///< (B, n)
-};
 
 /// Computes h_t = (1 - z) h_(t-1) + z g, with gates and candidates of the token itself.
 class MinGruDirection : public Module {
@@ -61,18 +56,18 @@ class MinGruMixer : public Mixer {
     return output_.forward(tape, h);
   }
 
-  std::unique_ptr<MixerState> start() const override { return std::make_unique<MinGruState>(); }
+  std::unique_ptr<MixerState> start() const override { return std::make_unique<TensorState>(); }
 
   Var step(Tape& tape, const Var& x, MixerState& state) override {
     require_causal_step(causal_, "min_gru");
     require_equal_distances(state.gap == 1, "min_gru");
-    auto& past = static_cast<MinGruState&>(state);
+    auto& past = static_cast<TensorState&>(state);
     ++past.position;
     past.recent.resize(1);
-    if (past.h.dimension() == 0) past.h = zeros({x.dim(0), hidden_});
+    if (past.values.dimension() == 0) past.values = zeros({x.dim(0), hidden_});
     const Var u = convolution_.step(tape, x, past.recent[0]);
-    const Var h = directions_[0]->forward(tape, u, tape.constant(past.h), {});
-    std::copy_n(h.data(), past.h.size(), past.h.data());
+    const Var h = directions_[0]->forward(tape, u, tape.constant(past.values), {});
+    std::copy_n(h.data(), past.values.size(), past.values.data());
     return output_.forward(tape, h);
   }
 

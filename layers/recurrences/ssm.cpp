@@ -1,15 +1,10 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/layers/attention/projections.hpp>
-#include <bochner/layers/mixers/mixer_demands.hpp>
 #include <bochner/layers/mixers/mixers.hpp>
 #include <bochner/layers/recurrences/diagonal_system.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
-
-struct SsmState : MixerState {
-  Tensor states;
-};
 
 std::string output_kind(const SsmSpec& spec) {
   if (spec.output != "form") return spec.output;
@@ -72,16 +67,16 @@ class SsmMixer : public Mixer {
     return output(tape, u, system_->forward(tape, u, layout));
   }
 
-  std::unique_ptr<MixerState> start() const override { return std::make_unique<SsmState>(); }
+  std::unique_ptr<MixerState> start() const override { return std::make_unique<TensorState>(); }
 
   Var step(Tape& tape, const Var& x, MixerState& state) override {
     require_causal_step(causal_, "ssm");
-    auto& past = static_cast<SsmState&>(state);
+    auto& past = static_cast<TensorState&>(state);
     const double gap = ++past.position == 1 ? 1 : past.gap;
-    if (past.states.dimension() == 0) past.states = system_->start(x.dim(0));
+    if (past.values.dimension() == 0) past.values = system_->start(x.dim(0));
     past.recent.resize(1);
     const Var u = convolution_.step(tape, x, past.recent[0]);
-    return output(tape, u, system_->step(tape, u, past.states, gap));
+    return output(tape, u, system_->step(tape, u, past.values, gap));
   }
 
   void visit(Visitor& visitor) override {

@@ -1,7 +1,5 @@
-#include <algorithm>
 #include <bochner/layers/spectral/base_draws.hpp>
 #include <bochner/layers/spectral/density.hpp>
-#include <numbers>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -53,16 +51,6 @@ void SpectralDensity::init_log_scale(const std::vector<double>& log_scale) {
   init_head_log_scales(head_log_scales);
 }
 
-void SpectralDensity::init_head_log_scales(const std::vector<double>& log_scale) {
-  set_log_scale(log_scale);
-  if (posterior_) posterior_->centre();
-}
-
-void SpectralDensity::initialized() {
-  if (spec_.spread > 0) init_log_scale(std::vector<double>(spec_.dim, spec_.log_scale));
-  if (posterior_) posterior_->centre();
-}
-
 void SpectralDensity::set_log_scale(const std::vector<double>&) {
   require(false, "density", "\"", spec_.kind,
           "\" must override set_log_scale() for a spread or a start from data");
@@ -75,11 +63,6 @@ void SpectralDensity::fit(const std::vector<double>&) {
 Var SpectralDensity::log_densities(Tape&, const Var&) {
   require(false, "density", "\"", spec_.kind, "\" has no log density on the tape");
   return {};
-}
-
-void SpectralDensity::visit(Visitor& visitor) {
-  visitor("noise", noise_);
-  if (posterior_) visitor("posterior", *posterior_);
 }
 
 Densities& densities() {

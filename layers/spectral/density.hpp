@@ -98,12 +98,21 @@ class SpectralDensity : public Module {
   /// median_log_scale(). A spread offsets the heads.
   void init_log_scale(const std::vector<double>& log_scale);
   /// Sets the initial log scales of every head (H d), without a spread.
-  void init_head_log_scales(const std::vector<double>& log_scale);
-  void initialized() override;
+  void init_head_log_scales(const std::vector<double>& log_scale) {
+    set_log_scale(log_scale);
+    if (posterior_) posterior_->centre();
+  }
+  void initialized() override {
+    if (spec_.spread > 0) init_log_scale(std::vector<double>(spec_.dim, spec_.log_scale));
+    if (posterior_) posterior_->centre();
+  }
   /// Returns the prior and posterior of the parameters from make_density(), or null.
   ParameterPosterior* posterior() { return posterior_.get(); }
   /// Visits noise and posterior; overrides visit their parameters and call this.
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) override {
+    visitor("noise", noise_);
+    if (posterior_) visitor("posterior", *posterior_);
+  }
 
   /// Returns k(delta) = E cos(omega . delta) of a head with its current parameters.
   virtual PointFunction kernel(std::size_t) { return {}; }

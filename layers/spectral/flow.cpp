@@ -1,7 +1,6 @@
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/spectral/densities.hpp>
 #include <bochner/layers/spectral/learned_spline.hpp>
-#include <bochner/layers/spectral/log_densities.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

@@ -1,9 +1,5 @@
-#include <bochner/autodiff/ops/elementwise.hpp>
-#include <bochner/autodiff/ops/linalg.hpp>
-#include <bochner/autodiff/ops/reduce.hpp>
-#include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/spectral/densities.hpp>
-#include <bochner/layers/spectral/log_densities.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -136,11 +132,58 @@ class FullGaussianDensity : public SpectralDensity {
   Parameter factor_;  // (H, d, d): L, with the logarithm of its diagonal; upper triangle unused
 };
 
+/// Frequencies as parameters, initially base draws times exp(log_scale), never redrawn.
+class FreeDensity : public SpectralDensity {
+ public:
+  explicit FreeDensity(const DensitySpec& spec)
+      : SpectralDensity(spec), frequencies_({spec.heads, spec.m, spec.dim}) {
+    set_log_scale(std::vector<double>(spec.heads * spec.dim, spec.log_scale));
+  }
+
+  Var sample(Tape& tape, const Var&) override { return tape(frequencies_); }
+
+  void visit(Visitor& visitor) override {
+    visitor("frequencies", frequencies_);
+    SpectralDensity::visit(visitor);
+  }
+
+  PointFunction kernel(std::size_t head) override {
+    const std::size_t m = frequencies_.shape()[1], d = frequencies_.shape()[2];
+    return [m, d, w = values_of(frequencies_, head)](const double* lag) {
+      double sum = 0;
+      for (std::size_t i = 0; i < m; ++i) {
+        double phase = 0;
+        for (std::size_t j = 0; j < d; ++j) phase += w[i * d + j] * lag[j];
+        sum += std::cos(phase) / double(m);
+      }
+      return sum;
+    };
+  }
+
+  std::unique_ptr<KernelCurve> curve(std::size_t head) const override {
+    return cosine_curve(values_of(frequencies_, head));
+  }
+
+ protected:
+  void set_log_scale(const std::vector<double>& log_scale) override {
+    const std::size_t m = frequencies_.shape()[1], d = frequencies_.shape()[2];
+    for (std::size_t i = 0; i < noise().size(); ++i) {
+      frequencies_.value().data()[i] =
+          real(std::exp(log_scale[i / (m * d) * d + i % d]) * double(noise().data()[i]));
+    }
+  }
+
+ private:
+  Parameter frequencies_;  // (H, m, d)
+};
+
 }  // namespace
 
 void add_gaussians(Densities& all) {
   all.add("gaussian", make<GaussianDensity>);
   all.add("gaussian_full", make<FullGaussianDensity>);
 }
+
+void add_free(Densities& all) { all.add("free", make<FreeDensity>); }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

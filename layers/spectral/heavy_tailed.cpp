@@ -2,7 +2,6 @@
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/base/numeric/special_functions.hpp>
 #include <bochner/layers/spectral/densities.hpp>
-#include <bochner/layers/spectral/log_densities.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

@@ -1,7 +1,5 @@
-#include <algorithm>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/layers/spectral/importance_proposal.hpp>
-#include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -39,12 +37,6 @@ Proposal::Proposal(const DensitySpec& spec)
   initialize(*density_, spec.seed);
 }
 
-Tensor Proposal::draws(const Tape& tape) {
-  Tape quiet({.recording = false});
-  quiet.training = tape.training, quiet.step = tape.step;
-  return density_->draws(quiet).value();
-}
-
 Var Proposal::log_ratio(Tape& tape, SpectralDensity& target) {
   const Tensor w = draws(tape);
   const std::size_t H = w.shape()[0], m = w.shape()[1], d = w.shape()[2];
@@ -57,11 +49,6 @@ Var Proposal::log_ratio(Tape& tape, SpectralDensity& target) {
     }
   }
   return target.log_densities(tape, tape.constant(w)) - tape.constant(std::move(log_q));
-}
-
-void Proposal::init_log_scale(std::vector<double> log_scale) {
-  for (double& each : log_scale) each += log_widening_;
-  density_->init_log_scale(log_scale);
 }
 
 void Proposal::visit(Visitor& visitor) {

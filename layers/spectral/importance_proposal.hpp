@@ -12,11 +12,18 @@ class Proposal : public Module {
  public:
   explicit Proposal(const DensitySpec& spec);
   /// Returns the current frequencies, as SpectralDensity::draws(). -> (H, m, d)
-  Tensor draws(const Tape& tape);
+  Tensor draws(const Tape& tape) {
+    Tape quiet({.recording = false});
+    quiet.training = tape.training, quiet.step = tape.step;
+    return density_->draws(quiet).value();
+  }
   /// Returns ln p(w) - ln q(w) of the frequencies. -> (H, m)
   Var log_ratio(Tape& tape, SpectralDensity& target);
   /// Initializes q like p, wider by spec.proposal_scale, see SpectralDensity::init_log_scale().
-  void init_log_scale(std::vector<double> log_scale);
+  void init_log_scale(std::vector<double> log_scale) {
+    for (double& each : log_scale) each += log_widening_;
+    density_->init_log_scale(log_scale);
+  }
   void visit(Visitor& visitor) override;
 
   SpectralDensity& density() const { return *density_; }  ///< q

@@ -15,30 +15,6 @@ struct ShapePoint {
   double by_shape = 0;  ///< dc by the shape parameter
 };
 
-struct GaussianShape {
-  static constexpr std::size_t shape_parameters = 0;
-  ShapePoint operator()(double t) const {
-    const double value = std::exp(-t * t / 2);
-    return {value, -t * t * value};
-  }
-};
-
-struct LaplaceShape {
-  static constexpr std::size_t shape_parameters = 0;
-  ShapePoint operator()(double t) const {
-    const double value = 1 / (1 + t * t / 2);
-    return {value, -t * t * value * value};
-  }
-};
-
-struct CauchyShape {
-  static constexpr std::size_t shape_parameters = 0;
-  ShapePoint operator()(double t) const {
-    const double value = std::exp(-t);
-    return {value, -t * value};
-  }
-};
-
 /// Returns Lagrange's weights of the nodes -3, .., 4 at 0 <= u < 1.
 std::array<double, 8> node_weights(double u) {
   constexpr double reciprocals[8] = {-1.0 / 5040, 1.0 / 720, -1.0 / 240, 1.0 / 144,
@@ -54,8 +30,6 @@ std::array<double, 8> node_weights(double u) {
 /// Matern shape, from a table over ln t.
 class StudentShape {
  public:
-  static constexpr std::size_t shape_parameters = 1;
-
   StudentShape(double min_degrees, double log_excess) {
     const double degrees = min_degrees + std::exp(log_excess);
     first_ = -40 / std::min(degrees, 2.0) - 1;  // 1 - c is below 1e-17
@@ -112,7 +86,7 @@ class ShiftedCurve : public KernelCurve {
   ShiftedCurve(double mean, double log_scale, Shape shape)
       : mean_(mean), scale_(std::exp(log_scale)), shape_(std::move(shape)) {}
 
-  std::size_t parameters() const override { return Shape::shape_parameters + 2; }
+  std::size_t parameters() const override { return shape_parameters + 2; }
 
   void values(std::size_t n, const double* lags, double* k) const override {
     for (std::size_t i = 0; i < n; ++i) k[i] = shape_(scale_ * std::abs(lags[i])).value;
@@ -133,12 +107,13 @@ class ShiftedCurve : public KernelCurve {
       by_log_scale += modulated * c.slope;
       by_shape += modulated * c.by_shape;
     }
-    if (Shape::shape_parameters == 1) slopes[0] += by_shape;
-    slopes[Shape::shape_parameters] += by_mean;
-    slopes[Shape::shape_parameters + 1] += by_log_scale;
+    if (shape_parameters == 1) slopes[0] += by_shape;
+    slopes[shape_parameters] += by_mean;
+    slopes[shape_parameters + 1] += by_log_scale;
   }
 
  private:
+  static constexpr std::size_t shape_parameters = std::is_same_v<Shape, StudentShape>;
   double mean_, scale_;
   Shape shape_;
 };
@@ -222,13 +197,22 @@ std::unique_ptr<KernelCurve> shifted_curve(double mean, double log_scale, Shape 
 }  // namespace
 
 std::unique_ptr<KernelCurve> gaussian_curve(double mean, double log_scale) {
-  return shifted_curve(mean, log_scale, GaussianShape());
+  return shifted_curve(mean, log_scale, [](double t) {
+    const double value = std::exp(-t * t / 2);
+    return ShapePoint{value, -t * t * value};
+  });
 }
 std::unique_ptr<KernelCurve> laplace_curve(double mean, double log_scale) {
-  return shifted_curve(mean, log_scale, LaplaceShape());
+  return shifted_curve(mean, log_scale, [](double t) {
+    const double value = 1 / (1 + t * t / 2);
+    return ShapePoint{value, -t * t * value * value};
+  });
 }
 std::unique_ptr<KernelCurve> cauchy_curve(double mean, double log_scale) {
-  return shifted_curve(mean, log_scale, CauchyShape());
+  return shifted_curve(mean, log_scale, [](double t) {
+    const double value = std::exp(-t);
+    return ShapePoint{value, -t * value};
+  });
 }
 std::unique_ptr<KernelCurve> student_curve(double min_degrees, double log_excess, double mean,
                                            double log_scale) {

@@ -2,7 +2,6 @@
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/autodiff/ops/broadcast.hpp>
 #include <bochner/layers/spectral/learned_spline.hpp>
-#include <limits>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -108,12 +107,6 @@ LearnedSpline::Inverse LearnedSpline::inverse(Tape& tape, const Var& y) {
   const Var log_slope = log(mean) * 2 + log(along) - log(mean + curvature * t) * 2;
   return {where(bin.inside, x0 + width * u, y),
           where(bin.inside, log_slope, tape.constant(zeros(y.shape())))};
-}
-
-void LearnedSpline::visit(Visitor& visitor) {
-  visitor("widths", widths_);
-  visitor("heights", heights_);
-  visitor("log_slopes", log_slopes_);
 }
 
 LearnedSpline::Curve LearnedSpline::curve(std::size_t head, std::size_t index) {

@@ -18,7 +18,11 @@ class LearnedSpline : public Module {
     Var x, log_slope;  // (H, m, n)
   };
   Inverse inverse(Tape& tape, const Var& y);
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) override {
+    visitor("widths", widths_);
+    visitor("heights", heights_);
+    visitor("log_slopes", log_slopes_);
+  }
 
   /// One spline with its current parameters, in double.
   struct Curve {

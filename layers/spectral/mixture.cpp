@@ -3,7 +3,6 @@
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/probability/gaussian_mixture.hpp>
 #include <bochner/layers/spectral/densities.hpp>
-#include <bochner/layers/spectral/log_densities.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

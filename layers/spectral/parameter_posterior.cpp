@@ -44,17 +44,6 @@ ParameterPosterior::ParameterPosterior(std::vector<NamedParameter> parameters, F
   centre();
 }
 
-template <class Body>
-void ParameterPosterior::each(const Body& body) const {
-  std::size_t i = 0;
-  for (const NamedParameter& named : parameters_)
-    for (real& value : named.parameter->value()) body(i++, value);
-}
-
-void ParameterPosterior::centre() {
-  each([&](std::size_t i, real value) { centre_.data()[i] = value; });
-}
-
 double ParameterPosterior::factor(std::size_t row, std::size_t column) const {
   const real* data = factor_.value().data();
   if (form_ == Form::mean_field) return std::exp(double(data[row]));
@@ -73,16 +62,6 @@ void ParameterPosterior::draw(const RandomFunction& random) {
       for (std::size_t j = 0; j < i; ++j) shift += factor(i, j) * z_[j];
     value = real(double(value) + shift);
   });
-}
-
-void ParameterPosterior::restore() {
-  each([&](std::size_t i, real& value) { value = mean_[i]; });
-}
-
-void ParameterPosterior::add_gradients(double share) {
-  std::vector<double> loss_gradient(size_);
-  add_mean_gradients(share, loss_gradient);
-  if (form_ != Form::point) add_factor_gradients(share, loss_gradient);
 }
 
 /// `loss_gradient` receives the gradients before the addition.
@@ -136,11 +115,6 @@ std::vector<double> ParameterPosterior::deviations() const {
     all[i] = std::sqrt(square);
   }
   return all;
-}
-
-void ParameterPosterior::visit(Visitor& visitor) {
-  if (is_drawn()) visitor("factor", factor_);
-  visitor("centre", centre_);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

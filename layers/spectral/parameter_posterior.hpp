@@ -22,25 +22,40 @@ class ParameterPosterior : public Module {
   ParameterPosterior(std::vector<NamedParameter> parameters, Form form, double prior);
 
   /// Sets the prior's mean to the current parameters.
-  void centre();
+  void centre() {
+    each([&](std::size_t i, real value) { centre_.data()[i] = value; });
+  }
   bool is_drawn() const { return form_ != Form::point; }
   /// Sets parameters to theta + L z, z standard normal, until restore().
   void draw(const RandomFunction& random);
-  void restore();
+  void restore() {
+    each([&](std::size_t i, real& value) { value = mean_[i]; });
+  }
   /// Adds gradients of the loss and of `share` times divergence() to the parameters and L. On
   /// entry, the parameters' gradients are those of the loss at theta + L z of the last draw.
-  void add_gradients(double share);
+  void add_gradients(double share) {
+    std::vector<double> loss_gradient(size_);
+    add_mean_gradients(share, loss_gradient);
+    if (form_ != Form::point) add_factor_gradients(share, loss_gradient);
+  }
   /// Returns KL(q | prior), or without q -ln p(theta) up to a constant, in nats.
   double divergence() const;
   /// Returns the deviation of each number under q; 0 without q.
   std::vector<double> deviations() const;
 
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) override {
+    if (is_drawn()) visitor("factor", factor_);
+    visitor("centre", centre_);
+  }
 
  private:
   /// Calls body(index, value) for all numbers of theta in order.
   template <class Body>
-  void each(const Body& body) const;
+  void each(const Body& body) const {
+    std::size_t i = 0;
+    for (const NamedParameter& named : parameters_)
+      for (real& value : named.parameter->value()) body(i++, value);
+  }
   double factor(std::size_t row, std::size_t column) const;
   void add_mean_gradients(double share, std::vector<double>& loss_gradient);
   void add_factor_gradients(double share, const std::vector<double>& loss_gradient);

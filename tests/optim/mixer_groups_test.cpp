@@ -2,7 +2,7 @@
 
 #include <bochner/base/text.hpp>
 #include <bochner/layers/models/block.hpp>
-#include <bochner/layers/recurrences/ssm_spec.hpp>
+#include <bochner/layers/recurrences/recurrent_specs.hpp>
 #include <bochner/optim/optimizer.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bochner/base/format.hpp>
 #include <bochner/layers/encodings/fused_compression.hpp>
-#include <bochner/layers/encodings/fused_projection.hpp>
+#include <bochner/layers/encodings/space_time.hpp>
 #include <bochner/layers/models/field_model.hpp>
 #include <bochner/train/commands/bench/encoding.hpp>
 #include <bochner/train/commands/loaded_run.hpp>

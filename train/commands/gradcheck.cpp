@@ -8,7 +8,7 @@
 #include <bochner/layers/models/step_error.hpp>
 #include <bochner/layers/models/token_models.hpp>
 #include <bochner/layers/module.hpp>
-#include <bochner/layers/recurrences/ssm_spec.hpp>
+#include <bochner/layers/recurrences/recurrent_specs.hpp>
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/run/own_program.hpp>
 #include <bochner/train/storage/json.hpp>

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/base/numeric/openblas.hpp>
-#include <bochner/layers/features/random_features.hpp>
+#include <bochner/layers/features/frequencies.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/train/run/instruments/attention.hpp>
 #include <bochner/train/run/instruments/density_curves.hpp>

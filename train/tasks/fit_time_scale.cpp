@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <bochner/layers/encodings/init_time_frequencies.hpp>
+#include <bochner/layers/encodings/time_encoding.hpp>
 #include <bochner/train/tasks/fit_time_scale.hpp>
 
 namespace bochner {

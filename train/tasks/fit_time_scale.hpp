@@ -1,7 +1,7 @@
 #pragma once
 #include <bochner/data/dataset.hpp>
+#include <bochner/layers/encodings/scales.hpp>
 #include <bochner/layers/encodings/time_encoding.hpp>
-#include <bochner/layers/encodings/time_scale.hpp>
 
 namespace bochner {
 

@@ -2,9 +2,9 @@
 
 #include <bochner/base/format.hpp>
 #include <bochner/layers/convolutions/filter.hpp>
-#include <bochner/layers/models/time_input.hpp>
+#include <bochner/layers/models/token_inputs.hpp>
 #include <bochner/layers/module.hpp>
-#include <bochner/layers/recurrences/ssm_spec.hpp>
+#include <bochner/layers/recurrences/recurrent_specs.hpp>
 #include <bochner/train/tasks/encoding_checks.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/stack_checks.hpp>

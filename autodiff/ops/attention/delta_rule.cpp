@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <bochner/autodiff/ops/attention/delta_rule.hpp>
 #include <bochner/autodiff/ops/attention/delta_rule_parts.hpp>
 

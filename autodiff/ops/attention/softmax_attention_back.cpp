@@ -1,5 +1,4 @@
 #include <bochner/autodiff/ops/attention/softmax_attention_parts.hpp>
-#include <bochner/autodiff/ops/attention/softmax_attention_rates.hpp>
 #include <bochner/base/numeric/parallel.hpp>
 #include <numbers>
 

@@ -6,7 +6,6 @@
 #include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/base/numeric/parallel.hpp>
 #include <cmath>
-#include <vector>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <bochner/autodiff/compute/math.hpp>
 #include <bochner/autodiff/ops/likelihood/conjugate_likelihood.hpp>
 #include <bochner/base/numeric/cholesky.hpp>

@@ -1,14 +1,10 @@
-#include <algorithm>
 #include <bochner/autodiff/compute/math.hpp>
 #include <bochner/autodiff/ops/likelihood/iterative_likelihood.hpp>
 #include <bochner/base/numeric/cholesky.hpp>
 #include <bochner/base/numeric/openblas.hpp>
 #include <bochner/base/numeric/parallel.hpp>
 #include <cmath>
-#include <limits>
 #include <numeric>
-#include <stdexcept>
-#include <utility>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

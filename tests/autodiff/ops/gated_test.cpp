@@ -1,5 +1,5 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
-#include <bochner/autodiff/ops/gated.hpp>
+#include <bochner/autodiff/ops/feed_forward.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
 
 #include "autodiff/op_check.hpp"

@@ -1,7 +1,7 @@
 /// Tests of all registered feature maps in linear attention.
 
 #include <bochner/autodiff/ops.hpp>
-#include <bochner/layers/features/projection.hpp>
+#include <bochner/layers/features/frequencies.hpp>
 #include <bochner/layers/mixers/mixer.hpp>
 #include <bochner/layers/mixers/mixer_spec.hpp>
 #include <cstring>

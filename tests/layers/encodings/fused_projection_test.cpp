@@ -1,5 +1,5 @@
 #include <bochner/autodiff/ops/linalg.hpp>
-#include <bochner/layers/encodings/fused_projection.hpp>
+#include <bochner/layers/encodings/space_time.hpp>
 
 #include "layers/layer_check.hpp"
 

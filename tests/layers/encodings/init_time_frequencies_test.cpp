@@ -1,4 +1,4 @@
-#include <bochner/layers/encodings/init_time_frequencies.hpp>
+#include <bochner/layers/encodings/time_encoding.hpp>
 #include <cmath>
 #include <numbers>
 

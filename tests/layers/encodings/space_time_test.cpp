@@ -1,6 +1,6 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>
-#include <bochner/layers/encodings/fused_projection.hpp>
+#include <bochner/layers/encodings/space_time.hpp>
 #include <cmath>
 
 #include "layers/layer_check.hpp"

@@ -1,7 +1,7 @@
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/base/numeric/special_functions.hpp>
+#include <bochner/layers/encodings/scales.hpp>
 #include <bochner/layers/encodings/time_encoding.hpp>
-#include <bochner/layers/encodings/time_scale.hpp>
 #include <cmath>
 
 #include "layers/layer_check.hpp"

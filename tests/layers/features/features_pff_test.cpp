@@ -4,7 +4,6 @@
 #include <bochner/layers/features/box_weights.hpp>
 #include <bochner/layers/features/closed_forms.hpp>
 #include <bochner/layers/features/frequencies.hpp>
-#include <bochner/layers/features/projection.hpp>
 #include <bochner/layers/module.hpp>
 #include <boost/math/special_functions/erf.hpp>
 #include <boost/math/special_functions/hypergeometric_1F1.hpp>

@@ -1,7 +1,6 @@
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/features/closed_forms.hpp>
 #include <bochner/layers/features/frequencies.hpp>
-#include <bochner/layers/features/random_features.hpp>
 
 #include "layers/features/features_check.hpp"
 

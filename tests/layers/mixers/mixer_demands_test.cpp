@@ -1,4 +1,4 @@
-#include <bochner/layers/mixers/mixer_demands.hpp>
+#include <bochner/layers/mixers/mixers.hpp>
 
 #include "layers/layer_check.hpp"
 

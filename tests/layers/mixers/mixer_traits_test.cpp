@@ -2,7 +2,7 @@
 
 #include <bochner/layers/mixers/mixer.hpp>
 #include <bochner/layers/mixers/mixer_spec.hpp>
-#include <bochner/layers/recurrences/ssm_spec.hpp>
+#include <bochner/layers/recurrences/recurrent_specs.hpp>
 
 #include "layers/layer_check.hpp"
 

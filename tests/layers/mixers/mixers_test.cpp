@@ -3,8 +3,7 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/layers/mixers/mixer.hpp>
 #include <bochner/layers/mixers/mixer_spec.hpp>
-#include <bochner/layers/recurrences/min_gru_spec.hpp>
-#include <bochner/layers/recurrences/ssm_spec.hpp>
+#include <bochner/layers/recurrences/recurrent_specs.hpp>
 
 #include "layers/mixer_check.hpp"
 

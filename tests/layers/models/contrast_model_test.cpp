@@ -1,5 +1,4 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
-#include <bochner/layers/models/contrast_losses.hpp>
 #include <bochner/layers/models/contrast_model.hpp>
 #include <cmath>
 #include <set>

@@ -1,6 +1,6 @@
 #include <bochner/base/numeric/parallel.hpp>
 #include <bochner/layers/models/token_models.hpp>
-#include <bochner/layers/recurrences/ssm_spec.hpp>
+#include <bochner/layers/recurrences/recurrent_specs.hpp>
 #include <set>
 
 #include "layers/layer_check.hpp"

@@ -1,4 +1,4 @@
-#include <bochner/layers/models/sequence_encoder.hpp>
+#include <bochner/layers/models/contrast_model.hpp>
 
 #include "layers/layer_check.hpp"
 

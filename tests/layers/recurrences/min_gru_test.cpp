@@ -1,6 +1,6 @@
 #include <bochner/layers/mixers/mixer.hpp>
 #include <bochner/layers/mixers/mixer_spec.hpp>
-#include <bochner/layers/recurrences/min_gru_spec.hpp>
+#include <bochner/layers/recurrences/recurrent_specs.hpp>
 #include <map>
 
 #include "layers/layer_check.hpp"

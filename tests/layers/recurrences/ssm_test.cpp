@@ -2,7 +2,7 @@
 
 #include <bochner/layers/mixers/mixer.hpp>
 #include <bochner/layers/mixers/mixer_spec.hpp>
-#include <bochner/layers/models/time_input.hpp>
+#include <bochner/layers/models/token_inputs.hpp>
 #include <bochner/layers/recurrences/eigenvalues.hpp>
 #include <complex>
 #include <map>

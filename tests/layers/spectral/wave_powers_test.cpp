@@ -2,7 +2,7 @@
 
 #include <bochner/base/numeric/parallel.hpp>
 #include <bochner/base/numeric/philox.hpp>
-#include <bochner/layers/spectral/wave_powers.hpp>
+#include <bochner/layers/spectral/initial.hpp>
 #include <cmath>
 
 namespace bochner {

@@ -5,7 +5,7 @@
 #include <bochner/layers/convolutions/filter.hpp>
 #include <bochner/layers/encodings/space_time.hpp>
 #include <bochner/layers/encodings/time_encoding.hpp>
-#include <bochner/layers/features/projection.hpp>
+#include <bochner/layers/features/frequencies.hpp>
 #include <bochner/layers/mixers/mixer_spec.hpp>
 #include <bochner/train/export/torch_module.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 /// Benchmark of the methods that evaluate a fused encoding on a grid of places and times.
 
-#include <bochner/layers/encodings/fused_projection.hpp>
+#include <bochner/layers/encodings/space_time.hpp>
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/storage/json.hpp>
 

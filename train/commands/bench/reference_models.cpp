@@ -5,7 +5,7 @@
 #include <bochner/layers/models/field_model.hpp>
 #include <bochner/layers/models/token_models.hpp>
 #include <bochner/layers/module.hpp>
-#include <bochner/layers/recurrences/ssm_spec.hpp>
+#include <bochner/layers/recurrences/recurrent_specs.hpp>
 #include <bochner/layers/spectral/base_draws.hpp>
 #include <bochner/train/commands/bench/reference_models.hpp>
 #include <bochner/train/commands/command_line.hpp>

@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <bochner/layers/models/contrast_losses.hpp>
+#include <bochner/layers/models/contrast_model.hpp>
 #include <bochner/train/tasks/arrays.hpp>
 #include <bochner/train/tasks/config_templates/templates.hpp>
 #include <bochner/train/tasks/contrast/augmented_examples.hpp>

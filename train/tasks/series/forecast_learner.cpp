@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bochner/layers/models/row_effects.hpp>
+#include <bochner/layers/models/forecaster.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/model_spec.hpp>

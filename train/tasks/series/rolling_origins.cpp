@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <bochner/base/errors.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
-#include <bochner/layers/models/row_effects.hpp>
+#include <bochner/layers/models/forecaster.hpp>
 #include <bochner/train/tasks/series/rolling_origins.hpp>
 #include <cmath>
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <algorithm>
 #include <bochner/data/dataset.hpp>
-#include <bochner/layers/models/noise_loss.hpp>
+#include <bochner/layers/models/token_models.hpp>
 
 namespace bochner {
 

@@ -1,6 +1,5 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
-#include <bochner/autodiff/ops/shape.hpp>
-#include <bochner/layers/models/time_input.hpp>
+#include <bochner/layers/models/token_inputs.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -49,10 +48,19 @@ Var TimeInput::forward(Tape& tape, const Var& x, const Times& times) {
   return adds_ ? x + mix_->forward(tape, phi) : mix_->forward(tape, concat({x, phi}, -1));
 }
 
-void TimeInput::visit(Visitor& visitor) {
-  if (!time_) return;
-  visitor("time", *time_);
-  visitor("mix", *mix_);
+std::size_t content_width(const SpaceTimeEncoding* encoding, std::size_t D, bool every_block) {
+  if (!encoding || !encoding->is_concatenated()) return D;
+  require(!every_block, "placed_tokens",
+          "a concatenated encoding is in every block already; set every_block = false");
+  return D - encoding->width();
+}
+
+PlacedTokens add_encoding(const SpaceTimeEncoding& encoding, bool every_block, const Var& x,
+                          const Var& code) {
+  if (encoding.is_concatenated())
+    return {concat({x, broadcast_to(code, {x.dim(0), x.dim(1), encoding.width()})}, 2), {}};
+  if (every_block) return {x, code};
+  return {x + code, {}};
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,5 +1,5 @@
 #pragma once
-/// Keys of mixer "ssm".
+/// Keys of mixers "ssm" and "min_gru".
 
 #include <bochner/base/keys.hpp>
 #include <cstddef>
@@ -51,6 +51,17 @@ inline void describe(Keys& keys, SsmSpec& spec) {
   keys("ssm.output", spec.output, one_of({"form", "glu", "half_glu", "linear", "none"}),
        "what follows the states y: W x sigmoid(V x) with x = gelu(y), y sigmoid(V gelu(y)), W "
        "gelu(y), nothing; form as published: glu (s4d, lru), half_glu (s5), linear (dss, ema)");
+}
+
+struct MinGruSpec {
+  double expansion = 1;                ///< states in units of the width
+  std::string candidate = "positive";  ///< new state: g(c) > 0, or c itself ("linear")
+};
+inline void describe(Keys& keys, MinGruSpec& spec) {
+  keys("min_gru.expansion", spec.expansion, between(0.01, 64), "states in units of model.width");
+  keys("min_gru.candidate", spec.candidate, one_of({"positive", "linear"}),
+       "new state: c itself (linear), or c + 1/2 for c >= 0 and else sigmoid(c), as in the "
+       "log-space form (positive)");
 }
 
 }  // namespace bochner
