@@ -1,6 +1,6 @@
-#include <bochner/train/tasks/events/event_facts.hpp>
-#include <bochner/train/tasks/fields/field_learner.hpp>
-#include <bochner/train/tasks/fields/sensor_learner.hpp>
+#include <bochner/train/tasks/events/event_data.hpp>
+#include <bochner/train/tasks/fields/field_data.hpp>
+#include <bochner/train/tasks/fields/sensor_facts.hpp>
 #include <bochner/train/tasks/labels/label_learner.hpp>
 #include <bochner/train/tasks/series/series_facts.hpp>
 #include <bochner/train/tasks/tables/process_learner.hpp>

@@ -14,8 +14,8 @@ namespace {
 TaskKinds registered_kinds() {
   TaskKinds kinds;
   for (AddTaskKinds* add :
-       {add_text_kinds, add_event_kinds, add_label_kinds, add_field_kinds, add_table_kinds,
-        add_series_kinds, add_latent_kinds, add_contrast_kinds})
+       {add_text_kinds, add_event_kinds, add_event_token_kinds, add_label_kinds, add_field_kinds,
+        add_sensor_kinds, add_table_kinds, add_series_kinds, add_latent_kinds, add_contrast_kinds})
     add(kinds);
   return kinds;
 }

@@ -9,13 +9,13 @@
 #include <bochner/data/text/token_tasks.hpp>
 #include <bochner/data/text/tokenizer.hpp>
 #include <bochner/train/config/config.hpp>
+#include <bochner/train/tasks/facts.hpp>
 #include <memory>
 
 namespace bochner {
 
 class Learner;
 class Task;
-struct KnownFacts;
 
 /// The keys that keep examples for validation.
 inline constexpr const char *validation_fraction = "data.validation",
@@ -38,8 +38,36 @@ const TaskKinds& task_kinds();
 
 /// Each adds the rows of its folder.
 using AddTaskKinds = void(TaskKinds& kinds);
-AddTaskKinds add_text_kinds, add_label_kinds, add_event_kinds, add_field_kinds, add_table_kinds,
-    add_series_kinds, add_latent_kinds, add_contrast_kinds;
+AddTaskKinds add_text_kinds, add_label_kinds, add_event_kinds, add_event_token_kinds,
+    add_field_kinds, add_sensor_kinds, add_table_kinds, add_series_kinds, add_latent_kinds,
+    add_contrast_kinds;
+
+/// Opens a task: a TaskKind::open.
+template <class SomeTask>
+std::unique_ptr<Task> open_as(const Config& config, const KnownFacts& known) {
+  return std::make_unique<SomeTask>(config, known);
+}
+/// Makes a learner of the facts, or of assumed(config) without any: a TaskKind::learn.
+template <class SomeLearner, auto assumed>
+std::unique_ptr<Learner> learn_as(const Config& config, const KnownFacts& facts) {
+  using Facts = decltype(assumed(config));
+  return std::make_unique<SomeLearner>(config,
+                                       facts.bytes.empty() ? assumed(config) : facts.of<Facts>());
+}
+
+/// Adds rows of one model.
+struct ModelRows {
+  TaskKinds& kinds;
+  const char* model;
+  decltype(TaskKind::open) open;
+  decltype(TaskKind::learn) learn;
+
+  void operator()(const std::string& data, const char* validation,
+                  decltype(TaskKind::check) check = nullptr,
+                  decltype(TaskKind::read) read = nullptr) const {
+    kinds.push_back({data, model, open, learn, validation, check, read});
+  }
+};
 
 /// What data.kind may be.
 std::vector<std::string> data_kind_names();
