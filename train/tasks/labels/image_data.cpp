@@ -37,17 +37,6 @@ std::unique_ptr<LabelledSequences> images_in_files(const Config& config, bool cl
                                           class_token);
 }
 
-}  // namespace
-
-std::unique_ptr<LabelledSequences> image_sequences(const Config& config, bool class_token) {
-  if (config.text("data.kind") == "images") return images_in_files(config, class_token);
-  auto spec = read_spec<ShapesSpec>(config, "data");
-  spec.class_token = class_token;
-  return std::make_unique<Shapes>(spec, example_set(config));
-}
-
-namespace {
-
 /// Throws DataError for other axes, even if they hold as many numbers: pixels would be permuted.
 void require_images(const NamedArray& input, const ImageShape& shape) {
   const std::vector<std::size_t> given(input.values.shape().begin(), input.values.shape().end());
@@ -67,6 +56,13 @@ void require_images(const NamedArray& input, const ImageShape& shape) {
 }
 
 }  // namespace
+
+std::unique_ptr<LabelledSequences> image_sequences(const Config& config, bool class_token) {
+  if (config.text("data.kind") == "images") return images_in_files(config, class_token);
+  auto spec = read_spec<ShapesSpec>(config, "data");
+  spec.class_token = class_token;
+  return std::make_unique<Shapes>(spec, example_set(config));
+}
 
 std::vector<std::vector<std::int32_t>> pixels_of(const NamedArray& input, const ImageShape& shape) {
   require_images(input, shape);

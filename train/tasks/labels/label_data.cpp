@@ -1,12 +1,49 @@
-#include <bochner/data/text/labelled_texts.hpp>
+#include <algorithm>
+#include <bochner/data/files/glob.hpp>
+#include <bochner/train/tasks/data_tables.hpp>
+#include <bochner/train/tasks/events/event_data.hpp>
+#include <bochner/train/tasks/labels/image_data.hpp>
 #include <bochner/train/tasks/labels/label_data.hpp>
 #include <bochner/train/tasks/specimens.hpp>
+#include <bochner/train/tasks/text/tokenizers.hpp>
 
 namespace bochner {
 namespace {
 
-std::size_t known_types(const Config& config, const LabelFacts& known) {
-  return known.vocabulary - (has_class_token(config) ? 1 : 0);
+/// Reads rows of tables if data.label_column is set, else files in folders.
+std::unique_ptr<LabelledTexts> text_sequences(const Config& config,
+                                              const std::vector<std::string>& known_labels) {
+  const std::string& label = config.text("data.label_column");
+  const LabelledTextsSpec spec = labelled_texts_spec(config);
+  LabelledRows rows;
+  if (label.empty())
+    rows = rows_of_folders(
+        expand_files(config.text_list("data.files"), std::filesystem::current_path()),
+        spec.bytes());
+  else
+    for_each_table(config, [&](const std::filesystem::path&, const NamedArray& table) {
+      append_rows(rows, table, config.text("data.text_column"), label);
+    });
+  return std::make_unique<LabelledTexts>(number_labels(std::move(rows), known_labels), spec);
+}
+
+std::unique_ptr<LabelledEvents> event_sequences(const Config& config, TableShape& shape) {
+  std::vector<EventTable> sequences = read_events(config, shape);
+  LabelledEventsSpec spec = labelled_events_spec(config);
+  spec.types = std::max(shape.types.size(), shape.known_types);
+  spec.labels = shape.labels.size();
+  return std::make_unique<LabelledEvents>(std::move(sequences), spec);
+}
+
+std::unique_ptr<LabelledSequences> sequences_of_kind(const Config& config, TableShape& shape,
+                                                     const std::vector<std::string>& known_labels) {
+  const std::string& kind = config.text("data.kind");
+  if (kind == "listops")
+    return std::make_unique<ListOps>(list_ops_spec(config), example_set(config));
+  if (kind == "images" || kind == "shapes") return image_sequences(config, has_class_token(config));
+  if (kind == "event_files") return event_sequences(config, shape);
+  if (kind == "texts") return text_sequences(config, known_labels);
+  throw std::invalid_argument("data.kind = \"" + kind + "\" has no labels");
 }
 
 LabelFacts facts_of(const Config& config, const LabelData& data) {
@@ -44,10 +81,40 @@ void require_known(const LabelFacts& known, const LabelFacts& found) {
 
 }  // namespace
 
+void LabelFacts::check() const {
+  constexpr std::uint64_t most = std::uint64_t(1) << 24;
+  require_size("tokens in the vocabulary", vocabulary, most);
+  require_size("classes", classes, most);
+  require_size("tokens of a sequence", length, std::uint64_t(1) << 32);
+  require_size("channels", channels, 4);
+  require_size("training sequences", examples, std::uint64_t(1) << 40);
+  if (rows > most || columns > most || rows * columns * channels > length)
+    throw DataError("facts claim images of ", rows, " x ", columns, " pixels in sequences of ",
+                    length, " tokens");
+  if (types.size() > vocabulary || labels.size() > classes)
+    throw DataError("facts name more types or labels than they count");
+}
+
+bool has_class_token(const Config& config) { return config.text("model.pooling") == "cls"; }
+
+LabelledEventsSpec labelled_events_spec(const Config& config) {
+  return {config.count("data.length"), config.number("data.validation"), config.count("train.seed"),
+          has_class_token(config), config.text("model.kind") == "classifier"};
+}
+
+LabelledTextsSpec labelled_texts_spec(const Config& config) {
+  return {config.count("data.length"), config.number("data.validation"), config.count("train.seed"),
+          has_class_token(config), tokenizer_of(config)};
+}
+
 LabelData::LabelData(const Config& config, const KnownFacts& known) {
   const auto facts = known.of<LabelFacts>();
-  shape = {0, {}, facts.types, facts.labels, known_types(config, facts)};
-  sequences = labelled_sequences(config, shape, facts.labels);
+  const std::size_t known_types = facts.vocabulary - (has_class_token(config) ? 1 : 0);
+  shape = {0, {}, facts.types, facts.labels, known_types};
+  sequences = sequences_of_kind(config, shape, facts.labels);
+  auto buckets = read_spec<LengthBuckets>(config, "data");
+  buckets.batch = config.count("train.batch");
+  sequences->bucket(buckets);
 }
 
 LabelFacts label_facts(const Config& config, const LabelData& data, const KnownFacts& known) {

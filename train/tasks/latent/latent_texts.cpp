@@ -7,7 +7,7 @@
 #include <bochner/train/tasks/latent/latent_data.hpp>
 #include <bochner/train/tasks/latent/latent_format.hpp>
 #include <bochner/train/tasks/specimens.hpp>
-#include <bochner/train/tasks/text/language_learner.hpp>
+#include <bochner/train/tasks/text/text_facts.hpp>
 
 namespace bochner {
 namespace {
