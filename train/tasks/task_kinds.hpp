@@ -47,7 +47,12 @@ template <class SomeTask>
 std::unique_ptr<Task> open_as(const Config& config, const KnownFacts& known) {
   return std::make_unique<SomeTask>(config, known);
 }
-/// Makes a learner of the facts, or of assumed(config) without any: a TaskKind::learn.
+/// Makes a learner: a TaskKind::learn.
+template <class SomeLearner>
+std::unique_ptr<Learner> learn_as(const Config& config, const KnownFacts& facts) {
+  return std::make_unique<SomeLearner>(config, facts);
+}
+/// Makes a learner of the facts, or of assumed(config) without any.
 template <class SomeLearner, auto assumed>
 std::unique_ptr<Learner> learn_as(const Config& config, const KnownFacts& facts) {
   using Facts = decltype(assumed(config));

@@ -4,7 +4,6 @@
 #include <bochner/data/files/glob.hpp>
 #include <bochner/data/text/token_windows.hpp>
 #include <bochner/train/charts/page.hpp>
-#include <bochner/train/tasks/latent/latent_data.hpp>
 #include <bochner/train/tasks/latent/latent_format.hpp>
 #include <bochner/train/tasks/specimens.hpp>
 #include <bochner/train/tasks/text/text_facts.hpp>
