@@ -116,19 +116,14 @@ class ProcessTask : public Task, public HasUnits {
   }
 
  private:
-  GaussianProcess& process() { return learner_.process(); }
+  GaussianProcess& process() { return learner_.model(); }
   const TableRows& rows() const { return learner_.rows(); }
 
   ProcessLearner learner_;
 };
 
-std::unique_ptr<Task> open_process_task(const Config& config, const KnownFacts& known) {
-  return std::make_unique<ProcessTask>(config, known);
-}
-
-std::unique_ptr<Learner> process_learner(const Config& config, const KnownFacts& facts) {
-  return std::make_unique<ProcessLearner>(config, facts.of<ProcessFacts>());
-}
+/// Returns facts for a model without data.
+ProcessFacts assumed_process_facts(const Config&) { return {}; }
 
 /// Returns how to read the table: all of its columns if no inputs are named.
 ReadOptions regression_options(const Config& config) {
@@ -190,13 +185,9 @@ validate.every = 50
 )";
 
 void add_table_kinds(TaskKinds& kinds) {
-  kinds.push_back({.data = "table",
-                   .model = "gp",
-                   .open = open_process_task,
-                   .learn = process_learner,
-                   .validation = validation_fraction,
-                   .check = check_table,
-                   .read = regression_options});
+  const ModelRows add{kinds, "gp", open_as<ProcessTask>,
+                      learn_as<ProcessLearner, assumed_process_facts>};
+  add("table", validation_fraction, check_table, regression_options);
 }
 
 }  // namespace bochner

@@ -46,7 +46,7 @@ class ProcessLearner : public Learner, public AnswersTables {
   /// Throws DataError for more rows or features than the method can take.
   ProcessLearner(const Config& config, ProcessFacts facts);
 
-  Module& model() override { return model_; }
+  GaussianProcess& model() override { return model_; }
   std::string describe() const override;
   std::string facts() const override;
   void illustrate(Page& page) override;
@@ -57,7 +57,6 @@ class ProcessLearner : public Learner, public AnswersTables {
   /// Returns the inputs, and mean, deviation and quantiles of the target, for rows of inputs.
   NamedArray predict(const NamedArray& question) override;
 
-  GaussianProcess& process() { return model_; }
   /// Returns the rows, in the units of the model.
   const TableRows& rows() const { return *rows_; }
   /// Predicts rows in the units of the model. Conditions the process on the training rows again if
