@@ -5,11 +5,10 @@
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/arrays.hpp>
 #include <bochner/train/tasks/events/event_data.hpp>
-#include <bochner/train/tasks/fit_time_scale.hpp>
+#include <bochner/train/tasks/init_from_data.hpp>
 #include <bochner/train/tasks/series/series_data.hpp>
 #include <bochner/train/tasks/table_learner.hpp>
 #include <bochner/train/tasks/task.hpp>
-#include <bochner/train/tasks/text/noise_counts.hpp>
 
 namespace bochner {
 namespace {

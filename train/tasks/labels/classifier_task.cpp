@@ -8,7 +8,7 @@
 #include <bochner/train/tasks/data_tables.hpp>
 #include <bochner/train/tasks/encoding_pictures.hpp>
 #include <bochner/train/tasks/events/event_data.hpp>
-#include <bochner/train/tasks/fit_time_scale.hpp>
+#include <bochner/train/tasks/init_from_data.hpp>
 #include <bochner/train/tasks/labels/image_data.hpp>
 #include <bochner/train/tasks/labels/label_data.hpp>
 #include <bochner/train/tasks/table_learner.hpp>

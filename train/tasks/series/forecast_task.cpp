@@ -10,7 +10,7 @@
 #include <bochner/train/tasks/arrays.hpp>
 #include <bochner/train/tasks/config_templates/templates.hpp>
 #include <bochner/train/tasks/distribution_shift.hpp>
-#include <bochner/train/tasks/fit_time_scale.hpp>
+#include <bochner/train/tasks/init_from_data.hpp>
 #include <bochner/train/tasks/series/forecast_learner.hpp>
 #include <bochner/train/tasks/series/rolling_origins.hpp>
 #include <bochner/train/tasks/series/series_data.hpp>

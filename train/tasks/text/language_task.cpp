@@ -6,12 +6,12 @@
 #include <bochner/train/tasks/arrays.hpp>
 #include <bochner/train/tasks/config_templates/templates.hpp>
 #include <bochner/train/tasks/encoding_pictures.hpp>
+#include <bochner/train/tasks/init_from_data.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/specimens.hpp>
 #include <bochner/train/tasks/stack_checks.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/task_kinds.hpp>
-#include <bochner/train/tasks/text/noise_counts.hpp>
 #include <bochner/train/tasks/text/text_facts.hpp>
 #include <bochner/train/tasks/text/tokenizers.hpp>
 #include <limits>
