@@ -53,13 +53,6 @@ LanguageModelSpec trunk_spec(const Config& config, std::size_t length) {
   return spec;
 }
 
-std::unique_ptr<LanguageModel> make_language_model(const LanguageModelSpec& spec,
-                                                   std::uint64_t seed) {
-  auto model = std::make_unique<LanguageModel>(spec);
-  initialize(*model, seed);
-  return model;
-}
-
 void try_blocks(const Config& config) {
   if (!has_stack(config)) return;
   auto stack = read_spec<StackSpec>(config, "model");

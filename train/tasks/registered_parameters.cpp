@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bochner/base/format.hpp>
 #include <bochner/data/fields/fields.hpp>
 #include <bochner/data/fields/sensor_windows.hpp>
 #include <bochner/data/labelled/augmentations.hpp>
@@ -17,7 +19,6 @@
 #include <bochner/optim/optimizer.hpp>
 #include <bochner/train/config/conditions.hpp>
 #include <bochner/train/tasks/encoding_checks.hpp>
-#include <bochner/train/tasks/mixer_checks.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <bochner/train/tasks/stack_checks.hpp>
 #include <bochner/train/tasks/task_kinds.hpp>
@@ -215,6 +216,32 @@ Config with_sets(Config config, const std::vector<std::string>& sets) {
   return without_unused(std::move(config));
 }
 
+/// Returns the key without ".kind": a section is an alias of its kind.
+std::string without_kind(const std::string& key) {
+  constexpr std::string_view kind = ".kind";
+  return key.ends_with(kind) ? key.substr(0, key.size() - kind.size()) : key;
+}
+
+std::vector<std::string> keys_called(const std::string& name) {
+  const auto is_called = [&](const std::string& key) {
+    return key == name || key.ends_with("." + name);
+  };
+  std::vector<std::string> keys;
+  const ParameterTable table = registered_parameters();
+  for (const ParameterRow& row : table.rows()) {
+    if (is_called(row.name))
+      keys.push_back(row.name);
+    else if (is_called(without_kind(row.name)))
+      keys.push_back(without_kind(row.name));
+  }
+  const auto parts = [](const std::string& key) { return std::ranges::count(key, '.'); };
+  std::ranges::stable_sort(keys, {}, parts);
+  std::erase_if(keys, [&, fewest = keys.empty() ? 0 : parts(keys[0])](const std::string& key) {
+    return parts(key) > fewest;
+  });
+  return keys;
+}
+
 }  // namespace
 
 ParameterTable registered_parameters() {
@@ -233,6 +260,17 @@ Config read_config(const std::string& file, const std::vector<std::string>& sets
 Config read_config_text(const std::string& text, const std::string& source,
                         const std::vector<std::string>& sets) {
   return with_sets(parse_config(text, source, registered_parameters()), sets);
+}
+
+std::string key_advice(const std::string& option, const std::string& value) {
+  std::string name = option.substr(std::min(option.find_first_not_of('-'), option.size()));
+  if (name.empty()) return "";
+  std::ranges::replace(name, '-', '_');
+  std::string advice;
+  for (const std::string& key : keys_called(name))
+    advice += fmt::format("{}--set {}", advice.empty() ? "" : " or ",
+                          shell_word(key + "=" + (value.empty() ? "..." : value)));
+  return advice;
 }
 
 }  // namespace bochner

@@ -4,12 +4,55 @@
 #include <bochner/layers/mixers/mixer.hpp>
 #include <bochner/layers/mixers/mixer_spec.hpp>
 #include <bochner/train/config/conditions.hpp>
-#include <bochner/train/tasks/mixer_checks.hpp>
 #include <bochner/train/tasks/stack_checks.hpp>
 #include <functional>
 
 namespace bochner {
 namespace {
+
+/// The key that names the mixers: model.pattern, or model.mixer.kind where that is empty.
+std::string mixer_key(const Config& config) {
+  return config.text_list("model.pattern").empty() ? "model.mixer.kind" : "model.pattern";
+}
+
+std::vector<std::string> mixer_kinds(const Config& config) {
+  const std::vector<std::string>& pattern = config.text_list("model.pattern");
+  return pattern.empty() ? std::vector{config.text("model.mixer.kind")} : pattern;
+}
+
+/// The mixers of those kinds with all keys as they are set: a stack leaves out what a mixer lacks,
+/// see block_spec().
+std::vector<MixerSpec> named_mixers(const Config& config) {
+  const std::vector<std::string> kinds = mixer_kinds(config);
+  std::vector<MixerSpec> all(kinds.size(), read_spec<MixerSpec>(config, "model.mixer"));
+  for (std::size_t i = 0; i < all.size(); ++i) all[i].kind = kinds[i];
+  return all;
+}
+
+/// Whether one of them has it: some_mixer(config, &MixerTraits::heads).
+bool some_mixer(const Config& config, bool MixerTraits::*trait) {
+  return std::ranges::any_of(named_mixers(config), [&](const MixerSpec& mixer) {
+    return mixers().traits(mixer.kind, mixer).*trait;
+  });
+}
+
+/// "needs model.mixer.kind = \"linear\"", or in the pattern.
+std::string needs_one_of(const Config& config, const std::vector<std::string>& kinds) {
+  const std::string key = mixer_key(config);
+  const std::string names = alternatives(kinds);
+  return key == "model.pattern" ? fmt::format("needs {} in {}", names, key)
+                                : fmt::format("needs {} = {}", key, names);
+}
+
+/// Lists the kinds that take tokens in any order, with the other keys of this mixer.
+std::vector<std::string> kinds_in_any_order(MixerSpec mixer) {
+  std::vector<std::string> kinds;
+  for (const std::string& kind : mixers().names()) {
+    mixer.kind = kind;
+    if (mixers().traits(kind, mixer).any_order) kinds.push_back(kind);
+  }
+  return kinds;
+}
 
 using Has = std::function<bool(const MixerTraits&)>;
 
@@ -132,6 +175,29 @@ void check_told_apart(const Config& config) {
 
 }  // namespace
 
+bool some_mixer_is(const Config& config, const std::vector<std::string>& kinds) {
+  return std::ranges::any_of(mixer_kinds(config), [&](const std::string& kind) {
+    return std::ranges::find(kinds, kind) != kinds.end();
+  });
+}
+
+void check_order(const Config& config) {
+  if (config.text("model.kind") != "field") return;
+  const char* none = ": tokens of a field have no order";
+  for (const MixerSpec& mixer : named_mixers(config)) {
+    if (mixers().traits(mixer.kind, mixer).any_order) continue;
+    if (mixer.update != "sum" && mixer.kind == "linear")
+      fail(config, "model.mixer.update", std::string("must be \"sum\"") + none);
+    if (mixer.kind == "linear")
+      fail(config, "model.mixer.features.kind", std::string("counts tokens") + none);
+    fail(config, mixer_key(config),
+         fmt::format("must be {}, not {}{}", alternatives(kinds_in_any_order(mixer)),
+                     in_quotes(mixer.kind), none));
+  }
+  if (config.integer("model.mixer.convolution") > 0)
+    fail(config, "model.mixer.convolution", std::string("must be 0") + none);
+}
+
 bool has_stack(const Config& config) {
   const std::string& kind = config.text("model.kind");
   return kind != "gp" && (kind != "forecaster" || config.text("model.backbone") != "linear");
@@ -151,13 +217,9 @@ bool predicts_what_follows(const Config& config) {
   return kind == "lm" || kind == "events" || forecasts_rows(config);
 }
 
-bool sees_events(const Config& config) {
-  const std::string& kind = config.text("data.kind");
-  return kind == "event_files" || kind == "hawkes";
-}
-
 bool has_irregular_tokens(const Config& config) {
-  return sees_events(config) || config.flag("data.stamps");
+  const std::string& kind = config.text("data.kind");
+  return kind == "event_files" || kind == "hawkes" || config.flag("data.stamps");
 }
 
 bool counts_positions(const Config& config) {

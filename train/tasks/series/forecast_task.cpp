@@ -9,7 +9,6 @@
 #include <bochner/train/charts/page.hpp>
 #include <bochner/train/tasks/arrays.hpp>
 #include <bochner/train/tasks/config_templates/templates.hpp>
-#include <bochner/train/tasks/distribution_shift.hpp>
 #include <bochner/train/tasks/init_from_data.hpp>
 #include <bochner/train/tasks/series/forecast_learner.hpp>
 #include <bochner/train/tasks/series/rolling_origins.hpp>

@@ -3,7 +3,6 @@
 #include <bochner/layers/gaussian_processes/process_start.hpp>
 #include <bochner/train/tasks/config_templates/templates.hpp>
 #include <bochner/train/tasks/data_tables.hpp>
-#include <bochner/train/tasks/distribution_shift.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/tables/process_learner.hpp>
 #include <bochner/train/tasks/task.hpp>
