@@ -4,7 +4,6 @@
 #include <bochner/base/format.hpp>
 #include <bochner/train/config/conditions.hpp>
 #include <bochner/train/config/config.hpp>
-#include <bochner/train/config/nearest.hpp>
 #include <map>
 
 namespace bochner {
