@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include <bochner/base/format.hpp>
+#include <bochner/base/text.hpp>
 #include <bochner/layers/convolutions/filter.hpp>
 #include <bochner/layers/models/time_input.hpp>
 #include <bochner/layers/module.hpp>

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bochner/layers/mixers/mixer.hpp>
 #include <bochner/layers/mixers/mixer_spec.hpp>
 #include <bochner/train/config/conditions.hpp>
 #include <bochner/train/tasks/stack_checks.hpp>

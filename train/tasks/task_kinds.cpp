@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bochner/base/text.hpp>
 #include <bochner/train/tasks/facts.hpp>
 #include <bochner/train/tasks/series/series_data.hpp>
 #include <bochner/train/tasks/task.hpp>

@@ -14,7 +14,6 @@
 #include <bochner/train/tasks/learner.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/series/series_data.hpp>
-#include <bochner/train/tasks/stack_checks.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/task_kinds.hpp>
 #include <bochner/train/tasks/text/tokenizers.hpp>

@@ -7,7 +7,6 @@
 #include <bochner/data/formats/read_array.hpp>
 #include <bochner/train/tasks/series/series_data.hpp>
 #include <bochner/train/tasks/specimens.hpp>
-#include <bochner/train/tasks/stack_checks.hpp>
 #include <cmath>
 #include <filesystem>
 #include <functional>

@@ -2,7 +2,6 @@
 
 #include <bochner/base/errors.hpp>
 #include <bochner/base/text.hpp>
-#include <bochner/data/files/digest.hpp>
 #include <bochner/data/files/glob.hpp>
 #include <bochner/train/storage/storage.hpp>
 #include <bochner/train/tasks/text/tokenizers.hpp>
