@@ -40,17 +40,14 @@ void check_model(const Config& config) {
   check_stack(config);
   if (config.text("model.positions") == "rotary") require_even_heads(config, "model.positions");
   if (config.text_list("model.pattern").size() > config.count("model.blocks"))
-    fail(config, "model.pattern", "has more mixers than " + assignment(config, "model.blocks"),
-         "model.blocks");
+    fail_over(config, "model.pattern", "has more mixers than", "model.blocks");
 }
 
 void check_norm(const Config& config) {
   if (config.text("model.norm") != "batch" || !predicts_what_follows(config)) return;
   const char* by = forecasts_rows(config) ? "model.backbone" : "model.kind";
-  fail(config, "model.norm",
-       "shows tokens those that they are to predict in training: choose layer or rms for " +
-           assignment(config, by),
-       by);
+  fail_over(config, "model.norm",
+            "shows tokens those that they are to predict in training: choose layer or rms for", by);
 }
 
 void check_calibration(const Config& config) {
@@ -72,8 +69,7 @@ void check_time(const Config& config) {
     fail(config, "model.time.start", "needs model.time.kind = \"mixture\"", "model.time.kind");
   if (config.text("model.time.use") != "rotate" || !applies(config, "model.time.use")) return;
   if (kind.starts_with("mercer"))
-    fail(config, "model.time.use", "cannot be done with " + assignment(config, "model.time.kind"),
-         "model.time.kind");
+    fail_over(config, "model.time.use", "cannot be done with", "model.time.kind");
   require_even_heads(config, "model.time.use");
 }
 
@@ -86,8 +82,7 @@ void check_schedule(const Config& config) {
   const bool decays = config.text("optim.schedule.kind") == "wsd";
   const double decay = decays ? double(config.integer("optim.schedule.decay")) : 0;
   if (warmup > steps.count)
-    fail(config, "optim.schedule.warmup", "must be at most " + assignment(config, "train.steps"),
-         "train.steps");
+    fail_over(config, "optim.schedule.warmup", "must be at most", "train.steps");
   if (warmup + decay > steps.count)
     fail(config, "optim.schedule.decay",
          fmt::format("with {} it must be at most {}", assignment(config, "optim.schedule.warmup"),
@@ -113,7 +108,7 @@ void check_shards(const Config& config) {
          "must be 1 for a gp that sees all rows at once, data.rows = 0: their likelihood is no sum",
          "data.rows");
   if (config.integer("train.batch") % shards != 0)
-    fail(config, "train.shards", "must divide " + assignment(config, "train.batch"), "train.batch");
+    fail_over(config, "train.shards", "must divide", "train.batch");
 }
 
 void check_training(const Config& config) {

@@ -67,18 +67,16 @@ void check_heads(const Config& config) {
   const std::int64_t width = config.integer("model.width");
   const std::int64_t heads = config.integer("model.mixer.heads");
   if (width % heads != 0 && some_mixer(config, &MixerTraits::heads))
-    fail(config, "model.mixer.heads", "must divide " + assignment(config, "model.width"),
-         "model.width");
+    fail_over(config, "model.mixer.heads", "must divide", "model.width");
   const std::string channels = "model.mixer.h3.channels";
   if (width % config.integer(channels) != 0 && some_mixer_is(config, {"h3"}))
-    fail(config, channels, "must divide " + assignment(config, "model.width"), "model.width");
+    fail_over(config, channels, "must divide", "model.width");
 }
 
 /// A file may have a kind beside a pattern, for --set to change.
 void check_pattern(const Config& config) {
   const std::string by = mixer_key(config), kind = "model.mixer.kind";
-  if (by != kind && config.is_set(kind))
-    fail(config, kind, "has no effect with " + assignment(config, by), by);
+  if (by != kind && config.is_set(kind)) fail_over(config, kind, "has no effect with", by);
 }
 
 void check_directions(const Config& config) {
@@ -156,8 +154,7 @@ void check_state_space(const Config& config) {
   if (form == "lru") require_at_most(config, section + "radius_min", section + "radius_max");
   const std::int64_t states = config.integer(section + "states");
   if (form == "s5" && states % config.integer(section + "blocks") != 0)
-    fail(config, section + "blocks", "must divide " + assignment(config, section + "states"),
-         section + "states");
+    fail_over(config, section + "blocks", "must divide", section + "states");
 }
 
 /// Sequences of files may be shorter than data.length.
@@ -168,8 +165,7 @@ void check_told_apart(const Config& config) {
   const char* told_apart = "model.mixer.features.length";
   if (config.integer(told_apart) > 0 && is_length && counts_positions(config) &&
       config.integer(told_apart) < config.integer("data.length"))
-    fail(config, told_apart, "must be 0, or at least " + assignment(config, "data.length"),
-         "data.length");
+    fail_over(config, told_apart, "must be 0, or at least", "data.length");
 }
 
 }  // namespace

@@ -131,8 +131,7 @@ void check_data(const Config& config) {
                      assignment(config, "data.kind"), learners_of(kind.data)),
          "data.kind");
   if (is_read(kind) && config.text_list("data.files").empty())
-    fail(config, "data.files", "must name the files of " + assignment(config, "data.kind"),
-         "data.kind");
+    fail_over(config, "data.files", "must name the files of", "data.kind");
   check_tokenizer(config);
   if (kind.check) kind.check(config);
 }

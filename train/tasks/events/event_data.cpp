@@ -154,9 +154,8 @@ ReadOptions event_options(const Config& config) {
 void check_labels(const Config& config) {
   const bool named = !config.text("data.label_column").empty();
   if (config.text("model.kind") == "classifier" && !named)
-    fail(config, "data.label_column",
-         "must name the column of labels for a classifier of " + assignment(config, "data.kind"),
-         "data.kind");
+    fail_over(config, "data.label_column", "must name the column of labels for a classifier of",
+              "data.kind");
 }
 
 }  // namespace bochner

@@ -257,19 +257,15 @@ class VaeTask : public Task, public BoundsByDraws {
 void check_latent(const Config& config) {
   const std::string &data = config.text("data.kind"), draws = "model.vae.draws";
   if (config.text("model.vae.gradient") == "score" && config.integer(draws) < 2)
-    fail(config, draws, "must be at least 2 with " + assignment(config, "model.vae.gradient"),
-         "model.vae.gradient");
+    fail_over(config, draws, "must be at least 2 with", "model.vae.gradient");
   if (config.text("model.positions") == "encoding")
-    fail(config, "model.positions",
-         "must not be \"encoding\" for " + assignment(config, "model.kind"), "model.kind");
+    fail_over(config, "model.positions", "must not be \"encoding\" for", "model.kind");
   if (has_words(config))
-    fail(config, "data.tokenizer.kind", "must be \"bytes\" for " + assignment(config, "model.kind"),
-         "model.kind");
+    fail_over(config, "data.tokenizer.kind", "must be \"bytes\" for", "model.kind");
   if (data != "series") return;
   check_series(config);
   if (config.integer("data.lookback") % config.integer("model.patch.length") != 0)
-    fail(config, "model.patch.length", "must divide " + assignment(config, "data.lookback"),
-         "data.lookback");
+    fail_over(config, "model.patch.length", "must divide", "data.lookback");
 }
 
 }  // namespace
