@@ -3,7 +3,7 @@
 #include <bochner/train/tasks/fields/sensor_facts.hpp>
 #include <bochner/train/tasks/labels/label_data.hpp>
 #include <bochner/train/tasks/series/series_data.hpp>
-#include <bochner/train/tasks/tables/process_learner.hpp>
+#include <bochner/train/tasks/tables/process_facts.hpp>
 #include <bochner/train/tasks/text/text_facts.hpp>
 
 #include "fuzz/targets.hpp"

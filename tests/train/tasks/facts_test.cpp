@@ -8,7 +8,7 @@
 #include <bochner/train/tasks/fields/sensor_facts.hpp>
 #include <bochner/train/tasks/labels/label_data.hpp>
 #include <bochner/train/tasks/series/series_data.hpp>
-#include <bochner/train/tasks/tables/process_learner.hpp>
+#include <bochner/train/tasks/tables/process_facts.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <optional>
 
