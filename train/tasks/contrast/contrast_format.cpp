@@ -3,7 +3,6 @@
 #include <bochner/layers/models/forecaster.hpp>
 #include <bochner/train/tasks/contrast/contrast_format.hpp>
 #include <bochner/train/tasks/events/event_data.hpp>
-#include <bochner/train/tasks/labels/image_data.hpp>
 #include <bochner/train/tasks/labels/label_data.hpp>
 #include <bochner/train/tasks/series/series_data.hpp>
 #include <utility>

@@ -5,7 +5,7 @@
 #include <bochner/layers/module.hpp>
 #include <bochner/train/tasks/arrays.hpp>
 #include <bochner/train/tasks/config_templates/templates.hpp>
-#include <bochner/train/tasks/contrast/augmented_examples.hpp>
+#include <bochner/train/tasks/contrast/contrast_format.hpp>
 #include <bochner/train/tasks/contrast/embedding_pictures.hpp>
 #include <bochner/train/tasks/events/event_data.hpp>
 #include <bochner/train/tasks/learner.hpp>

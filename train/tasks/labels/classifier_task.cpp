@@ -9,7 +9,6 @@
 #include <bochner/train/tasks/encoding_pictures.hpp>
 #include <bochner/train/tasks/events/event_data.hpp>
 #include <bochner/train/tasks/init_from_data.hpp>
-#include <bochner/train/tasks/labels/image_data.hpp>
 #include <bochner/train/tasks/labels/label_data.hpp>
 #include <bochner/train/tasks/table_learner.hpp>
 #include <bochner/train/tasks/task.hpp>

@@ -2,6 +2,8 @@
 /// Labelled sequences of a config, and the facts that models learn from them.
 
 #include <bochner/data/events/labelled_events.hpp>
+#include <bochner/data/formats/array.hpp>
+#include <bochner/data/labelled/pixels.hpp>
 #include <bochner/data/text/labelled_texts.hpp>
 #include <bochner/train/config/config.hpp>
 #include <bochner/train/tasks/facts.hpp>
@@ -61,5 +63,10 @@ LabelledEventsSpec labelled_events_spec(const Config& config);
 LabelledTextsSpec labelled_texts_spec(const Config& config);
 /// Returns whether each sequence begins with a class token.
 bool has_class_token(const Config& config);
+
+/// Flattens images (n, rows, columns, channels), grey ones also (n, rows, columns) or (n, pixels),
+/// row by row with the channels of a pixel together. Throws DataError for other shapes, and for
+/// numbers that are not whole or not from 0 to 255.
+std::vector<std::vector<std::int32_t>> pixels_of(const NamedArray& input, const ImageShape& shape);
 
 }  // namespace bochner

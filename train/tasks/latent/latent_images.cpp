@@ -5,7 +5,6 @@
 #include <bochner/base/ceil_div.hpp>
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/charts/page.hpp>
-#include <bochner/train/tasks/labels/image_data.hpp>
 #include <bochner/train/tasks/labels/label_data.hpp>
 #include <bochner/train/tasks/latent/latent_format.hpp>
 #include <cmath>
