@@ -10,6 +10,7 @@
 #include <bochner/data/text/tokenizer.hpp>
 #include <bochner/train/config/config.hpp>
 #include <bochner/train/tasks/facts.hpp>
+#include <functional>
 #include <memory>
 
 namespace bochner {
@@ -86,6 +87,8 @@ void describe(Keys& keys, ModelChoice& choice);
 
 /// Whether data.kind is read from data.files, and not generated.
 bool reads_files(const Config& config);
+/// Returns the files of data.files.
+std::vector<std::filesystem::path> data_files(const Config& config);
 
 /// The keys of data.* that kinds share.
 struct DataSpec {
@@ -135,6 +138,14 @@ TokenTaskSpec token_task_spec(const Config& config);
 ListOpsSpec list_ops_spec(const Config& config);
 /// How the data.* keys of a config say that tables are to be read.
 ReadOptions table_options(const Config& config);
+/// Calls take(file, table) for each table in turn, and adds the file's name to its DataError.
+void for_each_table(
+    const Config& config,
+    const std::function<void(const std::filesystem::path& file, NamedArray& table)>& take);
+/// Returns how to read only these columns, so that others may hold text; or all columns if numbers
+/// select them. `time`: the column of data.time_format.
+CsvOptions only_columns(const Config& config, const std::string& time,
+                        const std::vector<std::string>& columns);
 /// Where it says that the columns of event_files are.
 EventColumns event_columns(const Config& config);
 /// Returns the columns of readings of sensors.

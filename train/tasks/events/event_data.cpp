@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <bochner/train/tasks/data_tables.hpp>
 #include <bochner/train/tasks/events/event_data.hpp>
 #include <bochner/train/tasks/specimens.hpp>
 

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <bochner/base/errors.hpp>
-#include <bochner/data/files/glob.hpp>
 #include <bochner/train/tasks/encoding_checks.hpp>
 #include <bochner/train/tasks/fields/field_data.hpp>
 #include <bochner/train/tasks/specimens.hpp>
@@ -42,8 +41,7 @@ OpenedFields open_films(const Config& config) {
   const FieldFilesSpec spec{config.count("data.frames"), config.count("data.dimensions"),
                             config.number("data.validation"), config.count("train.seed"),
                             config.count("model.patch.pixels")};
-  auto films = std::make_unique<FieldFiles>(
-      expand_files(config.text_list("data.files"), std::filesystem::current_path()), spec);
+  auto films = std::make_unique<FieldFiles>(data_files(config), spec);
   const std::vector<std::string> keys = side_keys(config);
   for (std::size_t j = 0; j < keys.size(); ++j)
     require_side(config, keys[j], films->size().sides[j]);

@@ -2,7 +2,6 @@
 #include <bochner/base/errors.hpp>
 #include <bochner/data/files/glob.hpp>
 #include <bochner/data/formats/stored_array.hpp>
-#include <bochner/train/tasks/data_tables.hpp>
 #include <bochner/train/tasks/events/event_data.hpp>
 #include <bochner/train/tasks/labels/label_data.hpp>
 #include <bochner/train/tasks/specimens.hpp>
@@ -55,9 +54,7 @@ std::unique_ptr<LabelledTexts> text_sequences(const Config& config,
   const LabelledTextsSpec spec = labelled_texts_spec(config);
   LabelledRows rows;
   if (label.empty())
-    rows = rows_of_folders(
-        expand_files(config.text_list("data.files"), std::filesystem::current_path()),
-        spec.bytes());
+    rows = rows_of_folders(data_files(config), spec.bytes());
   else
     for_each_table(config, [&](const std::filesystem::path&, const NamedArray& table) {
       append_rows(rows, table, config.text("data.text_column"), label);

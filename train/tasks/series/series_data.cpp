@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <bochner/base/errors.hpp>
 #include <bochner/base/text.hpp>
-#include <bochner/data/files/glob.hpp>
 #include <bochner/data/formats/read_array.hpp>
 #include <bochner/train/tasks/series/series_data.hpp>
 #include <bochner/train/tasks/specimens.hpp>
+#include <bochner/train/tasks/task_kinds.hpp>
 #include <cmath>
 #include <filesystem>
 #include <functional>
@@ -223,7 +223,7 @@ bool carries_forward(const Config& config, const SeriesColumns& columns) {
 }
 
 SeriesTable read_series(const Config& config, const KnownFacts& known) {
-  const auto files = expand_files(config.text_list("data.files"), std::filesystem::current_path());
+  const auto files = data_files(config);
   if (files.size() != 1)
     throw DataError("data.files: must match one file for data.kind = \"series\", not ",
                     files.size());

@@ -5,7 +5,6 @@
 #include <bochner/base/errors.hpp>
 #include <bochner/layers/gaussian_processes/process_start.hpp>
 #include <bochner/train/tasks/config_templates/templates.hpp>
-#include <bochner/train/tasks/data_tables.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/tables/process_facts.hpp>
 #include <bochner/train/tasks/tables/process_pictures.hpp>

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <bochner/data/files/glob.hpp>
 #include <bochner/data/text/word_windows.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/arrays.hpp>
@@ -158,7 +157,7 @@ class TokenTask : public LanguageTask {
 
 std::unique_ptr<Task> open_language_task(const Config& config, const KnownFacts& known) {
   const auto data = read_spec<DataSpec>(config, "data");
-  ByteCorpus corpus(expand_files(data.files, std::filesystem::current_path()));
+  ByteCorpus corpus(data_files(config));
   if (has_words(config)) {
     const auto tokenizer = tokenizer_of(config);
     EncodedText tokens = encoded_text(config, corpus, *tokenizer);
