@@ -129,18 +129,21 @@ Blanks usual_blanks() {
           {"data", "texts"},
           {"columns", ""},
           {"positions", "learned"},
-          {"lr", "3e-3"},
           {"weight_decay", "0.1"},
           {"method", in_quotes("exact")},
           {"backbone", "\"linear\"           # or attention (over patches), rows (at their times)"},
           {"length", "128"},
           {"lookback", "96"},
           {"horizon", "24"},
-          {"rows", "0"},
-          {"batch", "32"},
-          {"warmup", "20"},
-          {"steps", "1000"},
-          {"validate", "250"}};
+          {"rows", "0"}};
+}
+
+/// Returns the optimizer and the training of a template, with blanks.
+std::string training_text(const ConfigTemplate::Training& training) {
+  return std::string("\n[optim]\nlr = {lr}\n") + training.decay +
+         "schedule.kind = \"cosine\"\nschedule.warmup = {warmup}\n" + training.clip +
+         "\n[train]\nbatch = {batch}\nsteps = {steps}\nvalidate.every = {validate}\n" +
+         training.more;
 }
 
 }  // namespace
@@ -178,10 +181,16 @@ std::string fill_in(const std::string& kind, const Blanks& blanks) {
                                 alternatives(config_template_kinds()));
   fmt::dynamic_format_arg_store<fmt::format_context> arguments;
   Blanks all = usual_blanks();
-  all["files"] = found->files;
+  const ConfigTemplate::Training& training = found->training;
+  all.insert({{"files", found->files},
+              {"lr", training.lr},
+              {"batch", training.batch},
+              {"warmup", training.warmup},
+              {"steps", training.steps},
+              {"validate", training.validate}});
   for (const auto& [name, text] : blanks) all[name] = text;
   for (const auto& [name, text] : all) arguments.push_back(fmt::arg(name.c_str(), text));
-  return fmt::vformat(found->text, arguments);
+  return fmt::vformat(found->text + training_text(training), arguments);
 }
 
 Blanks with_steps(Blanks blanks, std::size_t steps_of_epoch) {

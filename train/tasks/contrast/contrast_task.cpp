@@ -262,17 +262,6 @@ files = [{files}]
 views.shift = 0.07            # largest shift of a view, in sides of the image
 views.rotate = 12             # largest rotation, in degrees
 validation = 0.1              # the last part of the images
-
-[optim]
-lr = 3e-3
-schedule.kind = "cosine"
-schedule.warmup = 50
-clip = 1.0
-
-[train]
-batch = 128
-steps = 2000
-validate.every = 500
 )";
 
 void add_contrast_kinds(TaskKinds& kinds) {

@@ -201,18 +201,6 @@ kind = "event_files"
 files = [{files}]
 {columns}length = {length}                   # events of a window
 validation = 0.1              # of the sequences, or the end of a single one
-
-[optim]
-lr = 3e-3
-weight_decay = 0.1
-schedule.kind = "cosine"
-schedule.warmup = {warmup}
-clip = 1.0
-
-[train]
-batch = 16
-steps = {steps}
-validate.every = {validate}
 )";
 
 void add_event_kinds(TaskKinds& kinds) {

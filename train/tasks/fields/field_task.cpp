@@ -272,17 +272,6 @@ kind = "field_files"
 files = [{files}]
 frames = 4                    # input frames
 validation = 0.1              # of the films, or the end of a single one
-
-[optim]
-lr = 3e-3
-schedule.kind = "cosine"
-schedule.warmup = 50
-clip = 1.0
-
-[train]
-batch = 16
-steps = 1000
-validate.every = 250
 )";
 
 void add_field_kinds(TaskKinds& kinds) {

@@ -273,18 +273,6 @@ convolution = 4
 kind = "{data}"                # or images (IDX, CIFAR), event_files
 files = [{files}]
 {columns}validation = 0.1              # of the examples
-
-[optim]
-lr = {lr}
-weight_decay = {weight_decay}
-schedule.kind = "cosine"
-schedule.warmup = {warmup}
-clip = 1.0
-
-[train]
-batch = 16
-steps = {steps}
-validate.every = {validate}
 )";
 
 void add_label_kinds(TaskKinds& kinds) {

@@ -287,16 +287,6 @@ warmup = 100                  # steps until the KL term has its full weight
 kind = "images"               # IDX or CIFAR; or shapes, series, bytes
 files = [{files}]
 validation = 0.1              # the last part of the images
-
-[optim]
-lr = 2e-3
-schedule.kind = "cosine"
-schedule.warmup = {warmup}
-
-[train]
-batch = 32
-steps = {steps}
-validate.every = {validate}
 )";
 
 void add_latent_kinds(TaskKinds& kinds) {

@@ -311,17 +311,6 @@ files = [{files}]
 horizon = {horizon}                  # rows to forecast
 # calendar = ["hour", "weekday", "month"]   # covariates; also: known, static
 splits = [0.7, 0.1, 0.2]      # training, validation, test, in this order
-
-[optim]
-lr = 3e-3
-weight_decay = 0.1
-schedule.kind = "cosine"
-schedule.warmup = {warmup}
-
-[train]
-batch = {batch}
-steps = {steps}
-validate.every = {validate}
 )";
 
 void add_series_kinds(TaskKinds& kinds) {

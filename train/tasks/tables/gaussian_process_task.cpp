@@ -349,16 +349,6 @@ kind = "table"
 files = [{files}]
 {columns}rows = {rows}                      # rows of a step, 0 for all
 validation = 0.1              # of the rows, at random
-
-[optim]
-lr = 0.03
-schedule.kind = "cosine"
-schedule.warmup = 10
-
-[train]
-batch = 1
-steps = 150
-validate.every = 50
 )";
 
 void add_table_kinds(TaskKinds& kinds) {

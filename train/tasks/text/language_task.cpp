@@ -225,18 +225,6 @@ kind = "bytes"
 files = [{files}]
 length = {length}                  # bytes of a window
 validation = 0.1              # the last part of the bytes
-
-[optim]
-lr = 1e-2
-schedule.kind = "cosine"
-schedule.warmup = {warmup}
-clip = 1.0
-
-[train]
-batch = 16
-steps = {steps}
-validate.every = {validate}
-validate.batches = 50
 )";
 
 void add_text_kinds(TaskKinds& kinds) {

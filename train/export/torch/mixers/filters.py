@@ -3,7 +3,6 @@ import math
 
 import torch
 from torch import nn
-from torch.nn.functional import pad
 
 from .parts import Linear, Part, convolve, form, make
 from .steps import held_gain, steps
