@@ -103,37 +103,6 @@ std::optional<KeyCondition> of_one_key(const KeyCondition& a, const KeyCondition
   return both.values.empty() ? std::nullopt : std::optional(both);
 }
 
-/// An equivalent condition without what that of another key in it implies.
-KeyCondition simplified(const ParameterTable& table, const KeyCondition& condition) {
-  KeyCondition simple = condition;  // from the inside out
-  const std::span<const KeyCondition> demands = demands_of(alternatives_of(condition)[0]);
-  for (const KeyCondition& demand : demands | std::views::reverse)
-    if (const KeyCondition implied = implied_by(table, demand); !implied.always())
-      simple = without_implied(simple, demand, implied);
-  std::vector<KeyCondition> parts;
-  for (const KeyCondition& demand : demands_of(simple)) {
-    const auto same = std::ranges::find_if(
-        parts, [&](const KeyCondition& part) { return of_one_key(part, demand).has_value(); });
-    if (same == parts.end())
-      parts.push_back(demand);
-    else
-      *same = *of_one_key(*same, demand);
-  }
-  return parts.size() == 1 ? parts[0] : KeyCondition{.form = Form::all, .parts = parts};
-}
-
-std::string text_of(const ParameterTable& table, const KeyCondition& condition) {
-  if (condition.form != Form::all && condition.form != Form::any)
-    return text_of_one(table, condition);
-  const bool all = condition.form == Form::all;
-  const auto text = [&](const KeyCondition& part) {
-    const std::string words = text_of(table, part);
-    return all && part.form == Form::any ? '(' + words + ')' : words;
-  };
-  return fmt::format(
-      "{}", fmt::join(condition.parts | std::views::transform(text), all ? " and " : ", or "));
-}
-
 /// The conditions of one row in a config.
 class Evaluation {
  public:
@@ -271,8 +240,38 @@ Config without_unused(Config config) {
   return config;
 }
 
+KeyCondition simplified(const ParameterTable& table, const KeyCondition& condition) {
+  KeyCondition simple = condition;  // from the inside out
+  const std::span<const KeyCondition> demands = demands_of(alternatives_of(condition)[0]);
+  for (const KeyCondition& demand : demands | std::views::reverse)
+    if (const KeyCondition implied = implied_by(table, demand); !implied.always())
+      simple = without_implied(simple, demand, implied);
+  std::vector<KeyCondition> parts;
+  for (const KeyCondition& demand : demands_of(simple)) {
+    const auto same = std::ranges::find_if(
+        parts, [&](const KeyCondition& part) { return of_one_key(part, demand).has_value(); });
+    if (same == parts.end())
+      parts.push_back(demand);
+    else
+      *same = *of_one_key(*same, demand);
+  }
+  return parts.size() == 1 ? parts[0] : KeyCondition{.form = Form::all, .parts = parts};
+}
+
+std::string condition_text(const ParameterTable& table, const KeyCondition& condition) {
+  if (condition.form != Form::all && condition.form != Form::any)
+    return text_of_one(table, condition);
+  const bool all = condition.form == Form::all;
+  const auto text = [&](const KeyCondition& part) {
+    const std::string words = condition_text(table, part);
+    return all && part.form == Form::any ? '(' + words + ')' : words;
+  };
+  return fmt::format(
+      "{}", fmt::join(condition.parts | std::views::transform(text), all ? " and " : ", or "));
+}
+
 std::string condition_text(const ParameterTable& table, const ParameterRow& row) {
-  return text_of(table, simplified(table, row.applies));
+  return condition_text(table, simplified(table, row.applies));
 }
 
 }  // namespace bochner

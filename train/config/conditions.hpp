@@ -11,6 +11,10 @@ bool applies(const Config& config, std::string_view name);
 /// "model.mixer.ssm.form = \"s5\"": the condition of a key, less what that of another key in it
 /// implies. "" where it always applies.
 std::string condition_text(const ParameterTable& table, const ParameterRow& row);
+/// An equivalent condition without what that of another key in it implies.
+KeyCondition simplified(const ParameterTable& table, const KeyCondition& condition);
+/// The text of a condition as it is.
+std::string condition_text(const ParameterTable& table, const KeyCondition& condition);
 /// Throws ConfigError at a key that is not its default and has no effect. A file may hold the keys
 /// of several kinds, of which --set chooses one.
 void check_unused(const Config& config);
