@@ -1,10 +1,10 @@
-#include <bochner/train/tasks/events/event_facts.hpp>
-#include <bochner/train/tasks/fields/field_learner.hpp>
-#include <bochner/train/tasks/fields/sensor_learner.hpp>
-#include <bochner/train/tasks/labels/label_learner.hpp>
-#include <bochner/train/tasks/series/series_facts.hpp>
-#include <bochner/train/tasks/tables/process_learner.hpp>
-#include <bochner/train/tasks/text/language_learner.hpp>
+#include <bochner/train/tasks/events/event_data.hpp>
+#include <bochner/train/tasks/fields/field_data.hpp>
+#include <bochner/train/tasks/fields/sensor_facts.hpp>
+#include <bochner/train/tasks/labels/label_data.hpp>
+#include <bochner/train/tasks/series/series_data.hpp>
+#include <bochner/train/tasks/tables/process_facts.hpp>
+#include <bochner/train/tasks/text/text_facts.hpp>
 
 #include "fuzz/targets.hpp"
 

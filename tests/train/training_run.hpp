@@ -3,8 +3,8 @@
 
 #include <bochner/base/numeric/parallel.hpp>
 #include <bochner/train/run/loop.hpp>
-#include <bochner/train/tasks/mixer_checks.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
+#include <bochner/train/tasks/stack_checks.hpp>
 #include <csignal>
 #include <cstring>
 #include <functional>

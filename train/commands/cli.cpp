@@ -12,7 +12,7 @@
 #include <bochner/train/run/signals.hpp>
 #include <bochner/train/run/version.hpp>
 #include <bochner/train/storage/output.hpp>
-#include <bochner/train/tasks/key_advice.hpp>
+#include <bochner/train/tasks/registered_parameters.hpp>
 #include <cstdio>
 #include <new>
 #include <stdexcept>

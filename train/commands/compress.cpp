@@ -13,7 +13,7 @@
 #include <bochner/train/run/run_directory.hpp>
 #include <bochner/train/run/run_metadata.hpp>
 #include <bochner/train/storage/json.hpp>
-#include <bochner/train/tasks/fields/field_learner.hpp>
+#include <bochner/train/tasks/fields/field_data.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/task_kinds.hpp>

@@ -4,7 +4,6 @@
 #include <bochner/base/format.hpp>
 #include <bochner/train/config/conditions.hpp>
 #include <bochner/train/config/config.hpp>
-#include <bochner/train/config/nearest.hpp>
 #include <map>
 
 namespace bochner {
@@ -111,13 +110,17 @@ void fail(const Config& config, std::string_view name, const std::string& demand
   throw ConfigError(fmt::format("{}: {}: {}", where, assignment(config, name), demand));
 }
 
+void fail_over(const Config& config, std::string_view name, const std::string& demand,
+               std::string_view other) {
+  fail(config, name, demand + ' ' + assignment(config, other), other);
+}
+
 void require_at_most(const Config& config, std::string_view name, std::string_view other) {
   const auto number = [&](std::string_view key) {
     const auto* whole = std::get_if<std::int64_t>(&config.value(key));
     return whole ? double(*whole) : config.number(key);
   };
-  if (number(name) > number(other))
-    fail(config, name, "must be at most " + assignment(config, other), other);
+  if (number(name) > number(other)) fail_over(config, name, "must be at most", other);
 }
 
 void validate(const Config& config) {

@@ -101,6 +101,9 @@ void validate(const Config& config);
 /// default, or where --set has brought the clash. Throws ConfigError.
 [[noreturn]] void fail(const Config& config, std::string_view name, const std::string& demand,
                        std::string_view other = {});
+/// Fails with the demand and the other key: "must divide" as "must divide model.width = 128".
+[[noreturn]] void fail_over(const Config& config, std::string_view name, const std::string& demand,
+                            std::string_view other);
 /// Fails unless the number of a key is at most that of another.
 void require_at_most(const Config& config, std::string_view name, std::string_view other);
 /// "model.width = 128"

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bochner/train/config/config.hpp>
-#include <bochner/train/config/nearest.hpp>
 #include <bochner/train/storage/storage.hpp>
 #include <cerrno>
 #include <cmath>

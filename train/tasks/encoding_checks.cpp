@@ -14,9 +14,8 @@ void check_frequencies(const Config& config, std::int64_t dimensions) {
                     &start = config.text("model.encoding.start");
   const bool series = frequencies == "geometric" || frequencies == "linear";
   if (start != "gaussian" && (series || frequencies == "random"))
-    fail(config, "model.encoding.start",
-         "needs learned frequencies, not " + assignment(config, "model.encoding.frequencies"),
-         "model.encoding.frequencies");
+    fail_over(config, "model.encoding.start", "needs learned frequencies, not",
+              "model.encoding.frequencies");
   if (!series && frequencies != "axes" && start == "gaussian") return;
   if (config.text("model.encoding.kind") == "multiplicative")
     fail(config, start != "gaussian" ? "model.encoding.start" : "model.encoding.frequencies",
@@ -91,12 +90,9 @@ void check_positions(const Config& config) {
   const std::string &model = config.text("model.kind"), &data = config.text("data.kind");
   const bool text = model == "lm" && data != "event_files" && data != "hawkes";
   if (!text && data != "images" && data != "shapes")
-    fail(config, "model.positions",
-         "needs tokens of a text or of an image, not " + assignment(config, "data.kind"),
-         "data.kind");
+    fail_over(config, "model.positions", "needs tokens of a text or of an image, not", "data.kind");
   if (config.text("model.encoding.kind") == "none")
-    fail(config, "model.encoding.kind",
-         "must not be \"none\" with " + assignment(config, "model.positions"), "model.positions");
+    fail_over(config, "model.encoding.kind", "must not be \"none\" with", "model.positions");
   separator_bytes(config);
   check_encoding(config, text ? 1 : 2);
 }

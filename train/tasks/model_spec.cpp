@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include <bochner/base/format.hpp>
+#include <bochner/base/text.hpp>
 #include <bochner/layers/convolutions/filter.hpp>
 #include <bochner/layers/models/token_inputs.hpp>
 #include <bochner/layers/module.hpp>
@@ -51,13 +51,6 @@ LanguageModelSpec trunk_spec(const Config& config, std::size_t length) {
   complete(spec, config, length);
   complete_loss(spec, config);
   return spec;
-}
-
-std::unique_ptr<LanguageModel> make_language_model(const LanguageModelSpec& spec,
-                                                   std::uint64_t seed) {
-  auto model = std::make_unique<LanguageModel>(spec);
-  initialize(*model, seed);
-  return model;
 }
 
 void try_blocks(const Config& config) {

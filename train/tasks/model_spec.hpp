@@ -16,9 +16,6 @@ void complete_encoding(TrunkSpec& trunk, const Config& config);
 LanguageModelSpec trunk_spec(const Config& config, std::size_t length);
 /// Sets the training loss of the config, if the model has a choice.
 void complete_loss(LanguageModelSpec& spec, const Config& config);
-/// Returns a language model with initial weights from the seed; throws as the layers do.
-std::unique_ptr<LanguageModel> make_language_model(const LanguageModelSpec& spec,
-                                                   std::uint64_t seed);
 
 /// Passes two tokens through the blocks of a config, to report errors of layers before data are
 /// read and a run is made. Throws std::invalid_argument.

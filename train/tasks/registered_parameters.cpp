@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bochner/base/format.hpp>
 #include <bochner/data/fields/fields.hpp>
 #include <bochner/data/fields/sensor_windows.hpp>
 #include <bochner/data/labelled/augmentations.hpp>
@@ -17,7 +19,6 @@
 #include <bochner/optim/optimizer.hpp>
 #include <bochner/train/config/conditions.hpp>
 #include <bochner/train/tasks/encoding_checks.hpp>
-#include <bochner/train/tasks/mixer_checks.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <bochner/train/tasks/stack_checks.hpp>
 #include <bochner/train/tasks/task_kinds.hpp>
@@ -39,17 +40,14 @@ void check_model(const Config& config) {
   check_stack(config);
   if (config.text("model.positions") == "rotary") require_even_heads(config, "model.positions");
   if (config.text_list("model.pattern").size() > config.count("model.blocks"))
-    fail(config, "model.pattern", "has more mixers than " + assignment(config, "model.blocks"),
-         "model.blocks");
+    fail_over(config, "model.pattern", "has more mixers than", "model.blocks");
 }
 
 void check_norm(const Config& config) {
   if (config.text("model.norm") != "batch" || !predicts_what_follows(config)) return;
   const char* by = forecasts_rows(config) ? "model.backbone" : "model.kind";
-  fail(config, "model.norm",
-       "shows tokens those that they are to predict in training: choose layer or rms for " +
-           assignment(config, by),
-       by);
+  fail_over(config, "model.norm",
+            "shows tokens those that they are to predict in training: choose layer or rms for", by);
 }
 
 void check_calibration(const Config& config) {
@@ -71,8 +69,7 @@ void check_time(const Config& config) {
     fail(config, "model.time.start", "needs model.time.kind = \"mixture\"", "model.time.kind");
   if (config.text("model.time.use") != "rotate" || !applies(config, "model.time.use")) return;
   if (kind.starts_with("mercer"))
-    fail(config, "model.time.use", "cannot be done with " + assignment(config, "model.time.kind"),
-         "model.time.kind");
+    fail_over(config, "model.time.use", "cannot be done with", "model.time.kind");
   require_even_heads(config, "model.time.use");
 }
 
@@ -85,8 +82,7 @@ void check_schedule(const Config& config) {
   const bool decays = config.text("optim.schedule.kind") == "wsd";
   const double decay = decays ? double(config.integer("optim.schedule.decay")) : 0;
   if (warmup > steps.count)
-    fail(config, "optim.schedule.warmup", "must be at most " + assignment(config, "train.steps"),
-         "train.steps");
+    fail_over(config, "optim.schedule.warmup", "must be at most", "train.steps");
   if (warmup + decay > steps.count)
     fail(config, "optim.schedule.decay",
          fmt::format("with {} it must be at most {}", assignment(config, "optim.schedule.warmup"),
@@ -112,7 +108,7 @@ void check_shards(const Config& config) {
          "must be 1 for a gp that sees all rows at once, data.rows = 0: their likelihood is no sum",
          "data.rows");
   if (config.integer("train.batch") % shards != 0)
-    fail(config, "train.shards", "must divide " + assignment(config, "train.batch"), "train.batch");
+    fail_over(config, "train.shards", "must divide", "train.batch");
 }
 
 void check_training(const Config& config) {
@@ -215,6 +211,32 @@ Config with_sets(Config config, const std::vector<std::string>& sets) {
   return without_unused(std::move(config));
 }
 
+/// Returns the key without ".kind": a section is an alias of its kind.
+std::string without_kind(const std::string& key) {
+  constexpr std::string_view kind = ".kind";
+  return key.ends_with(kind) ? key.substr(0, key.size() - kind.size()) : key;
+}
+
+std::vector<std::string> keys_called(const std::string& name) {
+  const auto is_called = [&](const std::string& key) {
+    return key == name || key.ends_with("." + name);
+  };
+  std::vector<std::string> keys;
+  const ParameterTable table = registered_parameters();
+  for (const ParameterRow& row : table.rows()) {
+    if (is_called(row.name))
+      keys.push_back(row.name);
+    else if (is_called(without_kind(row.name)))
+      keys.push_back(without_kind(row.name));
+  }
+  const auto parts = [](const std::string& key) { return std::ranges::count(key, '.'); };
+  std::ranges::stable_sort(keys, {}, parts);
+  std::erase_if(keys, [&, fewest = keys.empty() ? 0 : parts(keys[0])](const std::string& key) {
+    return parts(key) > fewest;
+  });
+  return keys;
+}
+
 }  // namespace
 
 ParameterTable registered_parameters() {
@@ -233,6 +255,17 @@ Config read_config(const std::string& file, const std::vector<std::string>& sets
 Config read_config_text(const std::string& text, const std::string& source,
                         const std::vector<std::string>& sets) {
   return with_sets(parse_config(text, source, registered_parameters()), sets);
+}
+
+std::string key_advice(const std::string& option, const std::string& value) {
+  std::string name = option.substr(std::min(option.find_first_not_of('-'), option.size()));
+  if (name.empty()) return "";
+  std::ranges::replace(name, '-', '_');
+  std::string advice;
+  for (const std::string& key : keys_called(name))
+    advice += fmt::format("{}--set {}", advice.empty() ? "" : " or ",
+                          shell_word(key + "=" + (value.empty() ? "..." : value)));
+  return advice;
 }
 
 }  // namespace bochner

@@ -1,15 +1,57 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bochner/layers/mixers/mixer.hpp>
 #include <bochner/layers/mixers/mixer_spec.hpp>
 #include <bochner/train/config/conditions.hpp>
-#include <bochner/train/tasks/mixer_checks.hpp>
 #include <bochner/train/tasks/stack_checks.hpp>
 #include <functional>
 
 namespace bochner {
 namespace {
+
+/// The key that names the mixers: model.pattern, or model.mixer.kind where that is empty.
+std::string mixer_key(const Config& config) {
+  return config.text_list("model.pattern").empty() ? "model.mixer.kind" : "model.pattern";
+}
+
+std::vector<std::string> mixer_kinds(const Config& config) {
+  const std::vector<std::string>& pattern = config.text_list("model.pattern");
+  return pattern.empty() ? std::vector{config.text("model.mixer.kind")} : pattern;
+}
+
+/// The mixers of those kinds with all keys as they are set: a stack leaves out what a mixer lacks,
+/// see block_spec().
+std::vector<MixerSpec> named_mixers(const Config& config) {
+  const std::vector<std::string> kinds = mixer_kinds(config);
+  std::vector<MixerSpec> all(kinds.size(), read_spec<MixerSpec>(config, "model.mixer"));
+  for (std::size_t i = 0; i < all.size(); ++i) all[i].kind = kinds[i];
+  return all;
+}
+
+/// Whether one of them has it: some_mixer(config, &MixerTraits::heads).
+bool some_mixer(const Config& config, bool MixerTraits::*trait) {
+  return std::ranges::any_of(named_mixers(config), [&](const MixerSpec& mixer) {
+    return mixers().traits(mixer.kind, mixer).*trait;
+  });
+}
+
+/// "needs model.mixer.kind = \"linear\"", or in the pattern.
+std::string needs_one_of(const Config& config, const std::vector<std::string>& kinds) {
+  const std::string key = mixer_key(config);
+  const std::string names = alternatives(kinds);
+  return key == "model.pattern" ? fmt::format("needs {} in {}", names, key)
+                                : fmt::format("needs {} = {}", key, names);
+}
+
+/// Lists the kinds that take tokens in any order, with the other keys of this mixer.
+std::vector<std::string> kinds_in_any_order(MixerSpec mixer) {
+  std::vector<std::string> kinds;
+  for (const std::string& kind : mixers().names()) {
+    mixer.kind = kind;
+    if (mixers().traits(kind, mixer).any_order) kinds.push_back(kind);
+  }
+  return kinds;
+}
 
 using Has = std::function<bool(const MixerTraits&)>;
 
@@ -25,18 +67,16 @@ void check_heads(const Config& config) {
   const std::int64_t width = config.integer("model.width");
   const std::int64_t heads = config.integer("model.mixer.heads");
   if (width % heads != 0 && some_mixer(config, &MixerTraits::heads))
-    fail(config, "model.mixer.heads", "must divide " + assignment(config, "model.width"),
-         "model.width");
+    fail_over(config, "model.mixer.heads", "must divide", "model.width");
   const std::string channels = "model.mixer.h3.channels";
   if (width % config.integer(channels) != 0 && some_mixer_is(config, {"h3"}))
-    fail(config, channels, "must divide " + assignment(config, "model.width"), "model.width");
+    fail_over(config, channels, "must divide", "model.width");
 }
 
 /// A file may have a kind beside a pattern, for --set to change.
 void check_pattern(const Config& config) {
   const std::string by = mixer_key(config), kind = "model.mixer.kind";
-  if (by != kind && config.is_set(kind))
-    fail(config, kind, "has no effect with " + assignment(config, by), by);
+  if (by != kind && config.is_set(kind)) fail_over(config, kind, "has no effect with", by);
 }
 
 void check_directions(const Config& config) {
@@ -114,8 +154,7 @@ void check_state_space(const Config& config) {
   if (form == "lru") require_at_most(config, section + "radius_min", section + "radius_max");
   const std::int64_t states = config.integer(section + "states");
   if (form == "s5" && states % config.integer(section + "blocks") != 0)
-    fail(config, section + "blocks", "must divide " + assignment(config, section + "states"),
-         section + "states");
+    fail_over(config, section + "blocks", "must divide", section + "states");
 }
 
 /// Sequences of files may be shorter than data.length.
@@ -126,11 +165,33 @@ void check_told_apart(const Config& config) {
   const char* told_apart = "model.mixer.features.length";
   if (config.integer(told_apart) > 0 && is_length && counts_positions(config) &&
       config.integer(told_apart) < config.integer("data.length"))
-    fail(config, told_apart, "must be 0, or at least " + assignment(config, "data.length"),
-         "data.length");
+    fail_over(config, told_apart, "must be 0, or at least", "data.length");
 }
 
 }  // namespace
+
+bool some_mixer_is(const Config& config, const std::vector<std::string>& kinds) {
+  return std::ranges::any_of(mixer_kinds(config), [&](const std::string& kind) {
+    return std::ranges::find(kinds, kind) != kinds.end();
+  });
+}
+
+void check_order(const Config& config) {
+  if (config.text("model.kind") != "field") return;
+  const char* none = ": tokens of a field have no order";
+  for (const MixerSpec& mixer : named_mixers(config)) {
+    if (mixers().traits(mixer.kind, mixer).any_order) continue;
+    if (mixer.update != "sum" && mixer.kind == "linear")
+      fail(config, "model.mixer.update", std::string("must be \"sum\"") + none);
+    if (mixer.kind == "linear")
+      fail(config, "model.mixer.features.kind", std::string("counts tokens") + none);
+    fail(config, mixer_key(config),
+         fmt::format("must be {}, not {}{}", alternatives(kinds_in_any_order(mixer)),
+                     in_quotes(mixer.kind), none));
+  }
+  if (config.integer("model.mixer.convolution") > 0)
+    fail(config, "model.mixer.convolution", std::string("must be 0") + none);
+}
 
 bool has_stack(const Config& config) {
   const std::string& kind = config.text("model.kind");
@@ -151,13 +212,9 @@ bool predicts_what_follows(const Config& config) {
   return kind == "lm" || kind == "events" || forecasts_rows(config);
 }
 
-bool sees_events(const Config& config) {
-  const std::string& kind = config.text("data.kind");
-  return kind == "event_files" || kind == "hawkes";
-}
-
 bool has_irregular_tokens(const Config& config) {
-  return sees_events(config) || config.flag("data.stamps");
+  const std::string& kind = config.text("data.kind");
+  return kind == "event_files" || kind == "hawkes" || config.flag("data.stamps");
 }
 
 bool counts_positions(const Config& config) {

@@ -1,10 +1,12 @@
 #pragma once
-/// What the mixers of a model demand of the keys of a config.
+/// The mixers that a config names, and what they demand of its keys.
 
 #include <bochner/train/config/config.hpp>
 
 namespace bochner {
 
+/// Whether one of the mixers that a config names is of these kinds.
+bool some_mixer_is(const Config& config, const std::vector<std::string>& kinds);
 /// Whether the model has blocks: all but linear forecasts.
 bool has_stack(const Config& config);
 /// Whether it forecasts by tokens that are rows of a table.
@@ -13,9 +15,7 @@ bool forecasts_rows(const Config& config);
 bool predicts_what_follows(const Config& config);
 /// Whether a language model is held against noise in training.
 bool sees_noise(const Config& config);
-/// Whether its tokens are events.
-bool sees_events(const Config& config);
-/// Whether they have times of their own: those of events, or data.stamps.
+/// Whether tokens have times of their own: those of events, or data.stamps.
 bool has_irregular_tokens(const Config& config);
 /// Whether a feature map is made for model.mixer.features.length positions.
 bool counts_positions(const Config& config);
@@ -24,5 +24,8 @@ bool counts_positions(const Config& config);
 void check_stack(const Config& config);
 /// Throws ConfigError where a value needs what none of the mixers has: an error of new runs.
 void check_traits(const Config& config);
+
+/// Throws ConfigError where the tokens of the data have no order and the mixers give them one.
+void check_order(const Config& config);
 
 }  // namespace bochner

@@ -4,6 +4,7 @@
 #include <bochner/autodiff/ops/loss.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/task.hpp>
+#include <cmath>
 
 namespace bochner {
 
@@ -59,6 +60,21 @@ Evaluation evaluate_answers(const Var& logits, const Indices& labels) {
   const auto asked = all.size() - std::uint64_t(std::count(all.begin(), all.end(), -1));
   const double right = double(right_answers(logits, labels));
   return {mean * double(asked), asked, "nats", {{"accuracy", "right", right, true}}};
+}
+
+std::vector<std::string> find_shifted(const std::vector<std::string>& columns,
+                                      const UnitsOfColumns& of_model, const UnitsOfColumns& here) {
+  constexpr double far = 3;
+  std::vector<std::string> shifted;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const double unit = of_model.deviation[i] > 0 ? of_model.deviation[i] : 1,
+                 other = here.deviation[i] > 0 ? here.deviation[i] : 1;
+    const double distance = std::abs(here.mean[i] - of_model.mean[i]) / unit;
+    if (distance <= far && other <= far * unit && unit <= far * other) continue;
+    shifted.push_back(fmt::format("{} (mean {:.4g}, deviation {:.4g}; here {:.4g}, {:.4g})",
+                                  columns[i], of_model.mean[i], unit, here.mean[i], other));
+  }
+  return shifted;
 }
 
 NamedArrays Task::arrays(const Examples&) {

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bochner/base/errors.hpp>
 #include <bochner/base/text.hpp>
+#include <bochner/data/files/glob.hpp>
 #include <bochner/train/tasks/facts.hpp>
 #include <bochner/train/tasks/series/series_data.hpp>
 #include <bochner/train/tasks/task.hpp>
@@ -14,8 +16,8 @@ namespace {
 TaskKinds registered_kinds() {
   TaskKinds kinds;
   for (AddTaskKinds* add :
-       {add_text_kinds, add_event_kinds, add_label_kinds, add_field_kinds, add_table_kinds,
-        add_series_kinds, add_latent_kinds, add_contrast_kinds})
+       {add_text_kinds, add_event_kinds, add_event_token_kinds, add_label_kinds, add_field_kinds,
+        add_sensor_kinds, add_table_kinds, add_series_kinds, add_latent_kinds, add_contrast_kinds})
     add(kinds);
   return kinds;
 }
@@ -83,6 +85,10 @@ const TaskKinds& task_kinds() {
 
 bool reads_files(const Config& config) { return is_read(kind_of(config)); }
 
+std::vector<std::filesystem::path> data_files(const Config& config) {
+  return expand_files(config.text_list("data.files"), std::filesystem::current_path());
+}
+
 ExampleSet example_set(const Config& config) {
   auto examples = read_spec<ExampleSet>(config, "data");
   examples.seed = config.count("train.seed");
@@ -124,6 +130,34 @@ ReadOptions table_options(const Config& config) {
   return kind.read ? kind.read(config) : series_options(config);
 }
 
+void for_each_table(
+    const Config& config,
+    const std::function<void(const std::filesystem::path& file, NamedArray& table)>& take) {
+  for (const auto& file : data_files(config)) {
+    NamedArray table = read_array(file, table_options(config));
+    try {
+      take(file, table);
+    } catch (const DataError& error) {
+      throw DataError(file.string() + ": " + error.what());
+    }
+  }
+}
+
+CsvOptions only_columns(const Config& config, const std::string& time,
+                        const std::vector<std::string>& columns) {
+  CsvOptions csv;
+  csv.delimiter = config.text("data.delimiter");
+  csv.decimal = config.text("data.decimal");
+  csv.quote = config.text("data.quote");
+  csv.time_format = config.text("data.time_format");
+  if (!csv.time_format.empty()) csv.time = time;
+  for (const std::string& column : columns)
+    if (!column.empty()) csv.columns.push_back(column);
+  if (std::any_of(csv.columns.begin(), csv.columns.end(), parse_count)) csv.columns.clear();
+  csv.if_missing = "fill it in, or remove its row";
+  return csv;
+}
+
 void check_data(const Config& config) {
   const TaskKind& kind = kind_of(config);
   if (config.text("model.kind") != kind.model)
@@ -132,8 +166,7 @@ void check_data(const Config& config) {
                      assignment(config, "data.kind"), learners_of(kind.data)),
          "data.kind");
   if (is_read(kind) && config.text_list("data.files").empty())
-    fail(config, "data.files", "must name the files of " + assignment(config, "data.kind"),
-         "data.kind");
+    fail_over(config, "data.files", "must name the files of", "data.kind");
   check_tokenizer(config);
   if (kind.check) kind.check(config);
 }

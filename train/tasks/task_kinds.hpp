@@ -9,13 +9,14 @@
 #include <bochner/data/text/token_tasks.hpp>
 #include <bochner/data/text/tokenizer.hpp>
 #include <bochner/train/config/config.hpp>
+#include <bochner/train/tasks/facts.hpp>
+#include <functional>
 #include <memory>
 
 namespace bochner {
 
 class Learner;
 class Task;
-struct KnownFacts;
 
 /// The keys that keep examples for validation.
 inline constexpr const char *validation_fraction = "data.validation",
@@ -38,8 +39,41 @@ const TaskKinds& task_kinds();
 
 /// Each adds the rows of its folder.
 using AddTaskKinds = void(TaskKinds& kinds);
-AddTaskKinds add_text_kinds, add_label_kinds, add_event_kinds, add_field_kinds, add_table_kinds,
-    add_series_kinds, add_latent_kinds, add_contrast_kinds;
+AddTaskKinds add_text_kinds, add_label_kinds, add_event_kinds, add_event_token_kinds,
+    add_field_kinds, add_sensor_kinds, add_table_kinds, add_series_kinds, add_latent_kinds,
+    add_contrast_kinds;
+
+/// Opens a task: a TaskKind::open.
+template <class SomeTask>
+std::unique_ptr<Task> open_as(const Config& config, const KnownFacts& known) {
+  return std::make_unique<SomeTask>(config, known);
+}
+/// Makes a learner: a TaskKind::learn.
+template <class SomeLearner>
+std::unique_ptr<Learner> learn_as(const Config& config, const KnownFacts& facts) {
+  return std::make_unique<SomeLearner>(config, facts);
+}
+/// Makes a learner of the facts, or of assumed(config) without any.
+template <class SomeLearner, auto assumed>
+std::unique_ptr<Learner> learn_as(const Config& config, const KnownFacts& facts) {
+  using Facts = decltype(assumed(config));
+  return std::make_unique<SomeLearner>(config,
+                                       facts.bytes.empty() ? assumed(config) : facts.of<Facts>());
+}
+
+/// Adds rows of one model.
+struct ModelRows {
+  TaskKinds& kinds;
+  const char* model;
+  decltype(TaskKind::open) open;
+  decltype(TaskKind::learn) learn;
+
+  void operator()(const std::string& data, const char* validation,
+                  decltype(TaskKind::check) check = nullptr,
+                  decltype(TaskKind::read) read = nullptr) const {
+    kinds.push_back({data, model, open, learn, validation, check, read});
+  }
+};
 
 /// What data.kind may be.
 std::vector<std::string> data_kind_names();
@@ -53,6 +87,8 @@ void describe(Keys& keys, ModelChoice& choice);
 
 /// Whether data.kind is read from data.files, and not generated.
 bool reads_files(const Config& config);
+/// Returns the files of data.files.
+std::vector<std::filesystem::path> data_files(const Config& config);
 
 /// The keys of data.* that kinds share.
 struct DataSpec {
@@ -102,6 +138,14 @@ TokenTaskSpec token_task_spec(const Config& config);
 ListOpsSpec list_ops_spec(const Config& config);
 /// How the data.* keys of a config say that tables are to be read.
 ReadOptions table_options(const Config& config);
+/// Calls take(file, table) for each table in turn, and adds the file's name to its DataError.
+void for_each_table(
+    const Config& config,
+    const std::function<void(const std::filesystem::path& file, NamedArray& table)>& take);
+/// Returns how to read only these columns, so that others may hold text; or all columns if numbers
+/// select them. `time`: the column of data.time_format.
+CsvOptions only_columns(const Config& config, const std::string& time,
+                        const std::vector<std::string>& columns);
 /// Where it says that the columns of event_files are.
 EventColumns event_columns(const Config& config);
 /// Returns the columns of readings of sensors.

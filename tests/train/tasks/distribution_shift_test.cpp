@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include <bochner/train/tasks/distribution_shift.hpp>
+#include <bochner/train/tasks/task.hpp>
 
 namespace bochner {
 namespace distribution_shift_test {

@@ -4,11 +4,11 @@
 
 #include <bochner/base/errors.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
-#include <bochner/train/tasks/events/event_facts.hpp>
-#include <bochner/train/tasks/fields/sensor_learner.hpp>
-#include <bochner/train/tasks/labels/label_learner.hpp>
-#include <bochner/train/tasks/series/series_facts.hpp>
-#include <bochner/train/tasks/tables/process_learner.hpp>
+#include <bochner/train/tasks/events/event_data.hpp>
+#include <bochner/train/tasks/fields/sensor_facts.hpp>
+#include <bochner/train/tasks/labels/label_data.hpp>
+#include <bochner/train/tasks/series/series_data.hpp>
+#include <bochner/train/tasks/tables/process_facts.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <optional>
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <bochner/train/tasks/key_advice.hpp>
+#include <bochner/train/tasks/registered_parameters.hpp>
 
 namespace bochner {
 namespace key_advice_test {

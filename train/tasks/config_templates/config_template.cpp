@@ -1,12 +1,14 @@
+#include <fmt/args.h>
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bochner/base/errors.hpp>
+#include <bochner/base/join.hpp>
 #include <bochner/base/text.hpp>
 #include <bochner/data/files/glob.hpp>
 #include <bochner/data/formats/read_array.hpp>
 #include <bochner/train/config/parameters.hpp>
 #include <bochner/train/tasks/config_templates/config_template.hpp>
-#include <bochner/train/tasks/config_templates/table_templates.hpp>
-#include <bochner/train/tasks/config_templates/template_blanks.hpp>
 #include <bochner/train/tasks/config_templates/templates.hpp>
 #include <fstream>
 #include <regex>
@@ -122,6 +124,28 @@ std::string config_of_folder(const fs::path& folder, const CsvOptions& options) 
   return config_of_file(in_quotes(pattern), files[0], bytes, options);
 }
 
+Blanks usual_blanks() {
+  return {{"what", "texts: a folder of files for each label"},
+          {"data", "texts"},
+          {"columns", ""},
+          {"positions", "learned"},
+          {"weight_decay", "0.1"},
+          {"method", in_quotes("exact")},
+          {"backbone", "\"linear\"           # or attention (over patches), rows (at their times)"},
+          {"length", "128"},
+          {"lookback", "96"},
+          {"horizon", "24"},
+          {"rows", "0"}};
+}
+
+/// Returns the optimizer and the training of a template, with blanks.
+std::string training_text(const ConfigTemplate::Training& training) {
+  return std::string("\n[optim]\nlr = {lr}\n") + training.decay +
+         "schedule.kind = \"cosine\"\nschedule.warmup = {warmup}\n" + training.clip +
+         "\n[train]\nbatch = {batch}\nsteps = {steps}\nvalidate.every = {validate}\n" +
+         training.more;
+}
+
 }  // namespace
 
 std::vector<std::string> config_template_kinds() {
@@ -148,6 +172,47 @@ std::string config_template_for(const fs::path& data, const CsvOptions& options)
   const std::uint64_t bytes = fs::file_size(data, error);
   if (error) throw IoError(data.string(), ": ", error.message(), "; give a file or a folder");
   return config_of_file(in_quotes(data.string()), data, bytes, options);
+}
+
+std::string fill_in(const std::string& kind, const Blanks& blanks) {
+  const auto* found = std::ranges::find(config_templates, kind, &ConfigTemplate::kind);
+  if (found == std::end(config_templates))
+    throw std::invalid_argument(kind + ": no such kind; choose " +
+                                alternatives(config_template_kinds()));
+  fmt::dynamic_format_arg_store<fmt::format_context> arguments;
+  Blanks all = usual_blanks();
+  const ConfigTemplate::Training& training = found->training;
+  all.insert({{"files", found->files},
+              {"lr", training.lr},
+              {"batch", training.batch},
+              {"warmup", training.warmup},
+              {"steps", training.steps},
+              {"validate", training.validate}});
+  for (const auto& [name, text] : blanks) all[name] = text;
+  for (const auto& [name, text] : all) arguments.push_back(fmt::arg(name.c_str(), text));
+  return fmt::vformat(found->text + training_text(training), arguments);
+}
+
+Blanks with_steps(Blanks blanks, std::size_t steps_of_epoch) {
+  const std::size_t steps = std::clamp<std::size_t>(10 * steps_of_epoch, 100, 1000);
+  blanks["steps"] = std::to_string(steps);
+  blanks["warmup"] = std::to_string(steps / 50);
+  blanks["validate"] = std::to_string(steps / 4);
+  return blanks;
+}
+
+std::string quoted_list(const std::vector<std::string>& names) {
+  return "[" + joined(names, ", ", in_quotes) + "]";
+}
+
+std::string text_config(const std::string& files, const std::string& columns, std::size_t texts) {
+  constexpr std::size_t batch = 16;
+  return fill_in("classifier", with_steps({{"files", files},
+                                           {"columns", columns + text_length},
+                                           {"positions", "none"},
+                                           {"lr", "1e-3"},
+                                           {"weight_decay", "0.3"}},
+                                          texts / batch));
 }
 
 }  // namespace bochner

@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <bochner/base/errors.hpp>
+#include <bochner/base/text.hpp>
 #include <bochner/data/formats/read_array.hpp>
-#include <bochner/data/series/series_table.hpp>
-#include <bochner/train/tasks/config_templates/column_roles.hpp>
-#include <bochner/train/tasks/config_templates/inferred_pause.hpp>
+#include <bochner/data/formats/time_stamp.hpp>
+#include <bochner/data/series/series_windows.hpp>
 #include <bochner/train/tasks/config_templates/series_inference.hpp>
+#include <bochner/train/tasks/config_templates/table_inference.hpp>
 #include <cmath>
 #include <set>
 
@@ -119,6 +121,61 @@ std::vector<std::string> named_sources(const NamedArray& table,
   return chosen;
 }
 
+constexpr double earliest_second = 1e8;  // 1973; smaller numbers do not count from 1970
+constexpr double latest_second = 1e11;   // after the year 5000; milliseconds since 1974 are more
+
+struct DateFormat {
+  std::size_t digits;
+  const char* format;
+};
+constexpr DateFormat date_formats[] = {{14, "%Y%m%d%H%M%S"}, {12, "%Y%m%d%H%M"}, {10, "%Y%m%d%H"},
+                                       {8, "%Y%m%d"},        {6, "%Y%m"},        {4, "%Y"}};
+
+/// Returns whether a number is a date of a plausible year: 1900 to 2199, or from 1000 for years
+/// alone.
+bool is_date(double number, const DateFormat& as) {
+  if (!(number >= 1000 && number < 1e15) || number != std::floor(number)) return false;
+  const std::string text = std::to_string(std::uint64_t(number));
+  if (text.size() != as.digits || !parse_time(text, as.format)) return false;
+  const std::string year = text.substr(0, 4);
+  return year < "2200" && (as.digits == 4 || year >= "1900");
+}
+
+std::optional<std::string> format_of_dates(const std::vector<double>& numbers) {
+  for (const DateFormat& each : date_formats)
+    if (std::ranges::all_of(numbers, [&](double number) { return is_date(number, each); }))
+      return each.format;
+  return std::nullopt;
+}
+
+bool is_counter(const std::vector<double>& numbers) {
+  const TimeStep step(numbers);
+  const auto is_gap = [&](double one, double next) { return step.between(one, next) != 1; };
+  return step.is_regular() && std::ranges::adjacent_find(numbers, is_gap) == numbers.end();
+}
+
+std::optional<std::string> format_of_numbers(const std::vector<double>& numbers,
+                                             const std::string& column) {
+  if (const auto format = format_of_dates(numbers)) return format;
+  const double largest = std::max(-numbers.front(), numbers.back());
+  if (largest < earliest_second) return is_counter(numbers) ? "" : "%s";
+  if (largest < latest_second) return "%s";
+  if (largest < 1000 * latest_second) return "%Q";
+  throw DataError("column ", excerpt(column), ": ", std::to_string(std::llround(numbers.back())),
+                  " looks like microseconds or nanoseconds, which data.time_format cannot read; "
+                  "write milliseconds since 1970, or dates");
+}
+
+constexpr std::size_t longest_pause = 1 << 20;  // limit of data.pause
+
+/// Counts the training windows with this pause; 0 if a split has no windows.
+std::uint64_t training_windows(const TimeSeries& series, SeriesSpec spec, std::size_t pause) try {
+  spec.pause = pause;
+  return SeriesWindows(series, spec).examples(Split::train);
+} catch (const DataError&) {
+  return 0;
+}
+
 }  // namespace
 
 SeriesLayout layout_of_series(const std::filesystem::path& file, const std::string& time,
@@ -172,6 +229,62 @@ SeriesLayout layout_of_readings(const std::filesystem::path& file, const std::st
 bool are_increasing(std::span<const double> numbers) {
   const auto decreases = [](double one, double next) { return !(one < next); };
   return numbers.size() > 1 && std::ranges::adjacent_find(numbers, decreases) == numbers.end();
+}
+
+std::optional<std::string> format_of_clock(const std::filesystem::path& file,
+                                           const std::string& column, const CsvOptions& options) {
+  ReadOptions reading{.csv = options};
+  reading.csv.columns = {column};
+  reading.csv.missing = "nan";
+  const xt::xarray<double> table = read_array(file, reading).values;
+  const std::vector<double> numbers(table.data(), table.data() + table.size());
+  if (!are_increasing(numbers)) return std::nullopt;
+  const auto format = format_of_numbers(numbers, column);
+  CsvOptions as = options;
+  as.time_format = format.value_or("");
+  const bool is_read = as.time_format.empty() || !times_of(file, column, {}, as).empty();
+  return is_read ? format : std::nullopt;  // %s does not read 1.7e9
+}
+
+bool are_irregular(const std::vector<double>& times) {
+  return are_increasing(times) && !TimeStep(times).is_regular();
+}
+
+std::size_t pause_for(const std::vector<double>& times, std::size_t lookback, std::size_t horizon,
+                      const std::vector<double>& splits) {
+  if (!are_increasing(times)) return 1;
+  TimeSeries series{{}, {}, times};
+  series.values = xt::zeros<double>({std::size_t(1), times.size()});
+  SeriesSpec spec{.lookback = lookback, .horizon = horizon, .splits = splits};
+  const TimeStep step = series.time_step();
+  std::set<std::size_t> steps = {1};
+  for (std::size_t row = 1; row < times.size(); ++row)
+    steps.insert(std::max<std::size_t>(1, step.between(times[row - 1], times[row])));
+  const std::vector<std::size_t> pauses(steps.begin(), steps.end());
+  const std::uint64_t all = training_windows(series, spec, 0);
+  const auto leaves_few = [&](std::size_t pause) {
+    return 2 * training_windows(series, spec, pause) < all;
+  };
+  const std::size_t pause = *std::ranges::partition_point(pauses, leaves_few);
+  return pause <= longest_pause ? pause : 0;
+}
+
+std::vector<double> times_of(const std::filesystem::path& file, const std::string& column,
+                             const std::vector<std::string>& series,
+                             const CsvOptions& options) try {
+  ReadOptions reading{.csv = options};
+  reading.csv.columns = series;
+  reading.csv.columns.push_back(column);
+  reading.csv.texts = series;
+  reading.csv.time = column;
+  const xt::xarray<double> table = read_array(file, reading).values;
+  const std::size_t width = series.size() + 1;
+  std::vector<double> times;
+  for (const double* row = table.data(); row < table.data() + table.size(); row += width)
+    if (std::equal(row, row + series.size(), table.data())) times.push_back(row[series.size()]);
+  return times;
+} catch (const DataError&) {
+  return {};
 }
 
 }  // namespace bochner

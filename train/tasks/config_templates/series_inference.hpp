@@ -1,6 +1,9 @@
 #pragma once
+/// Inference of the series of a table: their id columns, clock and pauses.
+
 #include <bochner/data/formats/csv.hpp>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,5 +34,28 @@ SeriesLayout layout_of_readings(const std::filesystem::path& file, const std::st
 
 /// Returns whether there are two or more numbers, each larger than the one before.
 bool are_increasing(std::span<const double> numbers);
+
+/// Returns data.time_format for a column of increasing numbers: a date format if all are dates
+/// without separators (20160701, 201607, 2016, 2016070115, ...), "%s" for seconds and "%Q" for
+/// milliseconds since 1970, "" for a counter with equal steps. Returns nothing if the numbers do
+/// not increase. Throws DataError for finer units, which no format reads.
+std::optional<std::string> format_of_clock(const std::filesystem::path& file,
+                                           const std::string& column,
+                                           const CsvOptions& options = {});
+
+/// Returns data.pause for rows at these times: the smallest that keeps at least half of all
+/// training windows of `lookback` + `horizon` rows, and a window in each split; 1 if gaps do not
+/// matter or times do not increase, 0 if the pause exceeds the limit of the key.
+std::size_t pause_for(const std::vector<double>& times, std::size_t lookback, std::size_t horizon,
+                      const std::vector<double>& splits);
+
+/// Returns whether times increase by different steps; see TimeStep::is_regular().
+bool are_irregular(const std::vector<double>& times);
+
+/// Returns the times of the rows of a table, or of its first series if it has id columns; none if
+/// they cannot be read, an error that training reports.
+std::vector<double> times_of(const std::filesystem::path& file, const std::string& column,
+                             const std::vector<std::string>& series,
+                             const CsvOptions& options = {});
 
 }  // namespace bochner

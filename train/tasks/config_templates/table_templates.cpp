@@ -6,13 +6,9 @@
 #include <bochner/base/text.hpp>
 #include <bochner/data/formats/read_array.hpp>
 #include <bochner/train/config/parameters.hpp>
-#include <bochner/train/tasks/config_templates/column_roles.hpp>
-#include <bochner/train/tasks/config_templates/inferred_clock.hpp>
-#include <bochner/train/tasks/config_templates/inferred_pause.hpp>
 #include <bochner/train/tasks/config_templates/series_inference.hpp>
 #include <bochner/train/tasks/config_templates/table_inference.hpp>
-#include <bochner/train/tasks/config_templates/table_templates.hpp>
-#include <bochner/train/tasks/config_templates/template_blanks.hpp>
+#include <bochner/train/tasks/config_templates/templates.hpp>
 
 namespace bochner {
 namespace {

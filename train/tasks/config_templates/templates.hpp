@@ -1,5 +1,11 @@
 #pragma once
-/// Templates of configs by model.kind, each defined in the folder of its task.
+/// Templates of configs by model.kind, each defined in the folder of its task, and their blanks.
+
+#include <bochner/data/formats/csv.hpp>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
 
 namespace bochner {
 
@@ -7,18 +13,49 @@ extern const char lm_template[], classifier_template[], forecaster_template[], e
     field_template[], gp_template[], vae_template[], contrastive_template[];
 
 struct ConfigTemplate {
-  const char *kind, *text;              ///< text: TOML for fill_in(), with blanks in braces
+  /// Values of the keys of training, and further lines of them or "".
+  struct Training {
+    const char *lr = "3e-3", *batch = "16", *warmup = "20", *steps = "1000", *validate = "250";
+    const char *decay = "", *clip = "clip = 1.0\n", *more = "";
+  };
+  const char *kind, *text;  ///< text: TOML of model and data for fill_in(), with blanks in braces
+  Training training = {};
   const char* files = "\"table.csv\"";  ///< data.files when no data are given
 };
 
+inline constexpr const char* decay_line = "weight_decay = {weight_decay}\n";
 inline constexpr ConfigTemplate config_templates[] = {
-    {"lm", lm_template, R"("texts/**/*.txt")"},
-    {"classifier", classifier_template, R"("texts/*/*")"},
-    {"forecaster", forecaster_template},
-    {"events", events_template},
-    {"field", field_template, R"("film.npy")"},
-    {"gp", gp_template},
-    {"vae", vae_template, R"("digits/*")"},
-    {"contrastive", contrastive_template, R"("images/*")"}};
+    {"lm", lm_template, {.lr = "1e-2", .more = "validate.batches = 50\n"}, R"("texts/**/*.txt")"},
+    {"classifier", classifier_template, {.decay = decay_line}, R"("texts/*/*")"},
+    {"forecaster", forecaster_template, {.batch = "32", .decay = decay_line, .clip = ""}},
+    {"events", events_template, {.decay = decay_line}},
+    {"field", field_template, {.warmup = "50"}, R"("film.npy")"},
+    {"gp", gp_template, {"0.03", "1", "10", "150", "50", "", ""}},
+    {"vae", vae_template, {.lr = "2e-3", .batch = "32", .clip = ""}, R"("digits/*")"},
+    {"contrastive", contrastive_template, {"3e-3", "128", "50", "2000", "500"}, R"("images/*")"}};
+
+inline constexpr const char* text_length = "length = 256                  # bytes of a text\n";
+
+/// Values of the blanks of a template by name, as TOML.
+using Blanks = std::map<std::string, std::string>;
+
+/// Returns the template of a kind, with defaults for other blanks. Throws std::invalid_argument for
+/// an unknown kind.
+std::string fill_in(const std::string& kind, const Blanks& blanks);
+/// Adds the steps of ten epochs, from 100 to 1000, with warmup and validation to match.
+Blanks with_steps(Blanks blanks, std::size_t steps_of_epoch);
+/// Returns names as a TOML list: ["a", "b"].
+std::string quoted_list(const std::vector<std::string>& names);
+/// Returns a config of a classifier of `texts` texts. `columns`: keys of a table; "" for files in
+/// folders named like their labels.
+std::string text_config(const std::string& files, const std::string& columns, std::size_t texts);
+
+/// Returns a config for a CSV file. `files`: data.files of the config, this file or a pattern.
+/// Throws DataError with a remedy if it finds no kind.
+std::string table_config(const std::string& files, const std::filesystem::path& file,
+                         const CsvOptions& options);
+/// Returns a config for an array without column names.
+std::string rows_config(const std::string& files, const std::filesystem::path& file,
+                        std::size_t rows);
 
 }  // namespace bochner

@@ -1,6 +1,6 @@
 #include <bochner/base/numeric/parallel.hpp>
-#include <bochner/train/tasks/contrast/augmented_examples.hpp>
-#include <bochner/train/tasks/fit_time_scale.hpp>
+#include <bochner/train/tasks/contrast/contrast_format.hpp>
+#include <bochner/train/tasks/init_from_data.hpp>
 #include <bochner/train/tasks/labels/label_data.hpp>
 #include <bochner/train/tasks/series/series_data.hpp>
 

@@ -1,12 +1,10 @@
 #include <algorithm>
 #include <bochner/base/errors.hpp>
-#include <bochner/data/events/event_files.hpp>
 #include <bochner/layers/models/forecaster.hpp>
 #include <bochner/train/tasks/contrast/contrast_format.hpp>
-#include <bochner/train/tasks/labels/image_data.hpp>
+#include <bochner/train/tasks/events/event_data.hpp>
 #include <bochner/train/tasks/labels/label_data.hpp>
 #include <bochner/train/tasks/series/series_data.hpp>
-#include <bochner/train/tasks/task_kinds.hpp>
 #include <utility>
 
 namespace bochner {
@@ -110,12 +108,10 @@ class ContrastEventFormat : public ContrastFormat {
   }
 
   Asked read_table(const ContrastModel&, const NamedArray& table) const override {
-    TableShape shape = facts_.table();
+    const TableShape shape = facts_.table();
     const EventColumns columns = columns_without_label(columns_, shape, table);
-    NamedArray numbered = table;
-    number_texts(numbered, columns, shape, false);
     Asked asked;
-    for (const EventTable& events : event_tables(numbered, facts_.vocabulary, columns))
+    for (const EventTable& events : numbered_events(table, columns, shape, facts_.vocabulary))
       asked.examples.push_back({{}, labelled_example(events, events_, facts_.vocabulary), 0});
     return asked;
   }

@@ -1,7 +1,9 @@
 #pragma once
-/// Formats of examples of contrastive learning: images, sequences of events, windows of a series.
+/// Formats and training data of contrastive learning: images, sequences of events, windows of a
+/// series.
 
 #include <bochner/data/formats/read_array.hpp>
+#include <bochner/data/labelled/augmentations.hpp>
 #include <bochner/data/labelled/labelled.hpp>
 #include <bochner/data/series/series_windows.hpp>
 #include <bochner/layers/models/contrast_model.hpp>
@@ -50,5 +52,27 @@ std::unique_ptr<ContrastFormat> make_contrast_format(const Config& config, const
 std::vector<RawExample> raw_images(const LabelledBatch& batch);
 std::vector<RawExample> raw_sequences(const LabelledBatch& batch);
 std::vector<RawExample> raw_windows(SeriesBatch batch, const ContrastModel& model);
+
+/// Raw examples, and two augmented views of each.
+class AugmentedExamples {
+ public:
+  virtual ~AugmentedExamples() = default;
+  virtual const Dataset& data() const = 0;
+  /// Returns facts for make_contrast_format().
+  virtual std::string facts() const = 0;
+  /// Sets the units of a new model from the data.
+  virtual void fit(ContrastModel&, std::uint64_t) const {}
+  virtual std::vector<RawExample> read(const ContrastModel& model,
+                                       const Examples& examples) const = 0;
+  virtual RawExample view(const RawExample& example, Draws draws) const = 0;
+
+  /// Returns the first views of all examples, then the second ones. (2 B)
+  std::vector<RawExample> views(const ContrastModel& model, const Examples& examples,
+                                ViewPass pass) const;
+};
+
+/// Opens the data of a config. Throws DataError.
+std::unique_ptr<AugmentedExamples> make_augmented_examples(const Config& config,
+                                                           const KnownFacts& known);
 
 }  // namespace bochner

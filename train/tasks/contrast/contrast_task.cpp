@@ -1,18 +1,103 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bochner/layers/models/contrast_model.hpp>
+#include <bochner/layers/module.hpp>
 #include <bochner/train/tasks/arrays.hpp>
 #include <bochner/train/tasks/config_templates/templates.hpp>
-#include <bochner/train/tasks/contrast/augmented_examples.hpp>
-#include <bochner/train/tasks/contrast/contrast_checks.hpp>
-#include <bochner/train/tasks/contrast/contrast_learner.hpp>
+#include <bochner/train/tasks/contrast/contrast_format.hpp>
 #include <bochner/train/tasks/contrast/embedding_pictures.hpp>
 #include <bochner/train/tasks/events/event_data.hpp>
+#include <bochner/train/tasks/learner.hpp>
+#include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/series/series_data.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/task_kinds.hpp>
+#include <cmath>
 
 namespace bochner {
 namespace {
+
+ContrastModelSpec contrast_spec(const Config& config, const ContrastFormat& format) {
+  ContrastModelSpec spec;
+  spec.encoder.trunk = read_spec<TrunkSpec>(config, "model");
+  spec.contrast = read_spec<ContrastSpec>(config, "model.contrast");
+  format.complete(spec);
+  if (spec.examples == 0) spec.contrast.kind = "info_nce";  // prototypes have no parameters
+  complete(spec.encoder.trunk.time.density, config);
+  complete(spec.encoder.trunk, config, spec.encoder.trunk.length);
+  return spec;
+}
+
+std::string words_of_tokens(const SequenceEncoderSpec& spec) {
+  if (spec.values > 0)
+    return fmt::format("{} tokens of {} numbers", spec.trunk.length, spec.values);
+  return fmt::format("positions {}, time {}", spec.trunk.positions, describe_time(spec.trunk.time));
+}
+
+/// Embeds images, sequences of events, and windows of series.
+class ContrastLearner : public Learner, public AnswersTables, public HasSpecimens {
+ public:
+  ContrastLearner(const Config& config, const KnownFacts& facts)
+      : format_(make_contrast_format(config, facts)),
+        model_(contrast_spec(config, *format_)),
+        batch_(config.count("train.batch")) {
+    initialize(model_, config.count("train.seed"));
+  }
+
+  ContrastModel& model() override { return model_; }
+  std::string describe() const override {
+    const ContrastModelSpec& spec = model_.spec();
+    std::string kind = spec.contrast.kind;
+    if (model_.spec().contrast.kind == "prototypes")
+      kind += fmt::format("({})", fmt::join(spec.contrast.clusters, ", "));
+    return fmt::format("contrastive, {}, {}, temperature {}, {}", kind,
+                       describe_stack(spec.encoder.trunk), spec.contrast.temperature,
+                       words_of_tokens(spec.encoder));
+  }
+  std::string facts() const override { return format_->facts(); }
+  std::vector<std::string> series() const override { return format_->series(); }
+  LearnerAbilities abilities() override { return {.tables = this, .specimens = this}; }
+
+  ReadOptions read_options() const override { return format_->read_options(); }
+  std::vector<std::string> input_columns() const override { return format_->columns(); }
+  /// Returns an embedding for each image, for each sequence of events in the order of their first
+  /// rows, or for each window of a series, after a column with its last row.
+  NamedArray predict(const NamedArray& question) override {
+    const ContrastFormat::Asked asked = format_->read_table(model_, question);
+    const std::size_t n = asked.examples.size(), D = width(), before = asked.rows.empty() ? 0 : 1;
+    NamedArray result;
+    result.values.resize({n, before + D});
+    if (before > 0) result.columns.push_back("row");
+    for (std::size_t j = 0; j < D; ++j) result.columns.push_back(fmt::format("e{}", j + 1));
+    for (std::size_t i = 0; i < asked.rows.size(); ++i) result.values(i, 0) = double(asked.rows[i]);
+    for (std::size_t first = 0; first < n; first += batch_) {
+      const auto begin = asked.examples.begin() + std::ptrdiff_t(first);
+      const std::vector<RawExample> part(begin,
+                                         begin + std::ptrdiff_t(std::min(batch_, n - first)));
+      Tape tape({.recording = false});
+      const Var rows = model_.embed(tape, format_->encode(part));
+      for (std::size_t i = 0; i < part.size(); ++i)
+        std::copy_n(rows.data() + i * D, D, &result.values(first + i, before));
+    }
+    return result;
+  }
+
+  std::size_t specimens() const override { return format_->specimens(); }
+  void forward_specimen(Tape& tape, std::size_t i) override {
+    const EncoderInput input = format_->encode({format_->specimen(i, model_)});
+    model_.project(tape, model_.embed(tape, input));
+  }
+
+  const ContrastFormat& format() const { return *format_; }
+  /// Returns the dimension of embeddings.
+  std::size_t width() const { return model_.spec().encoder.trunk.block.width; }
+
+ private:
+  std::unique_ptr<ContrastFormat> format_;
+  ContrastModel model_;
+  std::size_t batch_;
+};
 
 constexpr std::uint64_t most_embeddings = 65536;
 
@@ -21,8 +106,8 @@ class ContrastTask : public Task, public PreparesSteps, public Embeds {
  public:
   ContrastTask(const Config& config, const KnownFacts& known)
       : source_(make_augmented_examples(config, known)),
-        learner_(config, make_contrast_format(config, {source_->facts()})),
-        model_(learner_.contrast_model()),
+        learner_(config, {source_->facts()}),
+        model_(learner_.model()),
         seed_(config.count("train.seed")),
         batch_(config.count("train.batch")) {
     source_->fit(model_, seed_);
@@ -128,12 +213,25 @@ class ContrastTask : public Task, public PreparesSteps, public Embeds {
   std::size_t batch_;
 };
 
-std::unique_ptr<Task> open_contrast_task(const Config& config, const KnownFacts& known) {
-  return std::make_unique<ContrastTask>(config, known);
-}
-
-std::unique_ptr<Learner> contrast_learner(const Config& config, const KnownFacts& facts) {
-  return std::make_unique<ContrastLearner>(config, make_contrast_format(config, facts));
+void check_contrast(const Config& config) {
+  if (config.text("data.kind") == "series") {
+    check_series(config);
+    require_at_most(config, "model.patch.length", "data.lookback");
+  }
+  if (config.text("model.positions") == "encoding")
+    fail(config, "model.positions", "must not be \"encoding\" for a contrastive model",
+         "model.kind");
+  if (config.integer("train.batch") < 2)
+    fail(config, "train.batch", "must be at least 2: negatives come from the batch");
+  if (config.integer("train.shards") > 1)
+    fail(config, "train.shards",
+         "must be 1 for a contrastive model: negatives come from the whole batch", "model.kind");
+  if (config.text("model.contrast.kind") != "prototypes") return;
+  const std::vector<double>& clusters = config.number_list("model.contrast.clusters");
+  if (clusters.empty()) fail(config, "model.contrast.clusters", "must not be empty");
+  for (const double number : clusters)
+    if (number != std::floor(number))
+      fail(config, "model.contrast.clusters", "must be whole numbers");
 }
 
 }  // namespace
@@ -164,34 +262,14 @@ files = [{files}]
 views.shift = 0.07            # largest shift of a view, in sides of the image
 views.rotate = 12             # largest rotation, in degrees
 validation = 0.1              # the last part of the images
-
-[optim]
-lr = 3e-3
-schedule.kind = "cosine"
-schedule.warmup = 50
-clip = 1.0
-
-[train]
-batch = 128
-steps = 2000
-validate.every = 500
 )";
 
 void add_contrast_kinds(TaskKinds& kinds) {
-  const auto add = [&](const char* data, const char* validation,
-                       ReadOptions (*read)(const Config&)) {
-    kinds.push_back({.data = data,
-                     .model = "contrastive",
-                     .open = open_contrast_task,
-                     .learn = contrast_learner,
-                     .validation = validation,
-                     .check = check_contrast,
-                     .read = read});
-  };
-  add("images", validation_fraction, nullptr);
-  add("event_files", validation_fraction, event_options);
-  add("series", validation_splits, series_options);
-  add("shapes", validation_examples, nullptr);
+  const ModelRows add{kinds, "contrastive", open_as<ContrastTask>, learn_as<ContrastLearner>};
+  add("images", validation_fraction, check_contrast);
+  add("event_files", validation_fraction, check_contrast, event_options);
+  add("series", validation_splits, check_contrast, series_options);
+  add("shapes", validation_examples, check_contrast);
 }
 
 }  // namespace bochner

@@ -1,43 +1,114 @@
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/arrays.hpp>
 #include <bochner/train/tasks/config_templates/templates.hpp>
 #include <bochner/train/tasks/encoding_checks.hpp>
-#include <bochner/train/tasks/events/event_learner.hpp>
+#include <bochner/train/tasks/encoding_pictures.hpp>
+#include <bochner/train/tasks/events/event_data.hpp>
 #include <bochner/train/tasks/events/event_report.hpp>
-#include <bochner/train/tasks/events/event_tokens_task.hpp>
-#include <bochner/train/tasks/fit_time_scale.hpp>
+#include <bochner/train/tasks/init_from_data.hpp>
 #include <bochner/train/tasks/series/series_data.hpp>
+#include <bochner/train/tasks/table_learner.hpp>
 #include <bochner/train/tasks/task.hpp>
-#include <bochner/train/tasks/task_kinds.hpp>
 
 namespace bochner {
 namespace {
+
+/// Throws DataError if the config names another number of coordinates than the facts.
+EventModelSpec event_model_spec(const Config& config, const EventFacts& facts) {
+  if (const std::size_t named = assumed_event_facts(config).dimensions; named != facts.dimensions)
+    throw DataError("data.place_columns names ", named, " coordinates; the model was trained on ",
+                    facts.dimensions);
+  auto spec = read_spec<EventModelSpec>(config, "model");
+  spec.types = facts.types;
+  spec.dimensions = facts.dimensions;
+  spec.encoding.space.seed = spec.encoding.time.seed = config.count("train.seed");
+  spec.length = facts.length;
+  complete(spec.time.density, config);
+  complete(spec.stack, config, spec.length);
+  return spec;
+}
+
+/// Writes median, mean and probabilities for each event. values: (rows, 2 + K)
+void write_forecasts(EventModel& model, const EventTable& events, xt::xarray<double>& values) {
+  const EventForecast forecast = forecast_events(model, events.types, events.times, events.places);
+  for (std::size_t i = 0; i < events.rows.size(); ++i) {
+    const std::size_t row = events.rows[i];
+    values(row, 0) = forecast.median(0, i);
+    values(row, 1) = forecast.mean(0, i);
+    for (std::size_t k = 0; k < model.spec().types; ++k)
+      values(row, 2 + k) = double(forecast.probabilities(0, i, k));
+  }
+}
+
+/// Returns the input of the model for a batch, valid as long as the batch.
+EventSequences view(const EventBatch& batch) {
+  return {batch.types, batch.next_types, batch.times, batch.next_times, batch.places};
+}
+
+/// Predicts type and time of the next event.
+class EventLearner : public TableLearner<EventFacts, EventModelSpec, EventModel> {
+ public:
+  EventLearner(const Config& config, EventFacts facts)
+      : TableLearner(config, std::move(facts), event_model_spec), columns_(event_columns(config)) {}
+
+  std::string describe() const override {
+    const std::string place =
+        spec_.dimensions == 0 ? "" : fmt::format(", place {}", spec_.encoding.kind);
+    return fmt::format("events, {}, positions {}, time {}{}", describe_stack(spec_.stack),
+                       spec_.stack.positions, describe_time(spec_.time), place);
+  }
+  std::string loss_unit() const override { return "nats/event"; }
+  Json sizes() const override { return Json{{"length", facts_.length}}; }
+
+  void illustrate(Page& page) override {
+    constexpr std::size_t nodes = 12;  // along each axis
+    if (facts_.dimensions > 0) add_encoding(page, model_, even_grid(facts_.dimensions, nodes));
+  }
+
+  /// Returns median and mean of the next time and the probability of each type, after each row of a
+  /// table with the columns of the training data. Sequences are cut into windows as in training.
+  NamedArray predict(const NamedArray& question) override {
+    const std::vector<EventTable> windows = windows_of_table(question, columns_, facts_);
+    NamedArray result;
+    result.columns = {"next_time_median", "next_time_mean"};
+    for (std::string& name : type_columns(facts_)) result.columns.push_back(std::move(name));
+    if (question.time) result.more_times = {0, 1};  // dates, like the input
+    result.values = xt::xarray<double>(
+        std::vector<std::size_t>{question.values.shape()[0], result.columns.size()});
+    for (const EventTable& events : windows) write_forecasts(model_, events, result.values);
+    return result;
+  }
+
+  void forward_specimen(Tape& tape, std::size_t i) override {
+    model_.loss(tape, view(facts_.specimens[i]));
+  }
+
+ private:
+  EventColumns columns_;
+};
 
 constexpr std::size_t intensity_points = 4;  // of every gap, to compare intensities
 
 /// Trains a model of next events; simulated ones are compared with the true process.
 class EventTask : public Task {
  public:
-  EventTask(const Config& config, OpenedEvents events)
-      : data_(std::move(events.data)), learner_(config, std::move(events.facts)) {
-    EventModel& model = learner_.event_model();
-    fit_times(model, model.scale(), model.spec().time, data_->batch(scale_examples(*data_)).times,
-              config.count("train.seed"));
-    if (model.spec().dimensions > 0)
-      model.place_scale().set(data_->reach().origin, data_->reach().extent, 1);
-  }
+  EventTask(const Config& config, const KnownFacts& known)
+      : EventTask(config, open_events(config, known)) {}
 
   Learner& learner() override { return learner_; }
   const Dataset& data() const override { return *data_; }
 
   Var loss(Tape& tape, const Examples& examples) override {
     const EventBatch batch = data_->batch(examples);
-    return learner_.event_model().loss(tape, view(batch));
+    return learner_.model().loss(tape, view(batch));
   }
 
   Evaluation evaluate(Tape& tape, const Examples& examples) override {
     const EventBatch batch = data_->batch(examples);
-    const EventModel::Nats nats = learner_.event_model().nats(tape, view(batch));
+    const EventModel::Nats nats = learner_.model().nats(tape, view(batch));
     const auto& next = batch.next_types.values;
     const double events = double(next.size()) - double(std::count(next.begin(), next.end(), -1));
     const double time = double(nats.time.data()[0]), type = double(nats.type.data()[0]);
@@ -56,7 +127,7 @@ class EventTask : public Task {
     const EventBatch batch = data_->batch(examples);
     Tape tape({.recording = false});
     const Var weights =
-        learner_.event_model().intensity_weights(tape, batch.types, batch.times, batch.places);
+        learner_.model().intensity_weights(tape, batch.types, batch.times, batch.places);
     NamedArrays all{{"types", array_of(batch.types)},
                     {"times", array_of(batch.times)},
                     {"next_types", array_of(batch.next_types)},
@@ -69,14 +140,22 @@ class EventTask : public Task {
   }
 
   void illustrate(Page& page) override {
-    if (data_->examples().validation > 0) add_intensities(page, learner_.event_model(), *data_);
+    if (data_->examples().validation > 0) add_intensities(page, learner_.model(), *data_);
   }
 
  private:
+  EventTask(const Config& config, OpenedEvents events)
+      : data_(std::move(events.data)), learner_(config, std::move(events.facts)) {
+    EventModel& model = learner_.model();
+    fit_times(model, model.scale(), model.spec().time, data_->batch(scale_examples(*data_)).times,
+              config.count("train.seed"));
+    if (model.spec().dimensions > 0)
+      model.place_scale().set(data_->reach().origin, data_->reach().extent, 1);
+  }
+
   void judge_by_truth(const EventBatch& batch, const Var& weights, Evaluation& result) {
     const EventTruth truth = event_truth(*data_->truth(), batch, intensity_points);
-    const IntensityError error =
-        intensity_error(learner_.event_model(), weights, batch, truth.intensity);
+    const IntensityError error = intensity_error(learner_.model(), weights, batch, truth.intensity);
     result.measures.push_back(
         {"true_nats", "by the true process", truth.time_nats + truth.type_nats});
     result.measures.push_back({"intensity_error", "error of the intensity",
@@ -86,15 +165,6 @@ class EventTask : public Task {
   std::unique_ptr<EventSource> data_;
   EventLearner learner_;
 };
-
-std::unique_ptr<Task> open_event_task(const Config& config, const KnownFacts& known) {
-  return std::make_unique<EventTask>(config, open_events(config, known));
-}
-
-std::unique_ptr<Learner> event_learner(const Config& config, const KnownFacts& facts) {
-  return std::make_unique<EventLearner>(
-      config, facts.bytes.empty() ? assumed_event_facts(config) : facts.of<EventFacts>());
-}
 
 void check_event_files(const Config& config) {
   check_labels(config);
@@ -131,35 +201,13 @@ kind = "event_files"
 files = [{files}]
 {columns}length = {length}                   # events of a window
 validation = 0.1              # of the sequences, or the end of a single one
-
-[optim]
-lr = 3e-3
-weight_decay = 0.1
-schedule.kind = "cosine"
-schedule.warmup = {warmup}
-clip = 1.0
-
-[train]
-batch = 16
-steps = {steps}
-validate.every = {validate}
 )";
 
 void add_event_kinds(TaskKinds& kinds) {
-  kinds.push_back({.data = "hawkes",
-                   .model = "events",
-                   .open = open_event_task,
-                   .learn = event_learner,
-                   .validation = validation_examples,
-                   .read = series_options});
-  kinds.push_back({.data = "event_files",
-                   .model = "events",
-                   .open = open_event_task,
-                   .learn = event_learner,
-                   .validation = validation_fraction,
-                   .check = check_event_files,
-                   .read = event_options});
-  add_event_token_kinds(kinds);
+  const ModelRows add{kinds, "events", open_as<EventTask>,
+                      learn_as<EventLearner, assumed_event_facts>};
+  add("hawkes", validation_examples, nullptr, series_options);
+  add("event_files", validation_fraction, check_event_files, event_options);
 }
 
 }  // namespace bochner

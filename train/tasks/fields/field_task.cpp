@@ -2,81 +2,129 @@
 
 #include <algorithm>
 #include <bochner/base/errors.hpp>
-#include <bochner/data/fields/field_files.hpp>
-#include <bochner/data/files/glob.hpp>
+#include <bochner/layers/models/field_model.hpp>
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/charts/page.hpp>
+#include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/arrays.hpp>
+#include <bochner/train/tasks/config_templates/templates.hpp>
 #include <bochner/train/tasks/encoding_pictures.hpp>
-#include <bochner/train/tasks/fields/field_kinds.hpp>
-#include <bochner/train/tasks/fields/field_learner.hpp>
-#include <bochner/train/tasks/specimens.hpp>
+#include <bochner/train/tasks/fields/field_data.hpp>
+#include <bochner/train/tasks/model_spec.hpp>
+#include <bochner/train/tasks/series/series_data.hpp>
+#include <bochner/train/tasks/table_learner.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <cmath>
 #include <functional>
-#include <optional>
 
 namespace bochner {
 namespace {
 
 constexpr std::uint64_t shown_examples = 3;
 
+/// Throws DataError if the config does not fit the size of the facts.
+FieldModelSpec field_model_spec(const Config& config, const FieldFacts& facts) {
+  auto spec = read_spec<FieldModelSpec>(config, "model");
+  const FieldSize size = facts.size();
+  if (size.sides.size() != config.count("data.dimensions"))
+    throw DataError("data.dimensions = ", config.count("data.dimensions"),
+                    "; the model was trained on fields of ", size.text());
+  for (const std::size_t side : size.sides)
+    if (side % spec.patch != 0)
+      throw DataError("model.patch.pixels = ", spec.patch, ": must divide ", side,
+                      ", a side of the fields that the model was trained on");
+  spec.frames = size.frames;
+  spec.sides = size.sides;
+  spec.standardize = reads_films(config);
+  spec.encoding.space.seed = spec.encoding.time.seed = config.count("train.seed");
+  complete(spec.stack, config, spec.frames * size.patches(spec.patch));
+  return spec;
+}
+
+/// Predicts the next frame of a field.
+class FieldLearner : public TableLearner<FieldFacts, FieldModelSpec, FieldModel> {
+ public:
+  FieldLearner(const Config& config, FieldFacts facts)
+      : TableLearner(config, std::move(facts), field_model_spec) {}
+
+  std::string describe() const override {
+    const FieldSize patch{1, std::vector<std::size_t>(spec_.sides.size(), spec_.patch)};
+    return fmt::format("field, {}, encoding {}{}, patches of {}", describe_stack(spec_.stack),
+                       spec_.encoding.kind, spec_.every_block ? " in every block" : "",
+                       patch.text());
+  }
+  std::string loss_unit() const override { return "mse"; }
+  Json sizes() const override {
+    return Json{{"length", facts_.frames * facts_.size().patches(spec_.patch)}};
+  }
+
+  void illustrate(Page& page) override {
+    const GridAxes patches = model_.patch_axes();
+    std::vector<double> times = model_.token_times();
+    times.erase(std::unique(times.begin(), times.end()), times.end());
+    add_encoding(page, model_, {patches, times, "place", "frame"});
+  }
+
+  /// Returns the next frame: (T, H, W) -> (H, W), or (N, T, H, W) -> (N, H, W); other numbers of
+  /// dimensions likewise.
+  NamedArray predict(const NamedArray& question) override {
+    const FieldSize size = facts_.size();
+    std::vector<std::size_t> film{size.frames},
+        shape(question.values.shape().begin(), question.values.shape().end());
+    film.insert(film.end(), size.sides.begin(), size.sides.end());
+    const bool one = shape == film;
+    if (!one && (shape.empty() || std::vector<std::size_t>(shape.begin() + 1, shape.end()) != film))
+      throw DataError("frames must be ", to_string(Shape(film.begin(), film.end())),
+                      ", or several such films along a first axis");
+    shape.erase(shape.begin() + (one ? 0 : 1));  // the axis of frames
+    film.insert(film.begin(), question.values.size() / (size.frames * size.pixels()));
+    Tensor frames = uninitialized(Shape(film.begin(), film.end()));
+    std::copy_n(question.values.data(), frames.size(), frames.data());
+    const Tensor next = next_frames(std::move(frames));
+    NamedArray result;
+    result.values = xt::xarray<double>::from_shape(shape);
+    std::copy_n(next.data(), next.size(), result.values.data());
+    return result;
+  }
+
+  void forward_specimen(Tape& tape, std::size_t i) override {
+    const FieldBatch one = in_unit(facts_.specimens[i]);
+    model_.loss(tape, one.frames, one.next);
+  }
+
+  /// Converts a batch to the unit of the model.
+  FieldBatch in_unit(FieldBatch batch) {
+    change_unit(batch.frames, &Standardize::apply);
+    change_unit(batch.next, &Standardize::apply);
+    return batch;
+  }
+
+  /// Predicts in the unit of the data. (B, T, H, W) -> (B, H, W)
+  Tensor next_frames(Tensor frames) {
+    Tape tape({.recording = false});
+    change_unit(frames, &Standardize::apply);
+    Tensor next = model_.predict(tape, frames).value();
+    change_unit(next, &Standardize::undo);
+    return next;
+  }
+
+ private:
+  /// Converts all numbers, as one variate, to the unit of the model or back; does nothing without
+  /// one.
+  void change_unit(Tensor& x, void (Standardize::*change)(Tensor&) const) {
+    if (!model_.standardize()) return;
+    const Shape shape = x.shape();
+    x.reshape({1, 1, x.size()});
+    (model_.standardize()->*change)(x);
+    x.reshape(shape);
+  }
+};
+
 /// Returns the sum over n elements of (x - truth)^2.
 double squared_error(const real* x, const real* truth, std::size_t n) {
   double sum = 0;
   for (std::size_t i = 0; i < n; ++i) sum += std::pow(double(x[i]) - double(truth[i]), 2);
   return sum;
-}
-
-/// Returns the size keys of the last data.dimensions axes.
-std::vector<std::string> side_keys(const Config& config) {
-  std::vector<std::string> keys{"data.planes", "data.height", "data.width"};
-  keys.erase(keys.begin(), keys.end() - config.integer("data.dimensions"));
-  return keys;
-}
-
-/// Throws DataError unless a size key is 0 or the side of the films, and patches divide that side.
-void require_side(const Config& config, const std::string& key, std::size_t side) {
-  const std::size_t wanted = config.count(key), patch = config.count("model.patch.pixels");
-  if (wanted != side && wanted != 0)
-    throw DataError(key, " = ", wanted, ": the films have ", side, "; remove the key");
-  if (side % patch != 0)
-    throw DataError("model.patch.pixels = ", patch, ": must divide ", key, " = ", side,
-                    " of the films");
-}
-
-std::unique_ptr<FieldSource> open_generated(const Config& config) {
-  auto spec = read_spec<FieldSpec>(config, "data");  // a size of 0 means the default of FieldSpec
-  spec.kind = config.text("data.kind");
-  spec.patch = config.count("model.patch.pixels");
-  return std::make_unique<Fields>(spec, example_set(config));
-}
-
-std::unique_ptr<FieldFiles> open_films(const Config& config) {
-  const FieldFilesSpec spec{config.count("data.frames"), config.count("data.dimensions"),
-                            config.number("data.validation"), config.count("train.seed"),
-                            config.count("model.patch.pixels")};
-  auto films = std::make_unique<FieldFiles>(
-      expand_files(config.text_list("data.files"), std::filesystem::current_path()), spec);
-  const std::vector<std::string> keys = side_keys(config);
-  for (std::size_t j = 0; j < keys.size(); ++j)
-    require_side(config, keys[j], films->size().sides[j]);
-  return films;
-}
-
-/// Returns the facts of the data, or the known ones. Throws DataError for fields of another size.
-FieldFacts facts_of(const FieldSource& data, const KnownFacts& known) {
-  const FieldSize size = data.size();
-  FieldFacts facts{size.frames, {size.sides.begin(), size.sides.end()}, {}};
-  if (!known.are_exact()) {
-    facts.specimens = take_specimens(data, size.frames * size.pixels());
-    return facts;
-  }
-  FieldFacts learned = known.of<FieldFacts>();
-  if (learned.frames != facts.frames || learned.sides != facts.sides)
-    throw DataError("the data have ", size.frames, " frames of ", size.text(),
-                    "; the model was trained on ", learned.frames, " of ", learned.size().text());
-  return learned;
 }
 
 /// Returns n elements from `first`.
@@ -132,12 +180,8 @@ void add_fields(Page& page, const FieldBatch& fields, const Tensor& prediction,
 
 class FieldTask : public Task {
  public:
-  /// `unit`: of films; generated fields have none, and no noise.
-  FieldTask(const Config& config, std::unique_ptr<FieldSource> data,
-            const std::optional<Moments>& unit, const KnownFacts& known)
-      : exact_(!unit), data_(std::move(data)), learner_(config, facts_of(*data_, known)) {
-    if (unit) field_model().standardize()->set({unit->mean}, {unit->deviation});
-  }
+  FieldTask(const Config& config, const KnownFacts& known)
+      : FieldTask(config, open_fields(config), known) {}
 
   Learner& learner() override { return learner_; }
   const Dataset& data() const override { return *data_; }
@@ -186,7 +230,14 @@ class FieldTask : public Task {
   }
 
  private:
-  FieldModel& field_model() { return learner_.field_model(); }
+  FieldTask(const Config& config, OpenedFields fields, const KnownFacts& known)
+      : exact_(!fields.unit),
+        data_(std::move(fields.data)),
+        learner_(config, field_facts(*data_, known)) {
+    if (fields.unit)
+      field_model().standardize()->set({fields.unit->mean}, {fields.unit->deviation});
+  }
+  FieldModel& field_model() { return learner_.model(); }
   FieldBatch batch_of(const Examples& examples) { return learner_.in_unit(data_->batch(examples)); }
 
   bool exact_;
@@ -196,12 +247,39 @@ class FieldTask : public Task {
 
 }  // namespace
 
-std::unique_ptr<Task> open_field_task(const Config& config, const KnownFacts& known) {
-  if (!reads_films(config))
-    return std::make_unique<FieldTask>(config, open_generated(config), std::nullopt, known);
-  std::unique_ptr<FieldFiles> films = open_films(config);
-  const Moments unit = films->moments();
-  return std::make_unique<FieldTask>(config, std::move(films), unit, known);
+const char field_template[] =
+    R"(# The next frame of fields in NPY files: (frames, height, width), or several films
+# (films, frames, height, width) or (films, frames, height, width, components).
+# See docs/space-time.md.
+
+[model]
+kind = "field"
+blocks = 2
+width = 32
+patch.pixels = 2              # a token is 2 x 2 pixels
+
+[model.encoding]
+kind = "fused"                # a learned projection of space and time
+space = 32
+time = 32
+
+[model.mixer]
+kind = "softmax"
+heads = 4
+
+[data]
+kind = "field_files"
+files = [{files}]
+frames = 4                    # input frames
+validation = 0.1              # of the films, or the end of a single one
+)";
+
+void add_field_kinds(TaskKinds& kinds) {
+  const ModelRows add{kinds, "field", open_as<FieldTask>,
+                      learn_as<FieldLearner, assumed_field_facts>};
+  for (const std::string& name : field_kinds())
+    add(name, validation_examples, check_field, series_options);
+  add("field_files", validation_fraction, check_field, series_options);
 }
 
 }  // namespace bochner

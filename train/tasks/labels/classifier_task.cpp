@@ -1,16 +1,164 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bochner/autodiff/ops/normalisation.hpp>
+#include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/arrays.hpp>
 #include <bochner/train/tasks/config_templates/templates.hpp>
-#include <bochner/train/tasks/data_tables.hpp>
+#include <bochner/train/tasks/encoding_pictures.hpp>
 #include <bochner/train/tasks/events/event_data.hpp>
-#include <bochner/train/tasks/fit_time_scale.hpp>
+#include <bochner/train/tasks/init_from_data.hpp>
 #include <bochner/train/tasks/labels/label_data.hpp>
-#include <bochner/train/tasks/labels/label_learner.hpp>
+#include <bochner/train/tasks/table_learner.hpp>
 #include <bochner/train/tasks/task.hpp>
-#include <bochner/train/tasks/task_kinds.hpp>
-#include <bochner/train/tasks/text/generated_checks.hpp>
+#include <bochner/train/tasks/text/tokenizers.hpp>
 
 namespace bochner {
 namespace {
+
+constexpr std::size_t image_batch = 16;
+
+SequenceClassifierSpec classifier_spec(const Config& config, const LabelFacts& facts) {
+  auto spec = read_spec<SequenceClassifierSpec>(config, "model");
+  spec.trunk.length = facts.length;
+  spec.trunk.vocabulary = facts.vocabulary;
+  spec.trunk.timed = config.text("data.kind") == "event_files";
+  complete(spec.trunk.time.density, config);
+  complete(spec.trunk, config, facts.length);
+  spec.classes = facts.classes;
+  spec.trunk.places.rows = facts.rows;
+  spec.trunk.places.columns = facts.columns;
+  spec.trunk.places.channels = facts.channels;
+  spec.trunk.places.class_token = has_class_token(config);
+  complete_encoding(spec.trunk, config);
+  return spec;
+}
+
+std::vector<LabelledExample> image_examples(const NamedArray& input, const ImageShape& shape,
+                                            bool class_token) {
+  std::vector<LabelledExample> examples;
+  for (std::vector<std::int32_t>& pixels : pixels_of(input, shape)) {
+    if (class_token) pixels.insert(pixels.begin(), pixel_class);
+    examples.push_back({std::move(pixels), 0});
+  }
+  return examples;
+}
+
+/// Predicts a label for each sequence: texts, images, or sequences of events.
+class LabelLearner : public TableLearner<LabelFacts, SequenceClassifierSpec, SequenceClassifier>,
+                     public AnswersTexts {
+ public:
+  LabelLearner(const Config& config, LabelFacts facts)
+      : TableLearner(config, std::move(facts), classifier_spec),
+        data_kind_(config.text("data.kind")) {
+    if (data_kind_ == "texts") {
+      texts_ = labelled_texts_spec(config);
+      require_same_tokenizer(config, *texts_.tokenizer, facts_.tokenizer);
+    }
+    if (!spec_.trunk.timed) return;
+    columns_ = event_columns(config);
+    events_ = labelled_events_spec(config);
+    events_.length = facts_.length - (events_.class_token ? 1 : 0);  // the number of positions
+  }
+
+  std::string describe() const override {
+    const std::string time =
+        spec_.trunk.timed ? ", time " + describe_time(spec_.trunk.time) : std::string();
+    return fmt::format("classifier, {}, positions {}{}, pooling {}", describe_stack(spec_.trunk),
+                       spec_.trunk.positions, time, spec_.pooling);
+  }
+  Json sizes() const override {
+    const TokenPlacesSpec& places = spec_.trunk.places;
+    return {{"length", spec_.trunk.length},
+            {"rows", places.rows},
+            {"columns", places.columns},
+            {"channels", places.channels}};
+  }
+  void illustrate(Page& page) override { add_encoding(page, model_, grid_of(spec_.trunk.places)); }
+  std::uint64_t tokenizer_digest() const override { return facts_.tokenizer; }
+  LearnerAbilities abilities() override {
+    const bool tables = facts_.rows > 0 || spec_.trunk.timed, texts = data_kind_ == "texts";
+    return {.tables = tables ? this : nullptr, .texts = texts ? this : nullptr, .specimens = this};
+  }
+
+  /// Returns the probability of each label, in a row for each image of (n, height, width,
+  /// channels), or for each sequence of a table of events, in the order of their first rows. Such a
+  /// table has the columns of the training data; the labels may be missing. Of sequences that are
+  /// longer than those of the data, the last events are read.
+  NamedArray predict(const NamedArray& question) override {
+    if (spec_.trunk.timed) return predict_events(question);
+    const auto examples = image_examples(question, facts_.image(), spec_.trunk.places.class_token);
+    return {probabilities(examples, image_batch), class_columns()};
+  }
+
+  /// Returns the probability of each label, in a row for each text.
+  NamedArray predict_texts(const std::vector<std::string>& texts, std::size_t batch) override {
+    std::vector<LabelledExample> examples;
+    for (const std::string& text : texts) examples.push_back(labelled_text(text, 0, texts_));
+    NamedArray result;
+    const xt::xarray<double> each = probabilities(examples, batch);
+    result.values.resize({texts.size(), 1 + spec_.classes});
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      result.values(i, 0) = double(i);
+      for (std::size_t k = 0; k < spec_.classes; ++k) result.values(i, 1 + k) = each(i, k);
+    }
+    result.columns = class_columns();
+    result.columns.insert(result.columns.begin(), "text");
+    return result;
+  }
+
+  void forward_specimen(Tape& tape, std::size_t i) override {
+    const LabelledBatch& one = facts_.specimens[i];
+    model_.logits(tape, one.tokens, one.lengths, one.times);
+  }
+
+ private:
+  NamedArray predict_events(const NamedArray& question) {
+    const std::size_t types = facts_.vocabulary - (events_.class_token ? 1 : 0);
+    const TableShape shape = facts_.table();
+    const EventColumns columns = columns_without_label(columns_, shape, question);
+    const std::vector<EventTable> sequences = numbered_events(question, columns, shape, types);
+    NamedArray result{{}, class_columns()};
+    result.values.resize({sequences.size(), spec_.classes});
+    for (std::size_t row = 0; row < sequences.size(); ++row) {
+      const LabelledExample example = labelled_example(sequences[row], events_, types);
+      const std::size_t T = example.tokens.size();
+      Times times(std::vector<std::size_t>{1, T});
+      std::ranges::copy(example.times, times.begin());
+      Tape tape({.recording = false});
+      const Var each = softmax(model_.logits(tape, {{1, T}, example.tokens}, {}, times));
+      std::copy_n(each.data(), spec_.classes, result.values.data() + row * spec_.classes);
+    }
+    return result;
+  }
+
+  std::vector<std::string> class_columns() const {
+    std::vector<std::string> columns;
+    for (std::size_t k = 0; k < spec_.classes; ++k)
+      columns.push_back(numbered_name("class", facts_.labels, k));
+    return columns;
+  }
+
+  /// Returns probabilities (n, classes), computed `batch` at a time.
+  xt::xarray<double> probabilities(const std::vector<LabelledExample>& examples,
+                                   std::size_t batch) {
+    xt::xarray<double> result = xt::zeros<double>({examples.size(), spec_.classes});
+    for (std::size_t first = 0; first < examples.size(); first += batch) {
+      const auto begin = examples.begin() + std::ptrdiff_t(first);
+      const auto end = begin + std::ptrdiff_t(std::min(batch, examples.size() - first));
+      const LabelledBatch part = batch_of({begin, end});
+      Tape tape({.recording = false});
+      const Var each = softmax(model_.logits(tape, part.tokens, part.lengths));
+      std::copy_n(each.data(), each.size(), result.data() + first * spec_.classes);
+    }
+    return result;
+  }
+
+  std::string data_kind_;
+  EventColumns columns_;       // of events
+  LabelledEventsSpec events_;  // of events
+  LabelledTextsSpec texts_;    // of texts
+};
 
 /// Trains a classifier of sequences.
 class ClassifierTask : public Task {
@@ -52,27 +200,45 @@ class ClassifierTask : public Task {
 
  private:
   const LabelledSequences& sequences() const { return *data_.sequences; }
-  SequenceClassifier& classifier() { return learner_.classifier(); }
+  SequenceClassifier& classifier() { return learner_.model(); }
 
   LabelData data_;
   LabelLearner learner_;
 };
 
-std::unique_ptr<Task> open_classifier_task(const Config& config, const KnownFacts& known) {
-  return std::make_unique<ClassifierTask>(config, known);
+/// Returns facts for a model without data.
+LabelFacts assumed_label_facts(const Config& config) {
+  LabelFacts known;
+  known.vocabulary = 300;
+  known.length = config.count("data.length") + 1;
+  if (config.text("data.kind") == "images") {
+    known.rows = known.columns = 8;
+    known.length = known.rows * known.columns + 1;
+  }
+  return known;
 }
 
-std::unique_ptr<Learner> label_learner(const Config& config, const KnownFacts& facts) {
-  LabelFacts known = facts.of<LabelFacts>();
-  if (facts.bytes.empty()) {
-    known.vocabulary = 300;
-    known.length = config.count("data.length") + 1;
-    if (config.text("data.kind") == "images") {
-      known.rows = known.columns = 8;
-      known.length = known.rows * known.columns + 1;
-    }
-  }
-  return std::make_unique<LabelLearner>(config, std::move(known));
+/// Throws ConfigError if buckets need too many sequences: each is generated to find its length.
+void check_buckets(const Config& config) {
+  constexpr std::int64_t most = 1 << 20;
+  const std::int64_t windows = std::max<std::int64_t>(1, most / config.integer("train.batch"));
+  if (config.integer("data.buckets") > windows)
+    fail(config, "data.buckets",
+         fmt::format("must be at most {} with {}: more than {} sequences would be sorted at once",
+                     windows, assignment(config, "train.batch"), most),
+         "train.batch");
+}
+
+void check_list_ops(const Config& config) {
+  const ListOpsSpec spec = list_ops_spec(config);
+  require_at_most(config, "data.shortest", "data.length");
+  if (double(spec.shortest) > largest_list_ops(spec))
+    fail(config, "data.shortest",
+         fmt::format("must be at most {}: {} and {} allow no larger expression",
+                     largest_list_ops(spec), assignment(config, "data.depth"),
+                     assignment(config, "data.arguments")),
+         "data.depth");
+  check_buckets(config);
 }
 
 ReadOptions text_options(const Config& config) {
@@ -107,34 +273,14 @@ convolution = 4
 kind = "{data}"                # or images (IDX, CIFAR), event_files
 files = [{files}]
 {columns}validation = 0.1              # of the examples
-
-[optim]
-lr = {lr}
-weight_decay = {weight_decay}
-schedule.kind = "cosine"
-schedule.warmup = {warmup}
-clip = 1.0
-
-[train]
-batch = 16
-steps = {steps}
-validate.every = {validate}
 )";
 
 void add_label_kinds(TaskKinds& kinds) {
-  const auto add = [&](const char* data, const char* validation, void (*check)(const Config&),
-                       ReadOptions (*read)(const Config&)) {
-    kinds.push_back({.data = data,
-                     .model = "classifier",
-                     .open = open_classifier_task,
-                     .learn = label_learner,
-                     .validation = validation,
-                     .check = check,
-                     .read = read});
-  };
-  add("listops", validation_examples, check_list_ops, nullptr);
-  add("images", validation_fraction, nullptr, nullptr);
-  add("shapes", validation_examples, nullptr, nullptr);
+  const ModelRows add{kinds, "classifier", open_as<ClassifierTask>,
+                      learn_as<LabelLearner, assumed_label_facts>};
+  add("listops", validation_examples, check_list_ops);
+  add("images", validation_fraction);
+  add("shapes", validation_examples);
   add("texts", validation_fraction, nullptr, text_options);
   add("event_files", validation_fraction, check_labels, event_options);
 }

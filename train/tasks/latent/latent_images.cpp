@@ -5,9 +5,7 @@
 #include <bochner/base/ceil_div.hpp>
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/charts/page.hpp>
-#include <bochner/train/tasks/labels/image_data.hpp>
 #include <bochner/train/tasks/labels/label_data.hpp>
-#include <bochner/train/tasks/latent/latent_data.hpp>
 #include <bochner/train/tasks/latent/latent_format.hpp>
 #include <cmath>
 #include <numeric>

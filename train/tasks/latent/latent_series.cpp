@@ -5,7 +5,6 @@
 #include <bochner/data/series/series_windows.hpp>
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/charts/page.hpp>
-#include <bochner/train/tasks/latent/latent_data.hpp>
 #include <bochner/train/tasks/latent/latent_format.hpp>
 #include <bochner/train/tasks/series/series_data.hpp>
 #include <utility>

@@ -1,13 +1,12 @@
 #include <algorithm>
 #include <bochner/base/errors.hpp>
 #include <bochner/base/text.hpp>
-#include <bochner/data/files/glob.hpp>
 #include <bochner/data/text/token_windows.hpp>
 #include <bochner/train/charts/page.hpp>
-#include <bochner/train/tasks/latent/latent_data.hpp>
 #include <bochner/train/tasks/latent/latent_format.hpp>
 #include <bochner/train/tasks/specimens.hpp>
-#include <bochner/train/tasks/text/language_learner.hpp>
+#include <bochner/train/tasks/task_kinds.hpp>
+#include <bochner/train/tasks/text/text_facts.hpp>
 
 namespace bochner {
 namespace {
@@ -102,10 +101,8 @@ class LatentTextFormat : public LatentFormat {
 class LatentTexts : public LatentData {
  public:
   LatentTexts(const Config& config, const KnownFacts& known)
-      : windows_(ByteCorpus(
-                     expand_files(config.text_list("data.files"), std::filesystem::current_path())),
-                 config.count("data.length"), config.number("data.validation"),
-                 config.count("train.seed")),
+      : windows_(ByteCorpus(data_files(config)), config.count("data.length"),
+                 config.number("data.validation"), config.count("train.seed")),
         facts_(facts_of(windows_, known)) {}
 
   const Dataset& data() const override { return windows_; }

@@ -1,20 +1,149 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/base/text.hpp>
+#include <bochner/layers/module.hpp>
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/charts/page.hpp>
+#include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/arrays.hpp>
 #include <bochner/train/tasks/config_templates/templates.hpp>
-#include <bochner/train/tasks/latent/latent_data.hpp>
-#include <bochner/train/tasks/latent/vae_learner.hpp>
+#include <bochner/train/tasks/latent/latent_format.hpp>
+#include <bochner/train/tasks/learner.hpp>
+#include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/series/series_data.hpp>
-#include <bochner/train/tasks/stack_checks.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/task_kinds.hpp>
 #include <bochner/train/tasks/text/tokenizers.hpp>
 
 namespace bochner {
 namespace {
+
+constexpr std::size_t examples_at_once = 64;
+
+VaeSpec vae_spec(const Config& config, const LatentFormat& format) {
+  auto spec = read_spec<VaeSpec>(config, "model");
+  spec.latent.warmup *= config.count("train.accumulate");
+  format.complete(spec);
+  complete(spec.stack, config, spec.tokens);
+  return spec;
+}
+
+/// Returns examples first, ..., first + count - 1.
+Observed part_of(const Observed& x, std::size_t first, std::size_t count) {
+  if (x.symbols.shape.empty()) return {slice(Var(x.values), 0, first, first + count).value(), {}};
+  const std::size_t T = x.symbols.shape[1];
+  const auto begin = x.symbols.values.begin() + std::ptrdiff_t(first * T);
+  return {{}, {{count, T}, {begin, begin + std::ptrdiff_t(count * T)}}};
+}
+
+/// Concatenates f(tape, first, count) of consecutive parts of B examples.
+template <class F>
+Tensor by_parts(std::size_t B, const F& f) {
+  std::vector<Var> parts;
+  for (std::size_t first = 0; first < B; first += examples_at_once) {
+    Tape tape({.recording = false});
+    parts.push_back(Var(f(tape, first, std::min(examples_at_once, B - first)).value()));
+  }
+  return concat(parts, 0).value();
+}
+
+/// Returns the function for data.kind.
+template <class Make>
+Make* by_kind(const Config& config, Make* of_images, Make* of_series, Make* of_texts) {
+  const std::string& kind = config.text("data.kind");
+  return kind == "series" ? of_series : kind == "bytes" ? of_texts : of_images;
+}
+
+/// Reconstructs examples from their latent variables, and samples from the prior.
+class VaeLearner : public Learner,
+                   public AnswersTables,
+                   public AnswersTexts,
+                   public HasLatent,
+                   public HasSpecimens {
+ public:
+  VaeLearner(const Config& config, const KnownFacts& facts)
+      : format_(by_kind(config, latent_image_format, latent_series_format, latent_text_format)(
+            config, facts)),
+        model_(vae_spec(config, *format_)) {
+    initialize(model_, config.count("train.seed"));
+  }
+
+  VariationalAutoencoder& model() override { return model_; }
+  std::string describe() const override {
+    const VaeSpec& spec = model_.spec();
+    return fmt::format("vae, {}, {}, latent {}", describe_stack(spec.stack),
+                       format_number_of(spec.tokens, "token"), spec.latent.size);
+  }
+  std::string facts() const override { return format_->facts(); }
+  Json sizes() const override { return Json{{"length", model_.spec().tokens}}; }
+  LearnerAbilities abilities() override {
+    const bool texts = format_->reads_texts();
+    return {.tables = texts ? nullptr : this,
+            .texts = texts ? this : nullptr,
+            .latent = this,
+            .specimens = this};
+  }
+
+  ReadOptions read_options() const override { return format_->read_options(); }
+  std::vector<std::string> input_columns() const override { return format_->columns(); }
+  /// Returns the expected example given the latent mean of each example.
+  NamedArray predict(const NamedArray& question) override {
+    return expected(format_->read(question, model_));
+  }
+  NamedArray predict_texts(const std::vector<std::string>& texts, std::size_t) override {
+    return expected(format_->read_texts(texts));
+  }
+
+  NamedArray sample(std::size_t count, std::uint64_t seed) override {
+    Tensor z = uninitialized({count, model_.spec().latent.size});
+    const RandomFunction random{seed, Purpose::sampling, stream_of("prior")};
+    for (std::size_t i = 0; i < z.size(); ++i) z.data()[i] = real(random.normal(i));
+    const Tensor each = by_parts(count, [&](Tape& tape, std::size_t first, std::size_t rows) {
+      return model_.decode(tape, slice(Var(z), 0, first, first + rows));
+    });
+    return format_->expected(each, model_);
+  }
+  NamedArray latent(const NamedArray& examples) override {
+    return latent_of(format_->read(examples, model_));
+  }
+  NamedArray latent_of_texts(const std::vector<std::string>& texts) override {
+    return latent_of(format_->read_texts(texts));
+  }
+
+  std::size_t specimens() const override { return format_->specimens(); }
+  /// Computes the bound at the latent mean.
+  void forward_specimen(Tape& tape, std::size_t i) override {
+    model_.bounds(tape, format_->specimen(i, model_), zeros({1, 1, model_.spec().latent.size}));
+  }
+
+  const LatentFormat& format() const { return *format_; }
+  /// Returns the output of the decoder at the latent mean of each example. (B, T, n)
+  Tensor decoded(const Observed& x) {
+    return by_parts(x.size(), [&](Tape& tape, std::size_t first, std::size_t count) {
+      return model_.decode(tape, model_.encode(tape, part_of(x, first, count)).mean);
+    });
+  }
+  NamedArray expected(const Observed& x) { return format_->expected(decoded(x), model_); }
+
+ private:
+  NamedArray latent_of(const Observed& x) {
+    const Tensor both = by_parts(x.size(), [&](Tape& tape, std::size_t first, std::size_t count) {
+      const NormalRows q = model_.encode(tape, part_of(x, first, count));
+      return concat({q.mean, exp(q.log_variance * 0.5)}, 1);
+    });
+    NamedArray table{both, {}};
+    for (const char* what : {"mean", "deviation"})
+      for (std::size_t i = 0; i < model_.spec().latent.size; ++i)
+        table.columns.push_back(fmt::format("{}_{}", what, i + 1));
+    return table;
+  }
+
+  std::unique_ptr<LatentFormat> format_;
+  VariationalAutoencoder model_;
+};
 
 constexpr std::uint64_t most_draws = 1 << 16;
 constexpr std::size_t pictured_examples = 32, pictured_samples = 64, measured_examples = 256;
@@ -23,9 +152,9 @@ constexpr std::size_t pictured_examples = 32, pictured_samples = 64, measured_ex
 class VaeTask : public Task, public BoundsByDraws {
  public:
   VaeTask(const Config& config, const KnownFacts& known)
-      : data_(make_latent_data(config, known)),
-        learner_(config, make_latent_format(config, {data_->facts()})),
-        model_(learner_.autoencoder()),
+      : data_(by_kind(config, latent_images, latent_series, latent_texts)(config, known)),
+        learner_(config, {data_->facts()}),
+        model_(learner_.model()),
         seed_(config.count("train.seed")) {
     data_->fit(model_);
   }
@@ -125,30 +254,18 @@ class VaeTask : public Task, public BoundsByDraws {
   std::size_t draws_ = 1;  // of an evaluation
 };
 
-std::unique_ptr<Task> open_vae_task(const Config& config, const KnownFacts& known) {
-  return std::make_unique<VaeTask>(config, known);
-}
-
-std::unique_ptr<Learner> vae_learner(const Config& config, const KnownFacts& facts) {
-  return std::make_unique<VaeLearner>(config, make_latent_format(config, facts));
-}
-
 void check_latent(const Config& config) {
   const std::string &data = config.text("data.kind"), draws = "model.vae.draws";
   if (config.text("model.vae.gradient") == "score" && config.integer(draws) < 2)
-    fail(config, draws, "must be at least 2 with " + assignment(config, "model.vae.gradient"),
-         "model.vae.gradient");
+    fail_over(config, draws, "must be at least 2 with", "model.vae.gradient");
   if (config.text("model.positions") == "encoding")
-    fail(config, "model.positions",
-         "must not be \"encoding\" for " + assignment(config, "model.kind"), "model.kind");
+    fail_over(config, "model.positions", "must not be \"encoding\" for", "model.kind");
   if (has_words(config))
-    fail(config, "data.tokenizer.kind", "must be \"bytes\" for " + assignment(config, "model.kind"),
-         "model.kind");
+    fail_over(config, "data.tokenizer.kind", "must be \"bytes\" for", "model.kind");
   if (data != "series") return;
   check_series(config);
   if (config.integer("data.lookback") % config.integer("model.patch.length") != 0)
-    fail(config, "model.patch.length", "must divide " + assignment(config, "data.lookback"),
-         "data.lookback");
+    fail_over(config, "model.patch.length", "must divide", "data.lookback");
 }
 
 }  // namespace
@@ -170,33 +287,14 @@ warmup = 100                  # steps until the KL term has its full weight
 kind = "images"               # IDX or CIFAR; or shapes, series, bytes
 files = [{files}]
 validation = 0.1              # the last part of the images
-
-[optim]
-lr = 2e-3
-schedule.kind = "cosine"
-schedule.warmup = {warmup}
-
-[train]
-batch = 32
-steps = {steps}
-validate.every = {validate}
 )";
 
 void add_latent_kinds(TaskKinds& kinds) {
-  const auto add = [&](const char* data, const char* validation,
-                       ReadOptions (*read)(const Config&)) {
-    kinds.push_back({.data = data,
-                     .model = "vae",
-                     .open = open_vae_task,
-                     .learn = vae_learner,
-                     .validation = validation,
-                     .check = check_latent,
-                     .read = read});
-  };
-  add("images", validation_fraction, nullptr);
-  add("shapes", validation_examples, nullptr);
-  add("series", validation_splits, series_options);
-  add("bytes", validation_fraction, nullptr);
+  const ModelRows add{kinds, "vae", open_as<VaeTask>, learn_as<VaeLearner>};
+  add("images", validation_fraction, check_latent);
+  add("shapes", validation_examples, check_latent);
+  add("series", validation_splits, check_latent, series_options);
+  add("bytes", validation_fraction, check_latent);
 }
 
 }  // namespace bochner

@@ -6,7 +6,6 @@
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/series/forecast_learner.hpp>
-#include <bochner/train/tasks/series/series_data.hpp>
 
 namespace bochner {
 namespace {
@@ -47,11 +46,9 @@ Tensor by_rows(const Tensor& forecast, std::size_t V, std::size_t H) {
 }  // namespace
 
 ForecastLearner::ForecastLearner(const Config& config, SeriesFacts facts)
-    : rules_(request_rules(config, std::move(facts))),
-      reading_(series_options(config, rules_.facts)),
-      spec_(forecaster_spec(config, rules_.facts)),
-      model_(spec_) {
-  initialize(model_, config.count("train.seed"));
+    : TableLearner(config, std::move(facts), forecaster_spec),
+      rules_(request_rules(config, facts_)) {
+  reading_ = series_options(config, facts_);
 }
 
 std::string ForecastLearner::describe() const {
@@ -84,7 +81,7 @@ Json ForecastLearner::sizes() const {
 }
 
 std::vector<std::string> ForecastLearner::input_columns() const {
-  std::vector<std::string> columns = rules_.facts.columns;
+  std::vector<std::string> columns = facts_.columns;
   const std::vector<std::string> others = rules_.columns.others();
   if (!columns.empty()) columns.insert(columns.end(), others.begin(), others.end());
   return columns;
@@ -97,23 +94,22 @@ NamedArray ForecastLearner::predict(const NamedArray& question) {
   for (const ForecastRequest& request : requests)
     answers.push_back(
         by_rows(forecast_in_unit(request.past, request.facts), spec_.variates, spec_.horizon));
-  return forecast_table(question, rules_.columns, rules_.facts.columns, requests, answers,
-                        levels());
+  return forecast_table(question, rules_.columns, facts_.columns, requests, answers, levels());
 }
 
 std::vector<std::string> ForecastLearner::notes() const {
   std::vector<std::string> notes = left_out_;
   const bool dates_are_said = !spec_.regular || !rules_.columns.known.empty();
-  if (!dates_are_said && rules_.facts.crosses_pauses > 0)
+  if (!dates_are_said && facts_.crosses_pauses > 0)
     notes.push_back(
         fmt::format("dates of the forecast are {} apart; the training rows have further gaps that "
                     "neither weekdays nor times of day explain",
-                    rules_.facts.step(0)->words()));
+                    facts_.step(0)->words()));
   return notes;
 }
 
 void ForecastLearner::forward_specimen(Tape& tape, std::size_t i) {
-  const SeriesBatch batch = standardized(rules_.facts.specimens[i]);
+  const SeriesBatch batch = standardized(facts_.specimens[i]);
   model_.loss(model_.forward(tape, tape.constant(batch.past), rows_of(batch)), batch.future);
 }
 

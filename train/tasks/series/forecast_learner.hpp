@@ -1,36 +1,27 @@
 #pragma once
 #include <bochner/layers/models/forecaster.hpp>
-#include <bochner/train/config/config.hpp>
-#include <bochner/train/tasks/learner.hpp>
 #include <bochner/train/tasks/series/forecast_requests.hpp>
-#include <bochner/train/tasks/series/series_facts.hpp>
+#include <bochner/train/tasks/table_learner.hpp>
 
 namespace bochner {
 
 /// Forecasts the rows that follow the last ones of each series.
-class ForecastLearner : public Learner, public AnswersTables, public HasSpecimens {
+class ForecastLearner : public TableLearner<SeriesFacts, ForecasterSpec, Forecaster> {
  public:
   ForecastLearner(const Config& config, SeriesFacts facts);
 
-  Module& model() override { return model_; }
   std::string describe() const override;
-  std::string facts() const override { return encode_facts(rules_.facts); }
   std::string loss_unit() const override;
   Json sizes() const override;
-  std::vector<std::string> series() const override { return rules_.facts.names(); }
-  LearnerAbilities abilities() override { return {.tables = this, .specimens = this}; }
+  std::vector<std::string> series() const override { return facts_.names(); }
 
-  ReadOptions read_options() const override { return reading_; }
   std::vector<std::string> input_columns() const override;
   /// Answers the requests of forecast_requests() with forecast_table().
   NamedArray predict(const NamedArray& question) override;
   std::vector<std::string> notes() const override;
 
-  std::size_t specimens() const override { return rules_.facts.specimens.size(); }
   void forward_specimen(Tape& tape, std::size_t i) override;
 
-  Forecaster& forecaster() { return model_; }
-  const ForecasterSpec& spec() const { return spec_; }
   /// Returns the levels of the quantiles; empty for point forecasts.
   std::vector<double> levels() const;
   /// Returns a point forecast: the middle quantile if there are any. (B, V, H[, Q]) -> (B, V, H)
@@ -44,9 +35,6 @@ class ForecastLearner : public Learner, public AnswersTables, public HasSpecimen
 
  private:
   RequestRules rules_;
-  ReadOptions reading_;
-  ForecasterSpec spec_;
-  Forecaster model_;
   std::vector<std::string> left_out_;  // notes on series that the last answer skips
 };
 

@@ -4,7 +4,6 @@
 #include <bochner/data/series/series_windows.hpp>
 #include <bochner/layers/models/forecaster.hpp>
 #include <bochner/train/tasks/series/series_data.hpp>
-#include <bochner/train/tasks/series/series_facts.hpp>
 
 namespace bochner {
 
@@ -23,7 +22,7 @@ struct RequestRules {
   SeriesColumns columns;
   bool carries_forward = false;  ///< missing values become those of the row before
   SeriesSpec windows;            ///< rows, stamps and pauses of the training windows
-  SeriesFacts facts;
+  const SeriesFacts& facts;      ///< must outlive the rules
 };
 RequestRules request_rules(const Config& config, const SeriesFacts& facts);
 

@@ -5,23 +5,70 @@
 #include <bochner/base/errors.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
 #include <bochner/data/series/series_windows.hpp>
+#include <bochner/train/charts/chart.hpp>
 #include <bochner/train/charts/page.hpp>
 #include <bochner/train/tasks/arrays.hpp>
 #include <bochner/train/tasks/config_templates/templates.hpp>
-#include <bochner/train/tasks/distribution_shift.hpp>
-#include <bochner/train/tasks/fit_time_scale.hpp>
+#include <bochner/train/tasks/init_from_data.hpp>
 #include <bochner/train/tasks/series/forecast_learner.hpp>
-#include <bochner/train/tasks/series/forecast_pictures.hpp>
 #include <bochner/train/tasks/series/rolling_origins.hpp>
 #include <bochner/train/tasks/series/series_data.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/task_kinds.hpp>
 #include <cmath>
+#include <numeric>
 
 namespace bochner {
 namespace {
 
+constexpr double forecast_width = 380;  // of a chart
 constexpr std::size_t shown_windows = 3, shown_variates = 3, error_batch = 64;
+
+/// Returns a curve of values at the times from number `first`.
+Curve curve_at(const std::vector<double>& times, std::size_t first, std::vector<double> values) {
+  const auto from = times.begin() + std::ptrdiff_t(first);
+  return {{from, from + std::ptrdiff_t(values.size())}, std::move(values)};
+}
+
+/// Returns a curve of values at the rows first, first + 1, ...
+Curve curve_from(std::ptrdiff_t first, const std::vector<double>& values) {
+  std::vector<double> rows(values.size());
+  std::iota(rows.begin(), rows.end(), double(first));
+  return {rows, values};
+}
+
+/// One variate of a window: the rows seen, then the truth and its forecast, at these times.
+struct ForecastPicture {
+  std::string title;
+  Axis axis;
+  std::vector<double> times, seen, truth, forecast;
+  std::vector<double> low = {}, high = {};  ///< the outer quantiles, if there are any
+};
+std::string forecast_chart(const ForecastPicture& picture) {
+  Chart chart{.title = picture.title, .x = picture.axis, .width = forecast_width, .height = 240};
+  const std::size_t seen = picture.seen.size();
+  chart.add("seen", curve_at(picture.times, 0, picture.seen), Mark::line, 7);
+  chart.add("truth", curve_at(picture.times, seen, picture.truth), Mark::line, 0);
+  chart.add("forecast", curve_at(picture.times, seen, picture.forecast), Mark::line, 1);
+  chart.series.back().low = picture.low;
+  chart.series.back().high = picture.high;
+  return draw(chart);
+}
+
+/// Mean errors at each row of the horizon, in the unit of the training data. (H), (H)
+struct HorizonErrors {
+  std::string name;
+  std::vector<double> squared, absolute;
+};
+/// Draws one kind of error by row of the horizon, the last forecast dashed.
+std::string error_chart(const char* title, const std::vector<HorizonErrors>& forecasts,
+                        std::vector<double> HorizonErrors::*error) {
+  Chart chart{.title = title, .x = {"row of the horizon"}, .y = {"", Scale::linear, 0.0}};
+  for (const HorizonErrors& forecast : forecasts)
+    chart.add(forecast.name, curve_from(1, forecast.*error));
+  chart.series.back().mark = Mark::dashed;
+  return draw(chart);
+}
 
 /// Returns `count` of the numbers 0 to n - 1, evenly spaced with both ends, or all of them.
 std::vector<std::size_t> spread(std::size_t n, std::size_t count) {
@@ -179,7 +226,7 @@ class ForecastTask : public Task, public Backtests, public HasUnits {
       fit_times(forecaster(), *scale, spec().time, windows_.batch(scale_examples(windows_)).times,
                 config.count("train.seed"));
   }
-  Forecaster& forecaster() { return learner_.forecaster(); }
+  Forecaster& forecaster() { return learner_.model(); }
   const ForecasterSpec& spec() const { return learner_.spec(); }
 
   /// Returns the name to show, with the series if there are several.
@@ -246,15 +293,6 @@ class ForecastTask : public Task, public Backtests, public HasUnits {
   ForecastLearner learner_;
 };
 
-std::unique_ptr<Task> open_forecast_task(const Config& config, const KnownFacts& known) {
-  return std::make_unique<ForecastTask>(config, known);
-}
-
-std::unique_ptr<Learner> forecast_learner(const Config& config, const KnownFacts& facts) {
-  return std::make_unique<ForecastLearner>(
-      config, facts.bytes.empty() ? smallest_series_facts(config) : facts.of<SeriesFacts>());
-}
-
 }  // namespace
 
 const char forecaster_template[] =
@@ -273,27 +311,12 @@ files = [{files}]
 horizon = {horizon}                  # rows to forecast
 # calendar = ["hour", "weekday", "month"]   # covariates; also: known, static
 splits = [0.7, 0.1, 0.2]      # training, validation, test, in this order
-
-[optim]
-lr = 3e-3
-weight_decay = 0.1
-schedule.kind = "cosine"
-schedule.warmup = {warmup}
-
-[train]
-batch = {batch}
-steps = {steps}
-validate.every = {validate}
 )";
 
 void add_series_kinds(TaskKinds& kinds) {
-  kinds.push_back({.data = "series",
-                   .model = "forecaster",
-                   .open = open_forecast_task,
-                   .learn = forecast_learner,
-                   .validation = validation_splits,
-                   .check = check_series,
-                   .read = series_options});
+  const ModelRows add{kinds, "forecaster", open_as<ForecastTask>,
+                      learn_as<ForecastLearner, smallest_series_facts>};
+  add("series", validation_splits, check_series, series_options);
 }
 
 }  // namespace bochner

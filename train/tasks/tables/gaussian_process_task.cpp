@@ -1,16 +1,174 @@
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/base/errors.hpp>
 #include <bochner/layers/gaussian_processes/process_start.hpp>
 #include <bochner/train/tasks/config_templates/templates.hpp>
-#include <bochner/train/tasks/data_tables.hpp>
-#include <bochner/train/tasks/distribution_shift.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
-#include <bochner/train/tasks/tables/process_learner.hpp>
+#include <bochner/train/tasks/tables/process_facts.hpp>
+#include <bochner/train/tasks/tables/process_pictures.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/task_kinds.hpp>
+#include <cmath>
+#include <optional>
 
 namespace bochner {
 namespace {
+
+/// Returns how a config splits the rows of a table.
+TableSpec table_spec(const Config& config) {
+  auto spec = read_spec<TableSpec>(config, "data");
+  spec.validation = config.number("data.validation");
+  spec.seed = config.count("train.seed");
+  return spec;
+}
+
+ProcessRows rows_of(const Observations& observations) {
+  return {observations.inputs, observations.targets};
+}
+
+constexpr std::size_t most_exact_rows = 16384;      // 4 GiB of covariance and its inverse
+constexpr std::size_t most_iterative_rows = 65536;  // 8 GiB of half a covariance in float
+
+void require_rows(const std::string& method, std::size_t rows) {
+  const std::size_t most = method == "exact" ? most_exact_rows : most_iterative_rows;
+  if (method != "features" && rows > most)
+    throw DataError("data.files: ", rows, " training rows; model.gp.method = \"", method,
+                    "\" takes at most ", most, ": choose \"features\"",
+                    method == "exact" ? " or \"cg\"" : "");
+}
+
+/// Throws DataError if rank and probes, or features, need more than 4 GiB; see their keys.
+void require_memory(const GaussianProcessSpec& spec, std::size_t rows, std::size_t terms) {
+  constexpr std::size_t most = std::size_t(4) << 30;
+  const std::size_t rank = std::min(spec.cg.rank, rows);
+  const std::size_t probes = std::min(spec.cg.probes, rows + rank);
+  const std::size_t of_rows = rows * (2 * rank + 6 * probes) * 8;
+  if (spec.method == "cg" && of_rows > most)
+    throw DataError("data.files: ", rows, " rows with model.gp.cg.rank = ", spec.cg.rank,
+                    " and model.gp.cg.probes = ", spec.cg.probes, " take ", of_rows >> 30,
+                    " GiB; lower them to take less than ", most >> 30, " GiB");
+  const std::size_t features = 2 * spec.density.m * terms;
+  const std::size_t of_features = 16 * features * features;
+  if (spec.method == "features" && of_features > most)
+    throw DataError(
+        "model.gp.m = ", spec.density.m, ": ", features, " features take ", of_features >> 30,
+        " GiB, quadratic in their number; lower it to take less than ", most >> 30, " GiB");
+}
+
+/// Returns all rows of the facts with their units; nothing without rows.
+std::optional<TableRows> rows_in_units(const Config& config, ProcessFacts& facts) {
+  if (facts.units.empty()) return std::nullopt;
+  std::optional<TableRows> rows(std::in_place, std::move(facts.table), table_spec(config));
+  rows->set_units(std::move(facts.units));
+  return rows;
+}
+
+/// Returns the spec of the model. Without rows it suffices for the names of parameters.
+GaussianProcessSpec process_spec(const Config& config, const TableRows* rows,
+                                 std::size_t components) {
+  auto spec = read_spec<ProcessModelSpec>(config, "model").gp;
+  spec.inputs = rows ? rows->table().inputs.size()
+                     : std::max<std::size_t>(1, config.text_list("data.inputs").size());
+  complete(spec.density, config);
+  if (spec.density.components == 0) spec.density.components = components;
+  return spec;
+}
+
+/// Throws DataError unless squares of the numbers can be summed; NaN is missing.
+void require_numbers(const std::vector<double>& numbers, bool may_miss) {
+  constexpr double largest = 1e140;  // the limit of tables that are read
+  for (const double x : numbers)
+    if (!(std::abs(x) <= largest) && !(may_miss && std::isnan(x)))
+      throw DataError("facts of a table hold a number that is too large or missing");
+}
+
+/// Predicts a column of a table from others, by a Gaussian process.
+class ProcessLearner : public Learner, public AnswersTables {
+ public:
+  /// Throws DataError for more rows or features than the method can take.
+  ProcessLearner(const Config& config, ProcessFacts facts)
+      : rows_(rows_in_units(config, facts)),
+        components_(facts.components),
+        reading_(table_options(config)),
+        model_(process_spec(config, rows_ ? &*rows_ : nullptr, components_)) {
+    if (rows_) {
+      const std::size_t rows = rows_->training_rows().size();
+      require_rows(model_.spec().method, rows);
+      require_memory(model_.spec(), rows, model_.terms().size());
+    }
+    initialize(model_, config.count("train.seed"));
+  }
+
+  GaussianProcess& model() override { return model_; }
+  std::string describe() const override {
+    const GaussianProcessSpec& spec = model_.spec();
+    const std::string components =
+        spec.density.kind == "mixture" ? fmt::format(" of {}", spec.density.components) : "";
+    return fmt::format(
+        "gp, {}, {} of {}{}, trend {}",
+        spec.method == "features" ? fmt::format("m {}", spec.density.m) : spec.method,
+        spec.inputs > 1 ? spec.combine : "kernel", spec.density.kind, components, spec.trend);
+  }
+  std::string facts() const override {
+    ProcessFacts facts{.components = components_};
+    if (rows_) facts.table = rows_->table(), facts.units = rows_->units();
+    return encode_facts(std::move(facts));
+  }
+  void illustrate(Page& page) override {
+    add_process(page, model_, *rows_,
+                [this](const Observations& rows) { return predict_rows(rows); });
+  }
+  LearnerAbilities abilities() override { return {.tables = this}; }
+
+  ReadOptions read_options() const override { return reading_; }
+  std::vector<std::string> input_columns() const override { return rows_->table().inputs; }
+  /// Returns the inputs, and mean, deviation and quantiles of the target, for rows of inputs.
+  NamedArray predict(const NamedArray& question) override {
+    const RegressionTable& table = rows_->table();
+    const Observations rows = inputs_of(question, table);
+    const ProcessPrediction predicted = predict_rows(rows_->standardized(rows));
+    const std::size_t d = rows.inputs.size(), n = rows.size();
+    const std::vector<double>& quantiles = model_.spec().quantiles;
+    NamedArray array{xt::xarray<double>::from_shape({n, d + 2 + quantiles.size()}), table.inputs,
+                     table.time};
+    array.columns.insert(array.columns.end(), {"mean", "deviation"});
+    for (const double q : quantiles) array.columns.push_back(fmt::format("q{:.12g}", 100 * q));
+    const ColumnUnit unit = rows_->target_unit();
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t j = 0; j < d; ++j) array.values(i, j) = rows.inputs[j][i];
+      array.values(i, d) = unit.original(predicted.mean[i]);
+      array.values(i, d + 1) = unit.deviation * predicted.deviation(i);
+      for (std::size_t q = 0; q < quantiles.size(); ++q)
+        array.values(i, d + 2 + q) = unit.original(predicted.quantile(i, quantiles[q]));
+    }
+    return array;
+  }
+
+  /// Returns the rows, in the units of the model.
+  const TableRows& rows() const { return *rows_; }
+  /// Predicts rows in the units of the model. Conditions the process on the training rows again if
+  /// its parameters have changed.
+  ProcessPrediction predict_rows(const Observations& rows) {
+    std::vector<double> now = model_.snapshot();
+    if (!posterior_ || now != conditioned_at_) {
+      posterior_ = model_.condition(rows_of(rows_->training_rows()));
+      conditioned_at_ = std::move(now);
+    }
+    return posterior_->predict(rows.inputs);
+  }
+  /// Frees the posterior that predict_rows() caches.
+  void forget_posterior() { posterior_ = nullptr; }
+
+ private:
+  std::optional<TableRows> rows_;  // none without facts
+  std::uint64_t components_;
+  ReadOptions reading_;
+  GaussianProcess model_;
+  std::vector<double> conditioned_at_;  // parameters of the cached posterior
+  std::unique_ptr<ProcessPosterior> posterior_;
+};
 
 /// Returns the columns of the config, or the known ones if it names no inputs.
 TableColumns regression_columns(const Config& config, const RegressionTable& known) {
@@ -116,19 +274,14 @@ class ProcessTask : public Task, public HasUnits {
   }
 
  private:
-  GaussianProcess& process() { return learner_.process(); }
+  GaussianProcess& process() { return learner_.model(); }
   const TableRows& rows() const { return learner_.rows(); }
 
   ProcessLearner learner_;
 };
 
-std::unique_ptr<Task> open_process_task(const Config& config, const KnownFacts& known) {
-  return std::make_unique<ProcessTask>(config, known);
-}
-
-std::unique_ptr<Learner> process_learner(const Config& config, const KnownFacts& facts) {
-  return std::make_unique<ProcessLearner>(config, facts.of<ProcessFacts>());
-}
+/// Returns facts for a model without data.
+ProcessFacts assumed_process_facts(const Config&) { return {}; }
 
 /// Returns how to read the table: all of its columns if no inputs are named.
 ReadOptions regression_options(const Config& config) {
@@ -160,6 +313,25 @@ void check_table(const Config& config) {
 
 }  // namespace
 
+void ProcessFacts::check() const {
+  const Observations& all = table.observations;
+  const std::size_t d = table.inputs.size();
+  require_size("inputs of a table", d, std::uint64_t(1) << 16);
+  require_size("components of a mixture", components, 1024);
+  if (all.inputs.size() != d || units.size() != d + 1 || (table.time && *table.time >= d))
+    throw DataError("facts of a table with ", d, " inputs are inconsistent");
+  for (const std::vector<double>& column : all.inputs) {
+    if (column.size() != all.targets.size())
+      throw DataError("facts of a table whose columns have ", column.size(), " and ",
+                      all.targets.size(), " rows");
+    require_numbers(column, false);
+  }
+  require_numbers(all.targets, true);
+  for (const ColumnUnit& unit : units)
+    if (!std::isfinite(unit.mean) || !std::isfinite(unit.deviation) || !(unit.deviation > 0))
+      throw DataError("facts of a table hold a unit that is not greater than 0");
+}
+
 const char gp_template[] =
     R"(# A Gaussian process: a column of a table from others, with uncertainty. See docs/gp.md.
 
@@ -177,26 +349,12 @@ kind = "table"
 files = [{files}]
 {columns}rows = {rows}                      # rows of a step, 0 for all
 validation = 0.1              # of the rows, at random
-
-[optim]
-lr = 0.03
-schedule.kind = "cosine"
-schedule.warmup = 10
-
-[train]
-batch = 1
-steps = 150
-validate.every = 50
 )";
 
 void add_table_kinds(TaskKinds& kinds) {
-  kinds.push_back({.data = "table",
-                   .model = "gp",
-                   .open = open_process_task,
-                   .learn = process_learner,
-                   .validation = validation_fraction,
-                   .check = check_table,
-                   .read = regression_options});
+  const ModelRows add{kinds, "gp", open_as<ProcessTask>,
+                      learn_as<ProcessLearner, assumed_process_facts>};
+  add("table", validation_fraction, check_table, regression_options);
 }
 
 }  // namespace bochner

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bochner/base/format.hpp>
 #include <bochner/base/join.hpp>

@@ -2,19 +2,79 @@
 
 #include <bochner/data/files/glob.hpp>
 #include <bochner/data/text/encoded_text.hpp>
+#include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/arrays.hpp>
 #include <bochner/train/tasks/config_templates/templates.hpp>
+#include <bochner/train/tasks/encoding_pictures.hpp>
+#include <bochner/train/tasks/init_from_data.hpp>
+#include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/specimens.hpp>
+#include <bochner/train/tasks/stack_checks.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/task_kinds.hpp>
-#include <bochner/train/tasks/text/generated_checks.hpp>
-#include <bochner/train/tasks/text/language_learner.hpp>
-#include <bochner/train/tasks/text/noise_counts.hpp>
+#include <bochner/train/tasks/text/text_facts.hpp>
 #include <bochner/train/tasks/text/tokenizers.hpp>
+#include <limits>
 #include <numbers>
 
 namespace bochner {
 namespace {
+
+/// Returns the tokenizer of the config. Throws DataError if the facts name another one.
+std::shared_ptr<const Tokenizer> known_tokenizer(const Config& config, const TextFacts& facts) {
+  auto tokenizer = tokenizer_of(config);
+  require_same_tokenizer(config, *tokenizer, facts.tokenizer);
+  return tokenizer;
+}
+
+/// Predicts the next token. Throws DataError if the model was trained with another tokenizer than
+/// that of the config.
+class LanguageLearner : public Learner, public WritesText, public HasSpecimens {
+ public:
+  LanguageLearner(const Config& config, TextFacts facts)
+      : facts_(std::move(facts)),
+        writes_(config.text("data.kind") == "bytes"),
+        tokenizer_(known_tokenizer(config, facts_)),
+        spec_(trunk_spec(config, facts_.length)),
+        positions_(counts_positions(config) ? spec_.block.mixer.features.length
+                                            : std::numeric_limits<std::size_t>::max()),
+        model_(spec_) {
+    initialize(model_, config.count("train.seed"));
+  }
+
+  LanguageModel& model() override { return model_; }
+  std::string describe() const override {
+    return "lm, " + describe_stack(spec_) + ", positions " + spec_.positions;
+  }
+  std::string facts() const override { return encode_facts(facts_); }
+  Json sizes() const override { return Json{{"length", spec_.length}}; }
+  void illustrate(Page& page) override { add_encoding(page, model_, grid_of(spec_.places)); }
+  std::uint64_t tokenizer_digest() const override { return facts_.tokenizer; }
+  LearnerAbilities abilities() override {
+    return {.writes = writes_ ? this : nullptr, .specimens = this};
+  }
+
+  LanguageModel& language_model() override { return model_; }
+  const Tokenizer& tokenizer() const override { return *tokenizer_; }
+  std::size_t window() const override { return facts_.length; }
+  std::size_t positions() const override { return positions_; }
+
+  std::size_t specimens() const override { return facts_.specimens.size(); }
+  void forward_specimen(Tape& tape, std::size_t i) override {
+    const Batch& one = facts_.specimens[i];
+    model_.loss(tape, one.inputs, one.targets);
+  }
+
+  const LanguageModelSpec& spec() const { return spec_; }
+
+ private:
+  TextFacts facts_;
+  bool writes_;  // whether tokens are text
+  std::shared_ptr<const Tokenizer> tokenizer_;
+  LanguageModelSpec spec_;
+  std::size_t positions_;
+  LanguageModel model_;
+};
 
 TextFacts facts_of(const Config& config, const TokenSource& data, const KnownFacts& known) {
   if (known.are_exact()) return known.of<TextFacts>();
@@ -98,7 +158,7 @@ class TokenTask : public LanguageTask {
 
 std::unique_ptr<Task> open_language_task(const Config& config, const KnownFacts& known) {
   const auto data = read_spec<DataSpec>(config, "data");
-  ByteCorpus corpus(expand_files(data.files, std::filesystem::current_path()));
+  ByteCorpus corpus(data_files(config));
   if (has_words(config)) {
     const auto tokenizer = tokenizer_of(config);
     EncodedText tokens = encoded_text(config, corpus, *tokenizer);
@@ -117,10 +177,29 @@ std::unique_ptr<Task> open_token_task(const Config& config, const KnownFacts& kn
   return std::make_unique<TokenTask>(config, std::move(data), known);
 }
 
-std::unique_ptr<Learner> language_learner(const Config& config, const KnownFacts& facts) {
-  TextFacts known = facts.of<TextFacts>();
-  if (facts.bytes.empty()) known.length = config.count("data.length");
-  return std::make_unique<LanguageLearner>(config, std::move(known));
+void check_token_task(const Config& config) {
+  const TokenTaskSpec spec = token_task_spec(config);
+  const auto demand = [&](const char* key, std::size_t value, std::size_t smallest) {
+    if (value < smallest)
+      fail(config, key,
+           fmt::format("must be at least {} for {} and {}", smallest,
+                       assignment(config, "data.kind"), assignment(config, "data.items")),
+           "data.kind");
+  };
+  demand("data.length", spec.length, smallest_length(spec));
+  demand("data.vocabulary", spec.vocabulary, smallest_vocabulary(spec));
+  if (spec.validation_length == 0) return;
+  demand("data.validation_length", spec.validation_length, smallest_length(spec));
+  if (config.text("model.positions") == "learned")
+    require_at_most(config, "data.validation_length", "data.length");
+  const char* positions = "model.mixer.features.length";
+  const std::size_t most = std::max(spec.length, config.count(positions));
+  if (spec.validation_length > most && counts_positions(config))
+    fail(config, "data.validation_length",
+         fmt::format("must be at most {}, the positions of cosformer: train a new run with a "
+                     "larger {}",
+                     most, positions),
+         positions);
 }
 
 }  // namespace
@@ -147,33 +226,13 @@ kind = "bytes"
 files = [{files}]
 length = {length}                  # bytes of a window
 validation = 0.1              # the last part of the bytes
-
-[optim]
-lr = 1e-2
-schedule.kind = "cosine"
-schedule.warmup = {warmup}
-clip = 1.0
-
-[train]
-batch = 16
-steps = {steps}
-validate.every = {validate}
-validate.batches = 50
 )";
 
 void add_text_kinds(TaskKinds& kinds) {
-  kinds.push_back({.data = "bytes",
-                   .model = "lm",
-                   .open = open_language_task,
-                   .learn = language_learner,
-                   .validation = validation_fraction});
+  const auto learn = learn_as<LanguageLearner, assumed_text_facts>;
+  ModelRows{kinds, "lm", open_language_task, learn}("bytes", validation_fraction);
   for (const std::string& name : token_task_kinds())
-    kinds.push_back({.data = name,
-                     .model = "lm",
-                     .open = open_token_task,
-                     .learn = language_learner,
-                     .validation = validation_examples,
-                     .check = check_token_task});
+    ModelRows{kinds, "lm", open_token_task, learn}(name, validation_examples, check_token_task);
 }
 
 }  // namespace bochner

@@ -2,9 +2,8 @@
 
 #include <bochner/base/errors.hpp>
 #include <bochner/base/text.hpp>
-#include <bochner/data/files/digest.hpp>
-#include <bochner/data/files/glob.hpp>
 #include <bochner/train/storage/storage.hpp>
+#include <bochner/train/tasks/task_kinds.hpp>
 #include <bochner/train/tasks/text/tokenizers.hpp>
 #include <cstdlib>
 #include <filesystem>
@@ -98,8 +97,7 @@ EncodedText encoded_text(const Config& config, const ByteCorpus& text, const Tok
 
 void prepare_encoded_text(const Config& config, const EncodingCallbacks& callbacks) {
   if (!has_words(config) || config.text("data.kind") != "bytes") return;
-  const ByteCorpus text(
-      expand_files(config.text_list("data.files"), std::filesystem::current_path()));
+  const ByteCorpus text(data_files(config));
   if (text.size() <= encoded_in_memory) return;
   const auto tokenizer = tokenizer_of(config);
   tokens_on_disk(config, text, *tokenizer, encoding_id(text, *tokenizer), callbacks);

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <bochner/base/errors.hpp>
-#include <bochner/train/tasks/config_templates/inferred_pause.hpp>
+#include <bochner/train/tasks/config_templates/series_inference.hpp>
 #include <functional>
 
 #include "data/messages.hpp"

@@ -6,7 +6,7 @@
 #include <bochner/layers/models/contrast_model.hpp>
 #include <bochner/train/studies/linear_probe.hpp>
 #include <bochner/train/tasks/contrast/embedding_pictures.hpp>
-#include <bochner/train/tasks/labels/label_learner.hpp>
+#include <bochner/train/tasks/labels/label_data.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/task_kinds.hpp>
 #include <cmath>

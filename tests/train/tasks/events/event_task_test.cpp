@@ -5,7 +5,7 @@
 #include <bochner/base/errors.hpp>
 #include <bochner/train/run/checkpoint/model_weights.hpp>
 #include <bochner/train/studies/learned_pages.hpp>
-#include <bochner/train/tasks/events/event_facts.hpp>
+#include <bochner/train/tasks/events/event_data.hpp>
 #include <bochner/train/tasks/events/event_report.hpp>
 #include <bochner/train/tasks/task_kinds.hpp>
 #include <cmath>

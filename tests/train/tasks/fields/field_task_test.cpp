@@ -5,7 +5,7 @@
 #include <bochner/data/fields/fields.hpp>
 #include <bochner/data/formats/array.hpp>
 #include <bochner/train/charts/page.hpp>
-#include <bochner/train/tasks/fields/field_learner.hpp>
+#include <bochner/train/tasks/fields/field_data.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <cmath>
 

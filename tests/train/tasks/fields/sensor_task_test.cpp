@@ -4,7 +4,7 @@
 #include <bochner/base/errors.hpp>
 #include <bochner/data/formats/csv.hpp>
 #include <bochner/train/charts/page.hpp>
-#include <bochner/train/tasks/fields/sensor_learner.hpp>
+#include <bochner/train/tasks/fields/sensor_facts.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <cmath>
 #include <optional>

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <bochner/base/errors.hpp>
-#include <bochner/train/tasks/labels/image_data.hpp>
+#include <bochner/train/tasks/labels/label_data.hpp>
 
 #include "data/messages.hpp"
 

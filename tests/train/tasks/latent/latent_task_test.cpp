@@ -5,7 +5,7 @@
 #include <bochner/layers/models/variational_autoencoder.hpp>
 #include <bochner/train/charts/page.hpp>
 #include <bochner/train/tasks/task.hpp>
-#include <bochner/train/tasks/text/language_learner.hpp>
+#include <bochner/train/tasks/text/text_facts.hpp>
 #include <cmath>
 
 #include "data/image_files.hpp"

@@ -7,7 +7,7 @@
 #include <bochner/data/formats/csv.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
 #include <bochner/train/charts/page.hpp>
-#include <bochner/train/tasks/series/series_facts.hpp>
+#include <bochner/train/tasks/series/series_data.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/task_kinds.hpp>
 #include <cmath>

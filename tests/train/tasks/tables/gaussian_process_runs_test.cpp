@@ -4,7 +4,7 @@
 #include <bochner/base/errors.hpp>
 #include <bochner/data/formats/csv.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
-#include <bochner/train/tasks/tables/process_learner.hpp>
+#include <bochner/train/tasks/tables/process_facts.hpp>
 #include <cmath>
 
 #include "data/messages.hpp"

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <bochner/train/tasks/tables/process_learner.hpp>
+#include <bochner/train/tasks/tables/process_facts.hpp>
 #include <cmath>
 #include <limits>
 

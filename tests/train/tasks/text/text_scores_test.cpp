@@ -21,7 +21,9 @@ constexpr std::size_t length = 8;
 
 std::unique_ptr<LanguageModel> tiny_model_of_bytes() {
   const Config config = tiny_config("text");
-  return make_language_model(trunk_spec(config, length), 1);
+  auto model = std::make_unique<LanguageModel>(trunk_spec(config, length));
+  initialize(*model, 1);
+  return model;
 }
 
 std::vector<double> scores_of(LanguageModel& model, const std::string& text, std::size_t batch) {

@@ -16,7 +16,12 @@ def spaced_frequencies(config):
     return 2 * math.pi * torch.exp(-(1 - part) * math.log(short) - part * math.log(long))
 
 
-class Waves(Part):
+class TimeEncoding(Part):
+    def __init__(self, at, dim=None):
+        super().__init__(at)
+
+
+class Waves(TimeEncoding):
     """m^(-1/2) [cos w_1 t .. cos w_m t, sin w_1 t .. sin w_m t]"""
 
     def forward(self, times):
@@ -42,9 +47,6 @@ class FreeTime(Waves):
 
     learned = ("log_frequency",)
 
-    def __init__(self, at, dim=None):
-        super().__init__(at)
-
     def frequencies(self):
         return self.log_frequency.exp()
 
@@ -65,14 +67,11 @@ class SinusoidalTime(Waves):
 
 
 @form("time", "mercer")
-class MercerTime(Part):
+class MercerTime(TimeEncoding):
     """[c_0^(1/2), c_j^(1/2) cos j w t, c'_j^(1/2) sin j w t], j = 1 .. J, of each base frequency w; c' = c if
     sines share the coefficients of cosines ("paired")."""
 
     learned = ("log_frequency", "log_coefficient")
-
-    def __init__(self, at, dim=None):
-        super().__init__(at)
 
     def forward(self, times):
         amplitude = (self.log_coefficient / 2).exp()
@@ -82,13 +81,10 @@ class MercerTime(Part):
 
 
 @form("time", "mercer_summed")
-class SummedMercerTime(Part):
+class SummedMercerTime(TimeEncoding):
     """sum_j a_j cos j w t + a'_j sin j w t + a_0 for each base frequency w."""
 
     learned = ("log_frequency", "coefficient")
-
-    def __init__(self, at, dim=None):
-        super().__init__(at)
 
     def forward(self, times):
         return (self.coefficient * harmonics(times, self.log_frequency.exp(), self.coefficient.shape[1] // 2)).sum(-1)

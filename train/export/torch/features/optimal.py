@@ -1,5 +1,4 @@
 """Generalised exponential features of the softmax kernel: less variance than positive ones."""
-import torch
 
 from .features import FeatureMap, Features, exponents, project
 from .frequencies import Frequencies

@@ -3,9 +3,8 @@ import math
 
 import torch
 from torch import nn
-from torch.nn.functional import pad
 
-from .parts import Part, convolve, form, make
+from .parts import Linear, Part, convolve, form, make
 from .steps import held_gain, steps
 
 
@@ -27,13 +26,6 @@ class Filter(Part):
         return self.length or self.sizes["length"] or 1024
 
 
-class SmallLinear(Part):
-    learned = ("weight", "bias")
-
-    def forward(self, x):
-        return x @ self.weight + self.bias
-
-
 @form("filter", "implicit")
 class ImplicitFilter(Filter):
     """MLP(features of the lag) (exp(-rate t) + shift), t = lag / (L - 1); activations sin(frequency x). Features are t,
@@ -44,7 +36,7 @@ class ImplicitFilter(Filter):
 
     def __init__(self, at, copies=1, length=None):
         super().__init__(at, copies, length)
-        self.layers = nn.ModuleList(SmallLinear(at / "layers" / str(i)) for i in range(at.count("layers")))
+        self.layers = nn.ModuleList(Linear(at / "layers" / str(i)) for i in range(at.count("layers")))
         self.limit = self.lags()
 
     def forward(self, count):

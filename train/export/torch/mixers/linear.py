@@ -9,7 +9,7 @@ import torch
 
 from .attention import Projections
 from .features import tempered
-from .parts import form, make, rms_norm, scan
+from .parts import form, make, rms_norm
 from .softmax import seen
 from .time_kernel import TimeKernel, lost
 

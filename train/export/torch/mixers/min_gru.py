@@ -1,5 +1,4 @@
 """Gated recurrences whose gates depend only on their own token."""
-import torch
 from torch import nn
 from torch.nn.functional import relu
 

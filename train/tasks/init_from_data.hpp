@@ -1,9 +1,26 @@
 #pragma once
+/// Initialisation of models from their training data.
+
 #include <algorithm>
 #include <bochner/data/dataset.hpp>
+#include <bochner/layers/encodings/scales.hpp>
+#include <bochner/layers/encodings/time_encoding.hpp>
 #include <bochner/layers/models/token_models.hpp>
 
 namespace bochner {
+
+/// Returns the training examples that determine origin and unit of time.
+inline Examples scale_examples(const Dataset& data) {
+  constexpr std::uint64_t most = 64;
+  return data.training(0, std::size_t(std::min(most, data.examples(Split::train))));
+}
+/// Sets origin and unit of time from training sequences, and the frequencies if they are
+/// initialised from data. times: (B, T)
+inline void fit_times(Module& model, TimeScale& scale, const TimeEncodingSpec& time,
+                      const Times& times, std::uint64_t seed) {
+  scale.fit(times);
+  if (time.density.start != "none") init_time_frequencies(model, scale.scaled(times), seed);
+}
 
 /// Sets the noise distribution to the frequencies of classes among targets(Examples) of the first
 /// training examples, about 16 million targets.
