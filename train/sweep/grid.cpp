@@ -114,6 +114,19 @@ Measures last_validation(std::string_view metrics) {
   return measures;
 }
 
+std::string names_in(std::string_view metrics) {
+  std::vector<std::string> names;
+  const auto add = [&](const std::string& name) {
+    if (name != "step" && std::ranges::count(names, name) == 0) names.push_back(name);
+  };
+  for (const auto& [name, number] : last_validation(metrics)) add(name);
+  for_each_line(metrics, [&](std::string_view text, std::size_t) {
+    for (const auto& [name, value] : Json::parse(text).members())
+      if (value.number()) add(name);
+  });
+  return names.empty() ? "it has none" : fmt::format("it has {}", fmt::join(names, ", "));
+}
+
 std::string summary(const std::vector<Variation>& variations,
                     const std::vector<SweepResult>& results) {
   const std::vector<std::string> measures = measures_of(results);

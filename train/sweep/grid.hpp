@@ -20,6 +20,8 @@ std::vector<GridPoint> grid(const std::vector<Variation>& variations, std::size_
 using Measures = std::vector<std::pair<std::string, double>>;
 /// Returns the last validation in the text of a metrics.jsonl; empty if there is none.
 Measures last_validation(std::string_view metrics);
+/// Returns "it has valid, loss": the possible metrics, those of validations first.
+std::string names_in(std::string_view metrics);
 
 struct SweepResult {
   GridPoint point;

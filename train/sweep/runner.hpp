@@ -5,7 +5,7 @@
 #include <bochner/train/config/config.hpp>
 #include <bochner/train/sweep/grid.hpp>
 #include <bochner/train/sweep/journal.hpp>
-#include <bochner/train/sweep/shared_jobs.hpp>
+#include <bochner/train/sweep/workers.hpp>
 #include <chrono>
 #include <map>
 #include <set>
