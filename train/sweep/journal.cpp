@@ -94,6 +94,21 @@ Json trial_event(const char* kind, std::size_t trial) {
 
 }  // namespace
 
+std::string state_of(const SweepTrial& trial) {
+  if (!trial.failed.empty()) return "failed";
+  return trial.done ? "done" : trial.is_open() ? "open" : "waits";
+}
+
+double last_measured(const SweepTrial& trial, std::size_t goal) {
+  return trial.measured.empty() ? std::nan("") : trial.measured.back()[goal];
+}
+
+Space space_of(const SweepHeader& header) {
+  std::vector<Variation> variations;
+  for (const std::string& text : header.vary) variations.push_back(parse_variation(text));
+  return Space(std::move(variations));
+}
+
 bool is_sweep(FileStorage& storage, const Path& directory) {
   return storage.exists(directory / journal_name);
 }

@@ -38,6 +38,12 @@ struct SeedGroup {
   std::vector<double> means;  ///< of the measurements for each goal; NaN if one is missing
 };
 
+/// Returns the state of a trial: "done", "waits", "failed" or "open".
+std::string state_of(const SweepTrial& trial);
+Space space_of(const SweepHeader& header);
+/// Returns the number for a goal at the last rung that the trial reached; NaN if it reached none.
+double last_measured(const SweepTrial& trial, std::size_t goal = 0);
+
 bool is_sweep(FileStorage& storage, const Path& directory);
 
 /// Directory of a sweep with its journal, which the storage must outlive.
@@ -96,5 +102,11 @@ class SweepJournal {
   std::vector<SweepTrial> trials_;
   double seconds_ = 0;
 };
+
+/// Returns DIR/sweep.html.
+Path sweep_page(const Path& directory);
+/// Writes the page: the best trials, the values and scores of all, the importance of the keys, the
+/// curves of all runs, and early stops.
+void write_sweep_page(FileStorage& storage, const SweepJournal& journal);
 
 }  // namespace bochner

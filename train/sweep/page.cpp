@@ -8,7 +8,7 @@
 #include <bochner/train/charts/parallel_axes.hpp>
 #include <bochner/train/run/log/metrics.hpp>
 #include <bochner/train/run/run_files.hpp>
-#include <bochner/train/sweep/page.hpp>
+#include <bochner/train/sweep/journal.hpp>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -250,21 +250,6 @@ void add_figures(Page& page, const SweepJournal& journal) {
 }  // namespace
 
 Path sweep_page(const Path& directory) { return directory / "sweep.html"; }
-
-std::string state_of(const SweepTrial& trial) {
-  if (!trial.failed.empty()) return "failed";
-  return trial.done ? "done" : trial.is_open() ? "open" : "waits";
-}
-
-double last_measured(const SweepTrial& trial, std::size_t goal) {
-  return trial.measured.empty() ? std::nan("") : trial.measured.back()[goal];
-}
-
-Space space_of(const SweepHeader& header) {
-  std::vector<Variation> variations;
-  for (const std::string& text : header.vary) variations.push_back(parse_variation(text));
-  return Space(std::move(variations));
-}
 
 void write_sweep_page(FileStorage& storage, const SweepJournal& journal) {
   const Space space = space_of(journal.header());

@@ -5,7 +5,7 @@
 #include <bochner/base/text.hpp>
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/run/run_directory.hpp>
-#include <bochner/train/sweep/page.hpp>
+#include <bochner/train/sweep/journal.hpp>
 #include <cmath>
 #include <set>
 

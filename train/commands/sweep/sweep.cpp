@@ -142,7 +142,7 @@ void set_points(SweepPlan& plan, const std::vector<Variation>& variations, const
   for (const GridPoint& point : plan.points) {
     std::vector<std::string> sets = plan.sets;
     sets.insert(sets.end(), point.sets.begin(), point.sets.end());
-    has_run(storage, directory / point.name, trial_config(plan, point.name, sets));
+    has_run(storage, directory / point.name, trial_config(plan.config, point.name, sets));
   }
 }
 
@@ -171,7 +171,7 @@ int run_sweep(const SweepOptions& options, Processes& processes, SignalGuard& si
     set_points(plan, variations, directory_of(options), options.trials);
   PosixStorage storage;
   SweepJournal journal = SweepJournal::open(storage, directory_of(options), header);
-  return SweepRunner(storage, plan, journal, signals).run(processes);
+  return run_trials(storage, plan, journal, signals, processes);
 }
 
 /// Trains each run in a separate process and continues existing runs. The first process of mpirun
