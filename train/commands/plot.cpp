@@ -10,12 +10,10 @@
 #include <bochner/train/run/run_directory.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/storage/storage.hpp>
-#include <bochner/train/studies/attention_parts.hpp>
+#include <bochner/train/studies/learned_pages.hpp>
 #include <bochner/train/studies/backtest_figures.hpp>
 #include <bochner/train/studies/impulse_responses.hpp>
-#include <bochner/train/studies/learned_curves.hpp>
-#include <bochner/train/studies/learned_pages.hpp>
-#include <bochner/train/studies/memory_page.hpp>
+#include <bochner/train/studies/memory_study.hpp>
 #include <bochner/train/tasks/specimens.hpp>
 
 namespace bochner {

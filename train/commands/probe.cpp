@@ -3,7 +3,7 @@
 #include <bochner/train/charts/page.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/storage/output.hpp>
-#include <bochner/train/studies/memory_page.hpp>
+#include <bochner/train/studies/memory_study.hpp>
 #include <bochner/train/tasks/specimens.hpp>
 #include <optional>
 

@@ -5,7 +5,6 @@
 #include <bochner/layers/features/frequencies.hpp>
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/run/instruments/kernel_sample.hpp>
-#include <bochner/train/studies/attention_parts.hpp>
 #include <bochner/train/studies/learned_pages.hpp>
 #include <cmath>
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <bochner/train/run/instruments/density_curves.hpp>
-#include <bochner/train/studies/time_factor.hpp>
+#include <bochner/train/studies/learned_pages.hpp>
 #include <cmath>
 #include <numbers>
 
