@@ -57,8 +57,7 @@ Chart shares_chart(const AttentionLayer& layer, const AttentionSample& sample) {
         frequency_shares(features[h].q.values, features[h].k.values, factors, m);
     Curve curve;
     for (std::size_t f = 0; f < m; ++f) {
-      curve.x.push_back(std::sqrt(squared_length(w.data() + (h * m + f) * d, d)));
-      curve.y.push_back(double(m) * shares[f]);
+      curve.add(std::sqrt(squared_length(w.data() + (h * m + f) * d, d)), double(m) * shares[f]);
     }
     chart.add(fmt::format("head {}", h), curve, Mark::points, int(h));
   }

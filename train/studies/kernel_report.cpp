@@ -78,8 +78,7 @@ void add_error(Chart& chart, const std::string& name, const EstimatorStudy& stud
     measured.low.push_back(row.error_low);
     measured.high.push_back(row.error_high);
     if (!row.exact_error) continue;
-    exact.x.push_back(double(row.m));
-    exact.y.push_back(*row.exact_error);
+    exact.add(double(row.m), *row.exact_error);
   }
   chart.series.push_back(measured);
   chart.add(exact.x.empty() ? "" : "closed form, iid draws", exact, Mark::dashed, colour);

@@ -247,8 +247,7 @@ AngleCurve angle_curve(const FeatureSpec& spec, double norm, std::size_t d, std:
       if (seed > 1) continue;
       curve.measured.x.push_back(180.0 * double(i) / double(angles - 1));
       if (const auto variance = map->variance(q, k, 0)) {
-        curve.exact.x.push_back(curve.measured.x.back());
-        curve.exact.y.push_back(std::sqrt(*variance) / *kernel);
+        curve.exact.add(curve.measured.x.back(), std::sqrt(*variance) / *kernel);
       }
     }
   }

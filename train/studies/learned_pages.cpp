@@ -243,15 +243,12 @@ std::vector<LearnedCurve> learned_curves(Module& start, Module& now,
 }
 
 Json json_of(const LearnedCurve& curve) {
-  Json x = Json::array(), y = Json::array();
-  for (const double number : curve.points.x) x.push(Json::rounded(number));
-  for (const double number : curve.points.y) y.push(Json::rounded(number));
   return {{"part", curve.part},
           {"curve", curve.curve},
           {"head", curve.head},
           {"of", curve.at_start ? "start" : "now"},
-          {"x", x},
-          {"y", y}};
+          {"x", Json::rounded(curve.points.x)},
+          {"y", Json::rounded(curve.points.y)}};
 }
 
 void add_spectra(Page& page, const std::vector<AttentionLayer>& start,

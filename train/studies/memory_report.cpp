@@ -61,12 +61,6 @@ Json bins_json(const std::vector<std::size_t>& bins) {
   return ranges;
 }
 
-Json rounded_numbers(const std::vector<double>& values) {
-  Json numbers = Json::array();
-  for (const double value : values) numbers.push(Json::rounded(value));
-  return numbers;
-}
-
 Json json_of(const PartMemory& part, const MemoryStudy& study) {
   const std::vector<double> values = part.influence.by_distance();
   const std::vector<std::size_t> bins = lag_bins(values.size());
@@ -95,21 +89,21 @@ Json json_of(const PartMemory& part, const MemoryStudy& study) {
             {"beyond", beyond},
             {"share_ahead", ahead},
             {"lags", bins_json(bins)},
-            {"influence", rounded_numbers(binned(values, bins))},
-            {"error", rounded_numbers(binned(errors_of(part.influence), bins))},
-            {"share", rounded_numbers(shares)}};
+            {"influence", Json::rounded(binned(values, bins))},
+            {"error", Json::rounded(binned(errors_of(part.influence), bins))},
+            {"share", Json::rounded(shares)}};
   if (part.mixer.empty()) return json;
   json.set("mixer", part.mixer);
   return json.set("impulse_lags", bins_json(lag_bins(part.impulse.size())))
-      .set("impulse", rounded_numbers(binned(part.impulse, lag_bins(part.impulse.size()))));
+      .set("impulse", Json::rounded(binned(part.impulse, lag_bins(part.impulse.size()))));
 }
 
 Json json_of(const AttentionDecay& decay) {
   const std::vector<std::size_t> bins = lag_bins(decay.heads.front().weight.size());
   Json heads = Json::array();
   for (const HeadDecay& head : decay.heads)
-    heads.push(Json{{"weight", rounded_numbers(binned(head.weight, bins))},
-                    {"logit", rounded_numbers(binned(head.logit, bins))}});
+    heads.push(Json{{"weight", Json::rounded(binned(head.weight, bins))},
+                    {"logit", Json::rounded(binned(head.logit, bins))}});
   return {{"attention", decay.name},
           {"by", decay.by_features ? "features" : "softmax"},
           {"lags", bins_json(bins)},

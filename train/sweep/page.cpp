@@ -73,12 +73,10 @@ std::string draw_progress(const SweepJournal& journal) {
     if (std::isnan(number)) continue;
     all.push_back(number);
     Curve& curve = trial.done ? done : stopped;
-    curve.x.push_back(double(i));
-    curve.y.push_back(number);
+    curve.add(double(i), number);
     if (!trial.done) continue;
     lowest = std::min(lowest, goal.score(number));
-    best.x.push_back(double(i));
-    best.y.push_back(goal.score(lowest));  // the sign changes twice
+    best.add(double(i), goal.score(lowest));  // the sign changes twice
   }
   Chart chart{.title = "Trials in order", .x = {"trial"}, .y = value_axis_of(goal, all)};
   chart.add(stopped.x.empty() ? "" : "stopped early", stopped, Mark::points, waiting_colour);
@@ -156,8 +154,7 @@ std::string draw_stops(const SweepJournal& journal) {
     const SweepTrial& trial = journal.trials()[i];
     if (trial.steps.empty()) continue;
     Curve& curve = points[trial.done ? "to the end" : trial.failed.empty() ? "stopped" : "failed"];
-    curve.x.push_back(double(i));
-    curve.y.push_back(double(trial.steps.back()));
+    curve.add(double(i), double(trial.steps.back()));
   }
   Chart chart{
       .title = "When trials were stopped", .x = {"trial"}, .y = {"steps", Scale::logarithmic}};
@@ -174,14 +171,12 @@ std::string draw_front(const SweepJournal& journal) {
   Curve all, front;
   for (const SweepTrial& trial : journal.trials()) {
     if (!trial.done) continue;
-    all.x.push_back(last_measured(trial, 0));
-    all.y.push_back(last_measured(trial, 1));
+    all.add(last_measured(trial, 0), last_measured(trial, 1));
   }
   std::vector<SeedGroup> best = journal.best_groups();
   std::ranges::sort(best, {}, [](const SeedGroup& group) { return group.means.front(); });
   for (const SeedGroup& group : best) {
-    front.x.push_back(group.means[0]);
-    front.y.push_back(group.means[1]);
+    front.add(group.means[0], group.means[1]);
   }
   Chart chart{.title = "Pareto front", .x = {goals[0].metric}, .y = {goals[1].metric}};
   chart.add("trials", all, Mark::points, waiting_colour);
