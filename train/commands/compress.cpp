@@ -12,7 +12,6 @@
 #include <bochner/train/run/checkpoint/safetensors.hpp>
 #include <bochner/train/run/run_directory.hpp>
 #include <bochner/train/run/run_metadata.hpp>
-#include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/fields/field_learner.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <bochner/train/tasks/task.hpp>
@@ -276,7 +275,7 @@ void compress_command(const CompressOptions& options) {
                {"variants", json_of(variants)},
                {"evaluation", json_of(ways)}};
   if (written) json.set("written", json_of(*written));
-  fmt::print("{}\n", json.line());
+  print_line(json);
 }
 
 }  // namespace

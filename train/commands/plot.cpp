@@ -8,11 +8,10 @@
 #include <bochner/train/run/checkpoint/model_weights.hpp>
 #include <bochner/train/run/log/metrics.hpp>
 #include <bochner/train/run/run_directory.hpp>
-#include <bochner/train/storage/json.hpp>
 #include <bochner/train/storage/storage.hpp>
-#include <bochner/train/studies/learned_pages.hpp>
 #include <bochner/train/studies/backtest_figures.hpp>
 #include <bochner/train/studies/impulse_responses.hpp>
+#include <bochner/train/studies/learned_pages.hpp>
 #include <bochner/train/studies/memory_study.hpp>
 #include <bochner/train/tasks/specimens.hpp>
 
@@ -124,7 +123,7 @@ void plot_command(const PlotOptions& options) {
   if (options.json) {
     for (const LearnedCurve& curve :
          learned_curves(start.learner.model(), now.learner.model(), start.samples, now.samples))
-      fmt::print("{}\n", json_of(curve).line());
+      print_line(json_of(curve));
     return;
   }
   const std::vector<LinearPart> linear = linear_parts(now.learner.model());

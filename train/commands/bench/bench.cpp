@@ -9,16 +9,12 @@
 #include <bochner/layers/module.hpp>
 #include <bochner/optim/optimizer.hpp>
 #include <bochner/train/commands/bench/encoding.hpp>
-#include <bochner/train/commands/bench/generate.hpp>
 #include <bochner/train/commands/bench/measure.hpp>
-#include <bochner/train/commands/bench/process.hpp>
 #include <bochner/train/commands/bench/reference_models.hpp>
-#include <bochner/train/commands/bench/scale.hpp>
-#include <bochner/train/commands/command_line.hpp>
+#include <bochner/train/commands/common_options.hpp>
 #include <bochner/train/run/instruments/statistics.hpp>
 #include <bochner/train/run/log/profile.hpp>
 #include <bochner/train/run/version.hpp>
-#include <bochner/train/storage/json.hpp>
 #include <bochner/train/storage/output.hpp>
 #include <optional>
 
@@ -230,14 +226,6 @@ Cost measure_checkpointed_step(std::size_t length) {
   return {1e9 * seconds / double(length), peak_memory()};
 }
 
-Cost cost_in_child(const std::function<Cost()>& measure) {
-  const std::vector<double> numbers = numbers_in_child([&] {
-    const Cost cost = measure();
-    return std::vector{cost.nanoseconds, cost.memory};
-  });
-  return {numbers.at(0), numbers.at(1)};
-}
-
 Json json_of(const std::optional<Cost>& cost) {
   if (!cost) return {};
   return {{"ns_per_token", cost->nanoseconds}, {"peak_bytes", cost->memory}};
@@ -251,11 +239,10 @@ std::string text_of(const std::optional<Cost>& cost) {
 void print_row(std::size_t length, const Cost& linear, const std::optional<Cost>& softmax,
                bool json) {
   if (json)
-    fmt::print("{}\n", Json{{"length", length},
-                            {"threads", thread_count()},
-                            {"linear", json_of(linear)},
-                            {"softmax", json_of(softmax)}}
-                           .line());
+    print_line({{"length", length},
+                {"threads", thread_count()},
+                {"linear", json_of(linear)},
+                {"softmax", json_of(softmax)}});
   else
     fmt::print("{:>8} {} {}{}\n", length, text_of(linear), text_of(softmax),
                softmax ? fmt::format(" {:>8.2f}", softmax->nanoseconds / linear.nanoseconds) : "");
@@ -271,12 +258,11 @@ void print_header() {
 }
 
 void bench_checkpointed_step(const BenchLengthOptions& options) {
-  const Cost cost = cost_in_child([&] { return measure_checkpointed_step(options.longest); });
+  const Cost cost = numbers_in_child([&] { return measure_checkpointed_step(options.longest); });
   if (options.json) {
-    fmt::print("{}\n", Json{{"length", options.longest},
-                            {"threads", thread_count()},
-                            {"checkpointed_step", json_of(cost)}}
-                           .line());
+    print_line({{"length", options.longest},
+                {"threads", thread_count()},
+                {"checkpointed_step", json_of(cost)}});
   } else {
     fmt::print(
         "{} · {}\ntraining step with model.checkpoint: 2 blocks, D {}, linear, T {}\n{:.0f} ns a "
@@ -297,10 +283,10 @@ void bench_length_command(const BenchLengthOptions& options) {
   double softmax_seconds = 0;  // lower bound for the next pass
   std::size_t from = 0;        // length from which linear attention stays faster
   for (std::size_t length = shortest; length <= options.longest; length *= 2) {
-    const Cost linear = cost_in_child([&] { return measure_layer("linear", length); });
+    const Cost linear = numbers_in_child([&] { return measure_layer("linear", length); });
     std::optional<Cost> softmax;
     if (softmax_seconds <= options.limit) {
-      softmax = cost_in_child([&] { return measure_layer("softmax", length); });
+      softmax = numbers_in_child([&] { return measure_layer("softmax", length); });
       softmax_seconds = 2e-9 * softmax->nanoseconds * double(std::max(tokens_of_batch, 2 * length));
       const bool faster = linear.nanoseconds < softmax->nanoseconds;
       from = !faster ? 0 : from > 0 ? from : length;
@@ -340,6 +326,11 @@ void add_predict(const Command& bench) {
 }
 
 }  // namespace
+
+// In the files of these names.
+void add_generate_bench(const Command& bench);
+void add_process_bench(const Command& bench);
+void add_scale_bench(const Command& bench);
 
 void add_bench(const Command& program) {
   const Command bench = program.group("bench", "measure speed");

@@ -65,7 +65,7 @@ void bench_encoding_command(const BenchEncodingOptions& options) {
     const Json line = {{"side", side},         {"frames", frames}, {"space", space},
                        {"time", time},         {"width", width},   {"threads", thread_count()},
                        {"ways", json_of(ways)}};
-    return fmt::print("{}\n", line.line());
+    return print_line(line);
   }
   fmt::print(
       "{} · {}\nfused encoding of {} x {} places and {} times: {} + {} frequencies, D {}\n{}",

@@ -12,15 +12,12 @@
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/run/instruments/statistics.hpp>
 #include <bochner/train/run/signals.hpp>
-#include <bochner/train/storage/json.hpp>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstdio>
 #include <new>
 #include <stdexcept>
 #include <thread>
-#include <vector>
 
 namespace bochner {
 namespace {
@@ -121,13 +118,6 @@ std::string in_child(const std::function<std::string()>& body) {
   if (ending == Ending::wrong_usage) throw std::invalid_argument(text);
   if (ending != Ending::done) throw std::runtime_error(text);
   return text;
-}
-
-std::vector<double> numbers_in_child(const std::function<std::vector<double>()>& body) {
-  const Json all = Json::parse(in_child([&] { return Json(body()).line(); }));
-  std::vector<double> numbers;
-  for (const Json& number : all.items()) numbers.push_back(number.number().value());
-  return numbers;
 }
 
 double peak_memory() {

@@ -1,19 +1,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bochner/base/format.hpp>
 #include <bochner/base/numeric/parallel.hpp>
 #include <bochner/base/text.hpp>
 #include <bochner/train/commands/bench/measure.hpp>
 #include <bochner/train/commands/bench/pass_times.hpp>
-#include <bochner/train/commands/bench/scale.hpp>
 #include <bochner/train/commands/common_options.hpp>
 #include <bochner/train/commands/shared_work.hpp>
 #include <bochner/train/distributed/exchange_time.hpp>
 #include <bochner/train/run/instruments/statistics.hpp>
 #include <bochner/train/run/trainer.hpp>
 #include <bochner/train/run/version.hpp>
-#include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <numeric>
 
@@ -292,7 +289,7 @@ void bench_scale_command(const ScaleOptions& options) {
       Json line = json_of(forecast, network);
       if (is_here)
         line.set("measured_ms", 1e3 * measured.step).set("waited_ms", 1e3 * measured.waited);
-      fmt::print("{}\n", line.line());
+      print_line(line);
       continue;
     }
     print_row(forecast, cost, alone);

@@ -14,7 +14,6 @@
 #include <bochner/data/text/tokenizer.hpp>
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/commands/common_options.hpp>
-#include <bochner/train/storage/json.hpp>
 #include <bochner/train/storage/output.hpp>
 
 namespace bochner {
@@ -159,7 +158,7 @@ void print_info(const Input& input, const std::string& array_name, const NamedAr
   Json line = {{"file", input.name()}, {"kind", kind}};
   if (!array_name.empty()) line.set("array", array_name);
   line.set("shape", shape_of(array));
-  fmt::print("{}\n", line.set(json_of(summary)).line());
+  print_line(line.set(json_of(summary)));
 }
 
 /// Returns the number of rows to show, at most `most`, and the numbers per row.
@@ -193,7 +192,7 @@ void print_rows_json(const NamedArray& array, std::size_t most) {
   const double* first = array.values.data();
   for (std::size_t i = 0; i < rows; ++i, first += width)
     numbers.push(std::vector<double>(first, first + width));
-  fmt::print("{}\n", Json{{"columns", array.columns}, {"rows", numbers}}.line());
+  print_line({{"columns", array.columns}, {"rows", numbers}});
 }
 
 /// Returns the type named, else that of the input, else the default, which holds every number.

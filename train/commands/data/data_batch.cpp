@@ -2,7 +2,6 @@
 
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/run/trainer.hpp>
-#include <bochner/train/storage/json.hpp>
 #include <bochner/train/storage/output.hpp>
 #include <bochner/train/tasks/arrays.hpp>
 
@@ -28,7 +27,7 @@ void print_numbers(const Examples& examples, std::uint64_t step, bool json) {
   if (!json) fmt::print("step {}\n{:>12} {:>8}\n", step, "example", "epoch");
   for (const auto& [index, epoch] : examples.numbers) {
     if (json)
-      fmt::print("{}\n", Json{{"step", step}, {"example", index}, {"epoch", epoch}}.line());
+      print_line({{"step", step}, {"example", index}, {"epoch", epoch}});
     else
       fmt::print("{:>12} {:>8}\n", index, epoch);
   }
@@ -68,7 +67,7 @@ void data_batch_command(const BatchOptions& options) {
   print_numbers(examples, step, options.json);
   const double loss = loss_of(*task, examples);
   if (options.json)
-    fmt::print("{}\n", Json{{"step", step}, {"loss", loss}}.line());
+    print_line({{"step", step}, {"loss", loss}});
   else
     fmt::print("loss {:.7g} {}\n", loss, task->learner().loss_unit());
   if (options.output.empty()) return;

@@ -7,7 +7,6 @@
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/run/instruments/attention.hpp>
 #include <bochner/train/run/instruments/trained_study.hpp>
-#include <bochner/train/storage/json.hpp>
 #include <bochner/train/storage/output.hpp>
 #include <bochner/train/studies/cluster_experiment.hpp>
 #include <bochner/train/studies/impulse_responses.hpp>
@@ -152,7 +151,7 @@ int kernel_clusters_command(const KernelOptions& options) {
         "repeated", "turned");
   for (const ClusterResult& result : results) {
     if (options.json) {
-      fmt::print("{}\n", json_of(result).line());
+      print_line(json_of(result));
     } else {
       fmt::print(
           "{:>8} {:>6}  {:<14} {:>4}  {:.4f} .. {:.4f}  {:.4f} .. {:.4f}  {:.4f} .. {:.4f}\n",

@@ -7,7 +7,6 @@
 #include <bochner/train/commands/shared_work.hpp>
 #include <bochner/train/config/parameters.hpp>
 #include <bochner/train/run/instruments/statistics.hpp>
-#include <bochner/train/storage/json.hpp>
 #include <bochner/train/studies/fits.hpp>
 #include <bochner/train/studies/kernel_study.hpp>
 
@@ -144,7 +143,7 @@ Json json_of(const Outcome& outcome, std::size_t m) {
 
 void print_outcome(const Outcome& outcome, std::size_t m, bool json) {
   if (json) {
-    fmt::print("{}\n", json_of(outcome, m).line());
+    print_line(json_of(outcome, m));
     return;
   }
   const auto& [features, parameters, fixed, learned, gain, expected_fixed, expected_learned] =

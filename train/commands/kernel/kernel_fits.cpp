@@ -9,7 +9,6 @@
 #include <bochner/train/commands/kernel/kernel.hpp>
 #include <bochner/train/config/parameters.hpp>
 #include <bochner/train/run/instruments/statistics.hpp>
-#include <bochner/train/storage/json.hpp>
 #include <bochner/train/studies/fits.hpp>
 #include <bochner/train/studies/kernel_study.hpp>
 #include <cmath>
@@ -110,7 +109,7 @@ void fit_proposals(const KernelOptions& options) {
                             fmt::format("{:.1f}", fit.effective_draws), cell(fit.error_of_p),
                             cell(fit.error_of_q)});
       if (options.json) {
-        fmt::print("{}\n", json_of(fit).line());
+        print_line(json_of(fit));
         continue;
       }
       fmt::print("{:>6} {:>8.3f} {:>16} {:>12} {:>12}   {}\n", head, fit.scale,
@@ -176,7 +175,7 @@ void print_fit(const KernelFitOptions& options, const DensitySpec& spec, std::ui
         {"target", options.target}, {"density", spec.kind},  {"seed", seed},
         {"before", fit.before},     {"draws", fit.of_draws}, {"fresh_draws", fit.of_density}};
     if (fit.closed_form) json.set("closed_form", *fit.closed_form);
-    fmt::print("{}\n", json.set("parameters", parameters_json(density)).line());
+    print_line(json.set("parameters", parameters_json(density)));
     return;
   }
   fmt::print("{:>6} {:>10.2e} {:>10.2e} {:>12.2e} {:>12}\n", seed, fit.before, fit.of_draws,

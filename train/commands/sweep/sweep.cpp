@@ -71,7 +71,7 @@ void status_command(const StatusOptions& options) {
     if (options.json) {
       Json json = json_of(journal.header(), trial);
       if (is_in_front) json.set("front", true);
-      fmt::print("{}\n", json.line());
+      print_line(json);
     } else {
       fmt::print("{}{}\n", words_of(journal.header(), trial), is_in_front ? "   front" : "");
     }
@@ -106,7 +106,7 @@ void best_command(const StatusOptions& options) {
   if (options.config) {
     fmt::print("{}", RunDirectory::read(storage, run).config());
   } else if (options.json) {
-    fmt::print("{}\n", json_of(journal.header(), best).set("run", run.string()).line());
+    print_line(json_of(journal.header(), best).set("run", run.string()));
   } else {
     fmt::print("{}\n", words_of(journal.header(), best));
     if (seeds.trials.size() > 1)
