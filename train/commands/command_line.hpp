@@ -60,8 +60,8 @@ class Command {
  public:
   Command(CLI::App& app, CommandLine& line) : app_(&app), line_(&line) {}
 
-  /// Allows the processes of one mpirun to share its work.
-  void shares_work() const;
+  /// Allows the processes of one mpirun to share its work; returns line().
+  CommandLine* shares_work() const;
   /// Sets the line printed when memory runs out, also for commands added to this group later.
   void memory_advice(const char* words) const;
   /// Adds a group that requires one of its commands, as `bochner bench` does; `with_threads` gives

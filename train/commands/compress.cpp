@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <bochner/base/format.hpp>
 #include <bochner/layers/encodings/fused_compression.hpp>
-#include <bochner/layers/encodings/fused_projection.hpp>
 #include <bochner/layers/models/field_model.hpp>
 #include <bochner/train/commands/bench/encoding.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
-#include <bochner/train/run/checkpoint/model_weights.hpp>
 #include <bochner/train/run/checkpoint/packed_matrix.hpp>
 #include <bochner/train/run/checkpoint/safetensors.hpp>
 #include <bochner/train/run/run_directory.hpp>

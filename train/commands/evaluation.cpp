@@ -156,9 +156,8 @@ void eval_command(const EvalOptions& options) {
 void add_eval(const Command& program) {
   const auto [command, options] =
       program.command("eval", "evaluate the loss of a run on held-out data", eval_command);
-  command.shares_work();
   command.memory_advice("out of memory; lower train.validate.batch or data.length, with --set");
-  options.line = &command.line();
+  options.line = command.shares_work();
   add_run(command, options.run);
   command.option("--split", &options.split, "train, validation or test").shows_default();
   command.option("--backtest", &options.backtest,

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
-#include <bochner/base/format.hpp>
 #include <bochner/base/text.hpp>
 #include <bochner/data/files/input.hpp>
 #include <bochner/train/commands/loaded_run.hpp>

@@ -6,13 +6,11 @@
 #include <bochner/layers/attention/feature_heads.hpp>
 #include <bochner/layers/convolutions/filter.hpp>
 #include <bochner/layers/models/step_error.hpp>
-#include <bochner/layers/models/token_models.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/layers/recurrences/ssm_spec.hpp>
 #include <bochner/train/commands/common_options.hpp>
 #include <bochner/train/run/own_program.hpp>
 #include <bochner/train/studies/layer_checks.hpp>
-#include <optional>
 
 namespace bochner {
 namespace {

@@ -3,12 +3,10 @@
 #include <bochner/base/format.hpp>
 #include <bochner/base/text.hpp>
 #include <bochner/data/files/digest.hpp>
-#include <bochner/train/commands/common_options.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/run/log/file_tail.hpp>
 #include <bochner/train/run/log/live_log.hpp>
 #include <bochner/train/run/run_directory.hpp>
-#include <bochner/train/storage/json.hpp>
 #include <bochner/train/storage/output.hpp>
 #include <limits>
 #include <map>

@@ -5,7 +5,6 @@
 #include <bochner/base/text.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/run/checkpoint/model_weights.hpp>
-#include <bochner/train/run/checkpoint/trainer_state.hpp>
 #include <bochner/train/run/instruments/drawn_posteriors.hpp>
 #include <bochner/train/run/run_directory.hpp>
 #include <bochner/train/run/version.hpp>

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bochner/base/join.hpp>
 #include <bochner/base/text.hpp>
-#include <bochner/train/charts/page.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/run/checkpoint/model_weights.hpp>
 #include <bochner/train/run/log/metrics.hpp>
@@ -13,7 +12,6 @@
 #include <bochner/train/studies/impulse_responses.hpp>
 #include <bochner/train/studies/learned_pages.hpp>
 #include <bochner/train/studies/memory_study.hpp>
-#include <bochner/train/tasks/specimens.hpp>
 
 namespace bochner {
 namespace {

@@ -299,10 +299,9 @@ void predict_command(const PredictOptions& options) {
 void add_predict(const Command& program) {
   const auto [command, options] =
       program.command("predict", "predict from new data", predict_command);
-  command.shares_work();
   command.memory_advice(
       "out of memory; lower train.validate.batch with --set, or give less input at a time");
-  options.line = &command.line();
+  options.line = command.shares_work();
   add_run(command, options.run);
   command.option("inputs", &options.inputs,
                  std::string("tables: ") + readable_formats +

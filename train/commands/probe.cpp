@@ -1,10 +1,8 @@
 #include <fmt/format.h>
 
-#include <bochner/train/charts/page.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/storage/output.hpp>
 #include <bochner/train/studies/memory_study.hpp>
-#include <bochner/train/tasks/specimens.hpp>
 #include <optional>
 
 namespace bochner {

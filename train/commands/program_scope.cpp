@@ -5,7 +5,6 @@
 #include <bochner/train/commands/program_scope.hpp>
 #include <cstdio>
 #include <cstdlib>
-#include <initializer_list>
 #include <new>
 
 // Override the variables of these names in OpenBLAS, which reads them when it is loaded and then

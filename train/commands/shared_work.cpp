@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bochner/base/errors.hpp>
 #include <bochner/base/format.hpp>
-#include <bochner/base/text.hpp>
 #include <bochner/train/commands/shared_work.hpp>
 #include <bochner/train/distributed/mpi.hpp>
 #include <bochner/train/run/version.hpp>

@@ -303,8 +303,7 @@ void add_new_run(const Command& command, TrainingOptions& options) {
 }
 
 void add_training(const Command& command, TrainingOptions& options) {
-  options.line = &command.line();
-  command.shares_work();
+  options.line = command.shares_work();
   add_sets(command, options.sets);
   command.option("--progress", &options.progress,
                  "bar, plain or none; auto: a bar on a terminal, else plain lines", "MODE");

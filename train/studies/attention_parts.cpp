@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <bochner/base/ceil_div.hpp>
-#include <bochner/base/format.hpp>
 #include <bochner/layers/features/frequencies.hpp>
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/run/instruments/kernel_sample.hpp>

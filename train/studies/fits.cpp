@@ -12,7 +12,6 @@
 #include <bochner/optim/schedule.hpp>
 #include <bochner/train/studies/fits.hpp>
 #include <cmath>
-#include <functional>
 #include <numbers>
 #include <utility>
 

@@ -7,7 +7,6 @@
 #include <bochner/train/run/instruments/density_curves.hpp>
 #include <bochner/train/run/instruments/statistics.hpp>
 #include <bochner/train/studies/kernel_study.hpp>
-#include <cmath>
 #include <functional>
 #include <numbers>
 

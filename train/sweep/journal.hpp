@@ -4,7 +4,6 @@
 
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/storage/storage.hpp>
-#include <bochner/train/sweep/search/goal.hpp>
 #include <bochner/train/sweep/search/next_trial.hpp>
 
 namespace bochner {

@@ -5,7 +5,6 @@
 #include <bochner/base/text.hpp>
 #include <bochner/train/config/usage.hpp>
 #include <bochner/train/run/run_directory.hpp>
-#include <bochner/train/sweep/journal.hpp>
 #include <bochner/train/sweep/runner.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <chrono>

@@ -1,7 +1,6 @@
 #pragma once
 /// Runner of a sweep: trains each trial in a separate process.
 
-#include <bochner/train/config/config.hpp>
 #include <bochner/train/sweep/grid.hpp>
 #include <bochner/train/sweep/journal.hpp>
 #include <bochner/train/sweep/workers.hpp>

@@ -5,13 +5,11 @@
 #include <bochner/base/numeric/parallel.hpp>
 #include <bochner/base/text.hpp>
 #include <bochner/data/files/digest.hpp>
-#include <bochner/layers/models/token_models.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/optim/optimizer.hpp>
 #include <bochner/train/commands/bench/encoding.hpp>
 #include <bochner/train/commands/bench/measure.hpp>
 #include <bochner/train/commands/bench/reference_models.hpp>
-#include <bochner/train/commands/common_options.hpp>
 #include <bochner/train/run/instruments/statistics.hpp>
 #include <bochner/train/run/log/profile.hpp>
 #include <bochner/train/run/version.hpp>

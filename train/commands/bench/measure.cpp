@@ -16,7 +16,6 @@
 #include <chrono>
 #include <csignal>
 #include <new>
-#include <stdexcept>
 #include <thread>
 
 namespace bochner {

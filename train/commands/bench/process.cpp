@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <bochner/base/format.hpp>
 #include <bochner/base/numeric/parallel.hpp>
 #include <bochner/base/numeric/philox.hpp>
 #include <bochner/base/text.hpp>

@@ -3,7 +3,6 @@
 #include <bochner/autodiff/ops/loss.hpp>
 #include <bochner/layers/models/event_model.hpp>
 #include <bochner/layers/models/field_model.hpp>
-#include <bochner/layers/models/token_models.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/layers/recurrences/ssm_spec.hpp>
 #include <bochner/layers/spectral/base_draws.hpp>

@@ -303,8 +303,7 @@ void bench_scale_command(const ScaleOptions& options) {
 void add_scale_bench(const Command& bench) {
   const auto [command, options] = bench.command(
       "scale", "time a training step and predict it for many processes", bench_scale_command);
-  command.shares_work();
-  options.line = &command.line();
+  options.line = command.shares_work();
   add_config_file(command, options.config);
   command.option(
       "--network", &options.network,

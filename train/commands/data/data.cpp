@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bochner/autodiff/real.hpp>
 #include <bochner/base/text.hpp>
 #include <bochner/data/files/glob.hpp>
 #include <bochner/data/formats/array.hpp>
@@ -12,7 +11,6 @@
 #include <bochner/data/series/time_step.hpp>
 #include <bochner/data/text/token_windows.hpp>
 #include <bochner/data/text/tokenizer.hpp>
-#include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/commands/common_options.hpp>
 #include <bochner/train/storage/output.hpp>
 

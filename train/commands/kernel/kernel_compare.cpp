@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bochner/base/text.hpp>
-#include <bochner/train/charts/chart.hpp>
 #include <bochner/train/commands/kernel/kernel.hpp>
 #include <bochner/train/commands/shared_work.hpp>
 #include <bochner/train/config/parameters.hpp>
@@ -234,8 +233,7 @@ void kernel_compare_command(const KernelCompareOptions& options) {
 void add_kernel_compare(const Command& kernel) {
   const auto [command, options] =
       kernel.command("compare", "compare learned and fixed feature maps", kernel_compare_command);
-  command.shares_work();
-  options.line = &command.line();
+  options.line = command.shares_work();
   add_kernel_options(command, options, "the defaults");
   command.option("--maps", &options.maps,
                  "feature maps, with weights as in positive+importance (default: all)", "LIST");

@@ -5,7 +5,6 @@
 #include <bochner/layers/features/weights.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/layers/spectral/monte_carlo.hpp>
-#include <bochner/train/charts/chart.hpp>
 #include <bochner/train/commands/kernel/kernel.hpp>
 #include <bochner/train/config/parameters.hpp>
 #include <bochner/train/run/instruments/statistics.hpp>

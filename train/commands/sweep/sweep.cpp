@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <bochner/base/format.hpp>
 #include <bochner/base/text.hpp>
-#include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/commands/common_options.hpp>
 #include <bochner/train/commands/shared_work.hpp>
 #include <bochner/train/config/period.hpp>
 #include <bochner/train/distributed/mpi.hpp>
 #include <bochner/train/run/run_directory.hpp>
-#include <bochner/train/sweep/journal.hpp>
 #include <bochner/train/sweep/runner.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <bochner/train/tasks/train_spec.hpp>
@@ -322,8 +320,7 @@ int sweep_command(const SweepOptions& options, SignalGuard& signals) {
 void add_sweep(const Command& program) {
   const auto [command, options] = program.command(
       "sweep", "train runs over values of keys: a grid, or a search for the best", sweep_command);
-  command.shares_work();
-  options.line = &command.line();
+  options.line = command.shares_work();
   command.option("config", &options.config, "config file (TOML)", "FILE");
   command.option("--vary", &options.vary,
                  "values of a key, for instance train.seed=1,2,3, or a range such as "

@@ -1,4 +1,3 @@
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <bochner/base/numeric/philox.hpp>
@@ -7,7 +6,6 @@
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/sweep/search/goal.hpp>
 #include <cmath>
-#include <limits>
 
 namespace bochner {
 namespace {

@@ -3,12 +3,8 @@
 /// before, so that a killed search continues as if it had not been killed.
 
 #include <bochner/train/sweep/search/goal.hpp>
-#include <bochner/train/sweep/search/space.hpp>
 #include <bochner/train/sweep/search/surrogate.hpp>
-#include <cstddef>
-#include <cstdint>
 #include <optional>
-#include <vector>
 
 namespace bochner {
 
