@@ -231,8 +231,6 @@ Json json_of(const Written& written) {
           {"checkpoint_bytes", written.checkpoint}};
 }
 
-/// Prints the loss of a field model before and after each compression of W in its fused encoding;
-/// with --output, writes a run with all of them.
 void compress_command(const CompressOptions& options) {
   demand(options.prune || options.bits || options.rank,
          "compress: nothing to do; give --prune, --bits or --rank");

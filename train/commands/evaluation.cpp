@@ -31,7 +31,6 @@ Split split_called(const std::string& name) {
   throw std::invalid_argument("--split " + name + ": must be train, validation or test");
 }
 
-/// Prints the calibration of predictions, with the learned parameters and averaged over draws.
 void eval_predictions(const EvalOptions& options, const Config& config, Task& task, Split split,
                       std::uint64_t step) {
   const auto train = read_spec<TrainSpec>(config, "train");

@@ -77,7 +77,6 @@ Path torch_folder(const std::string& name) {
   return folder;
 }
 
-/// Writes the Python sources of the model and its weights.
 void export_torch(const ExportOptions& options) {
   const Path folder = torch_folder(options.torch);
   const LoadedRun run = load_run(options.run, options.sets);
@@ -115,7 +114,6 @@ struct ImportOptions {
   CommandLine* line = nullptr;
 };
 
-/// Returns a count of the file's metadata; 0 if it is missing.
 std::uint64_t count_in(const Safetensors& weights, const std::string& file, const char* key) {
   constexpr std::uint64_t most = 1'000'000'000'000'000;  // that of a period
   const std::string text = weights.text(key);

@@ -78,7 +78,6 @@ struct MetricsOptions {
   std::string run, output = "-";
 };
 
-/// Metrics by step and name.
 struct StepTable {
   std::vector<std::string> names = {"step"};
   std::map<std::uint64_t, std::map<std::string, double>> rows = {};

@@ -108,7 +108,6 @@ MetricsLog metrics_of(FileStorage& storage, const Path& directory) {
   return read_metrics(storage.exists(metrics) ? read_file(storage, metrics) : "", metrics.string());
 }
 
-/// Writes RUN/report.html, or prints the learned curves (--json).
 void plot_command(const PlotOptions& options) {
   const LoadedRun run = load_run(options.run, options.sets);
   const Path directory = parse_run_reference(options.run).directory;

@@ -27,13 +27,11 @@ struct PredictOptions : ModelOptions {
   static bool is_latent(const Config& config) { return config.text("model.kind") == "vae"; }
 };
 
-/// Whether the inputs are texts.
 bool reads_texts(const Config& config) {
   const std::string& kind = config.text("data.kind");
   return kind == "bytes" || kind == "texts";
 }
 
-/// Texts and their names.
 struct NamedTexts {
   std::vector<std::string> texts, names;
 
@@ -79,12 +77,10 @@ std::string only_input(const PredictOptions& options) {
   return inputs_of(options)[0];
 }
 
-/// Returns the number of sequences per batch.
 std::size_t batch_size(const Config& config) {
   return read_spec<TrainSpec>(config, "train").validation_batch();
 }
 
-/// Reads the table to predict from.
 NamedArray read_table(const Config& config, const AnswersTables* tables, const std::string& input) {
   ReadOptions reading = tables ? tables->read_options() : table_options(config);
   if (tables) reading.csv.named_columns = tables->input_columns();

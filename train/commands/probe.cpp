@@ -15,7 +15,6 @@ struct ProbeCommand : ModelOptions {
   bool json = false;
 };
 
-/// Measures how strongly outputs depend on earlier tokens.
 void probe_command(const ProbeCommand& options) {
   demand(options.memory.windows >= 1 && options.memory.windows <= 10000,
          "--windows {}: must be between 1 and 10000", options.memory.windows);

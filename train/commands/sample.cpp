@@ -77,7 +77,6 @@ void write_all(WritesText& writer, const std::vector<std::string>& prompts, bool
   }
 }
 
-/// Writes draws of the prior of a vae.
 void sample_prior(const SampleOptions& options, const LoadedRun& run) {
   demand(options.prompts.empty() && options.prompt == SampleOptions().prompt && !options.json,
          "--prompt, --prompts and --json apply to language models, not to {}",

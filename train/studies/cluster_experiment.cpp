@@ -130,7 +130,6 @@ Points points_of(const ClusterSetting& setting, std::size_t count) {
   return points;
 }
 
-/// Draws m frequencies. -> (m, d)
 Tensor frequencies(const std::string& draws, std::size_t m, std::uint64_t seed) {
   Tensor w =
       base_draws(draws, 1, m, dim, 0, {seed, Purpose::spectral, stream_of("cluster experiment")});

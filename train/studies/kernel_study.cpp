@@ -148,7 +148,6 @@ ErrorAtM summarize(const Measurement& measurement, const std::vector<double>& ke
   return row;
 }
 
-/// Whether the kernel of a pair is that of softmax.
 bool is_near_softmax(double kernel, const SamplePair& pair) {
   return std::fabs(kernel / std::exp(softmax_exponent(pair.q, pair.k)) - 1) < 1e-6;
 }

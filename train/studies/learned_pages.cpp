@@ -167,7 +167,6 @@ Curve scaled_kernel(TimeEncoding& encoding, double reach) {
   return curve;
 }
 
-/// Whether curves look the same.
 bool is_same(const std::vector<double>& a, const std::vector<double>& b) {
   return std::ranges::equal(a, b, [](double x, double y) { return std::abs(x - y) < 1e-3; });
 }

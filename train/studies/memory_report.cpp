@@ -32,7 +32,6 @@ double mean_error(const Influence& influence) {
   return total > 0 ? total_of(errors_of(influence)) / total : 0;
 }
 
-/// Returns powers of two below the number of lags.
 std::vector<std::size_t> powers_below(std::size_t lags) {
   std::vector<std::size_t> powers;
   for (std::size_t n = 1; n < lags; n *= 2) powers.push_back(n);

@@ -20,7 +20,6 @@ struct Row {
   std::vector<const SweepResult*> runs;
 };
 
-/// Removes the word of train.seed.
 std::vector<std::string> without_seed(std::vector<std::string> words,
                                       const std::vector<Variation>& variations) {
   const auto seed = std::ranges::find(variations, "train.seed", &Variation::key);

@@ -27,7 +27,6 @@ bool is_stop_signal(int code) {
   return code == 128 + SIGTERM || code == 128 + SIGINT || code == 128 + SIGHUP;
 }
 
-/// Returns the last line of a program's output.
 std::string last_line(std::string text) {
   while (text.ends_with('\n')) text.pop_back();
   return printable(text.substr(text.rfind('\n') + 1));

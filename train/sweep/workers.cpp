@@ -196,7 +196,6 @@ class RemoteJobs : public JobPlace {
   SignalGuard& signals_;
 };
 
-/// Returns the number of jobs that each process runs.
 std::vector<double> rooms(Processes& processes, const JobShare& here) {
   return processes.gather(processes.size(),
                           [&](std::size_t) { return std::vector<double>{double(here.jobs)}; });

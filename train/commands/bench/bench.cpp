@@ -53,7 +53,6 @@ void train_step(Optimizer& optimizer, const std::function<Var(Tape&)>& loss,
   if (profile) profile->recorded("optimizer", 0);
 }
 
-/// Runs the forward pass of evaluation and prediction.
 void forward_pass(const std::function<Var(Tape&)>& loss, OpProfile* profile) {
   if (profile) profile->step_began();
   Tape tape({.recording = false});
@@ -109,7 +108,6 @@ std::string as_text(const std::string& name, const Measurement& result) {
       result.profile.table(result.peak, result.triad));
 }
 
-/// Digests the bits of all parameters.
 std::string digest_of(Module& model) {
   Digest digest;
   for (const NamedParameter& named : parameters_of(model)) {
@@ -147,7 +145,6 @@ void print_each(const char* command, const BenchPassOptions& options, bool with_
     fmt::print("{}", in_child([&] { return report(model); }));
 }
 
-/// Measures training steps on random tokens.
 void bench_step_command(const BenchStepOptions& options) {
   demand(!options.bits || !options.json,
          "--json has no effect with --bits, which prints a digest; remove one");
@@ -155,7 +152,6 @@ void bench_step_command(const BenchStepOptions& options) {
              [&](const ReferenceModel& model) { return report(model, options); });
 }
 
-/// Measures forward passes on random tokens.
 void bench_predict_command(const BenchPassOptions& options) {
   print_each("bench predict", options, !options.json, [&](const ReferenceModel& model) {
     const ReferenceProblem problem = make_problem(model, options.batch);
@@ -188,7 +184,6 @@ struct Cost {
   double memory;       ///< peak bytes
 };
 
-/// Measures a causal attention layer, forward and backward.
 Cost measure_layer(const std::string& kind, std::size_t length) {
   const std::size_t batch = std::max<std::size_t>(1, tokens_of_batch / length);
   const auto mixer = mixers().make(kind, mixer_spec(kind));
@@ -271,7 +266,6 @@ void bench_checkpointed_step(const BenchLengthOptions& options) {
   }
 }
 
-/// Prints time per token and memory of linear and softmax attention from 256 tokens to --longest.
 void bench_length_command(const BenchLengthOptions& options) {
   demand(options.longest >= shortest, "--longest {}: must be at least {}", options.longest,
          shortest);

@@ -44,7 +44,6 @@ double relative_error(const Tensor& y, const Tensor& truth) {
   return largest > 0 ? apart / largest : apart;
 }
 
-/// Benchmarks an encoding with initial weights.
 void bench_encoding_command(const BenchEncodingOptions& options) {
   const auto& [side, frames, space, time, width, json] = options;
   require_measurable("--side", side);

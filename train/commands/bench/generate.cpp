@@ -91,7 +91,6 @@ void print_pace(const ReferenceModel& reference, const BenchGenerateOptions& opt
              100 * pace.reading / pace.step);
 }
 
-/// Prints the speed of generation for one text and for a batch.
 void bench_generate_command(const BenchGenerateOptions& options) {
   require_measurable("--texts", options.texts);
   require_measurable("--tokens", options.tokens);

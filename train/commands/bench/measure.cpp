@@ -28,7 +28,6 @@ std::string read_all(int file) {
   return text;
 }
 
-/// Exit status of a child.
 enum class Ending : int { done, failed, out_of_memory, wrong_usage };
 
 [[noreturn]] void end_as(Ending ending) { _exit(int(ending)); }
@@ -142,7 +141,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Start and end time of each thread.
 struct Pass {
   std::vector<Clock::time_point> begun, ended;
   double seconds() const {

@@ -74,7 +74,6 @@ TrunkSpec trunk_of(const ReferenceModel& reference) {
   return spec;
 }
 
-/// Makes a problem from a model and its batch.
 template <class Model, class... Batch>
 ReferenceProblem problem_of(std::unique_ptr<Model> model, std::size_t tokens, Batch... batch) {
   initialize(*model, 1);

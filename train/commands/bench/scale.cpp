@@ -254,7 +254,6 @@ std::vector<std::size_t> possible(std::vector<std::size_t> counts, std::size_t s
   return counts;
 }
 
-/// Measures a training step of a config and predicts it for other numbers of processes.
 void bench_scale_command(const ScaleOptions& options) {
   require_measurable("--steps", options.steps);
   const std::vector<std::size_t> counts = parse_counts(options.counts);

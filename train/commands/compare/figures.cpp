@@ -66,7 +66,6 @@ std::optional<double> last_of_layers(const RunView& run, const std::string& key)
   return mean_of(numbers);
 }
 
-/// Returns the keys of learned kernels that any run has logged.
 std::set<std::string> kernel_keys(const std::vector<RunGroup>& groups) {
   std::set<std::string> keys;
   for (const RunGroup& group : groups)

@@ -92,7 +92,6 @@ bool print_trained(const KernelOptions& options, Page& page) {
   return !parts.empty() && std::ranges::none_of(samples, attends);
 }
 
-/// Prints bias, variance and error of a feature map, its spectrum and kernel.
 void kernel_command(const KernelOptions& options) {
   const auto [spec, d, m] = kernel_setting(options);
   require_no_size(options);
@@ -134,7 +133,6 @@ void print_counts(const char* name, const ClusterCounts& counts, std::size_t all
       name, counts.upper, all, counts.lower, counts.both);
 }
 
-/// Prints the cluster experiment of hybrid random features next to the published figures.
 int kernel_clusters_command(const KernelOptions& options) {
   ClusterOptions experiment;
   if (!options.draws.empty()) experiment.draws = options.draws;

@@ -203,7 +203,6 @@ void print_head(const KernelCompareOptions& options, std::size_t d, std::size_t 
       "expected, both");
 }
 
-/// Prints held-out kernel errors of feature maps before and after fitting.
 void kernel_compare_command(const KernelCompareOptions& options) {
   SharedWork work(*options.line);
   const auto [setting, maps] = work.first_alone([&] {

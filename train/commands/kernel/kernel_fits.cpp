@@ -156,7 +156,6 @@ SplitPoints points_of(const KernelFitOptions& options, const KernelPoints& of_fi
           sample_kernel(options.target, points, d, options.reach, 2)};
 }
 
-/// Returns the fitted parameters of one head by name.
 Json parameters_json(SpectralDensity& density) {
   Json json;
   for (const NamedParameter& named : parameters_of(density)) {
@@ -229,7 +228,6 @@ void check_options(const KernelFitOptions& options) {
     demand(!given || !options.proposal, "{} has no effect with --proposal; remove it", option);
 }
 
-/// Fits a density to a kernel and prints the errors of each seed.
 void kernel_fit_command(const KernelFitOptions& options) {
   check_options(options);
   if (options.proposal) return fit_proposals(options);

@@ -219,7 +219,6 @@ std::vector<Variation> variations_of(const SweepOptions& options, const Config& 
   return variations;
 }
 
-/// Returns the steps at which trials wait for the decision to continue.
 std::vector<std::uint64_t> rungs_for(const SweepOptions& options, const Config& base) {
   if (options.halving == 0) return {};
   const TrainSpec spec = read_spec<TrainSpec>(base, "train");

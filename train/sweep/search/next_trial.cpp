@@ -99,7 +99,6 @@ void standardise(std::vector<ExpectedScore>& scores) {
   }
 }
 
-/// Adds running trials with their expected scores.
 Surrogate with_running(const Surrogate& surrogate, const Space& space,
                        const std::vector<Tried>& before) {
   Scored data = surrogate.data();
@@ -135,7 +134,6 @@ std::optional<Values> next_promising(const SearchSpec& spec, const Space& space,
 /// Compares scores; NaN is worse than everything.
 bool is_lower(double a, double b) { return std::isnan(b) ? !std::isnan(a) : a < b; }
 
-/// Returns the trials that reached a rung, best first.
 std::vector<std::size_t> ranked_on(const std::vector<TrialProgress>& trials, std::size_t rung) {
   std::vector<std::size_t> there;
   for (std::size_t i = 0; i < trials.size(); ++i)
