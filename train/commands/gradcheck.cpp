@@ -216,10 +216,8 @@ CaseReport check_case(const GradientCase& which) {
 
 void print_case(const GradientCase& which, const CaseReport& report, bool json) {
   const GradientReport& gradients = report.gradients;
-  if (!json) {
-    fmt::print("{:<64} {}   {}\n", which.name(), gradients.summary(), verdict(report));
-    return;
-  }
+  if (!json)
+    return fmt::print("{:<64} {}   {}\n", which.name(), gradients.summary(), verdict(report));
   const auto or_null = [](std::optional<double> number) { return number ? Json(*number) : Json(); };
   print_line({{"case", which.name()},
               {"elements", gradients.checked},

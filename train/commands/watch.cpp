@@ -28,36 +28,20 @@ struct WatchOptions {
   double every = 2, page_every = 10, wait = 10;
 };
 
-/// Display of runs: a table in place on a terminal, otherwise a line per updated run.
-class WatchDisplay {
- public:
-  explicit WatchDisplay(ProgressMode mode)
-      : in_place_(mode == ProgressMode::bar ||
-                  (mode == ProgressMode::automatic && ::isatty(STDOUT_FILENO))),
-        silent_(mode == ProgressMode::none) {}
-
-  void show(const WatchedRuns& watched) {
-    if (silent_) return;
-    in_place_ ? show_table(watched) : print_news(watched);
-    flush_output();  // fails, and ends the watch, without a reader
-  }
-
- private:
-  void show_table(const WatchedRuns& watched) {
+/// Shows runs: a table in place on a terminal, otherwise a line per updated run.
+void show(const WatchedRuns& watched, ProgressMode mode, LinesInPlace& lines) {
+  if (mode == ProgressMode::none) return;
+  if (mode == ProgressMode::bar || (mode == ProgressMode::automatic && ::isatty(STDOUT_FILENO))) {
     const auto [columns, rows] = terminal_size();
-    lines_.show(lines_of(watched.runs(), rows - 1, columns - 1, shows_blocks()));
-  }
-
-  void print_news(const WatchedRuns& watched) {
+    lines.show(lines_of(watched.runs(), rows - 1, columns - 1, shows_blocks()));
+  } else {
     for (const std::size_t i : watched.news()) {
       const RunView& run = watched.runs()[i];
       fmt::print("{}  {}\n", printable(run.path().string()), line_of(run, 0));
     }
   }
-
-  bool in_place_, silent_;
-  LinesInPlace lines_;
-};
+  flush_output();  // fails, and ends the watch, without a reader
+}
 
 /// HTML page of the runs, rewritten periodically. A write error is printed once.
 class WatchedPage {
@@ -104,28 +88,19 @@ bool sleep_for(double seconds, const SignalGuard& signals) {
   return !signals.stop_requested();
 }
 
-/// End of a watch: there is a run and none has trained for `wait` seconds. A single run that is
-/// done ends it at once.
-class EndOfTraining {
- public:
-  explicit EndOfTraining(const WatchOptions& options) : path_(options.run), wait_(options.wait) {}
-
-  bool reached(const WatchedRuns& watched) {
-    const auto now = Clock::now();
-    const auto& runs = watched.runs();
-    if (runs.empty() || watched.any(RunPhase::training)) {
-      idle_since_ = now;
-      return false;
-    }
-    if (watched.all_done() && runs.size() == 1 && runs[0].path() == path_) return true;
-    return Seconds(now - idle_since_).count() >= wait_;
+/// Whether there is a run and none has trained for options.wait seconds, since `idle_since`. A
+/// single run that is done ends the watch at once.
+bool has_ended(const WatchOptions& options, const WatchedRuns& watched,
+               Clock::time_point& idle_since) {
+  const auto now = Clock::now();
+  const auto& runs = watched.runs();
+  if (runs.empty() || watched.any(RunPhase::training)) {
+    idle_since = now;
+    return false;
   }
-
- private:
-  Path path_;
-  double wait_;
-  Clock::time_point idle_since_ = Clock::now();
-};
+  return (watched.all_done() && runs.size() == 1 && runs[0].path() == options.run) ||
+         Seconds(now - idle_since).count() >= options.wait;
+}
 
 /// Throws std::invalid_argument if the path exists and is not a directory.
 void require_possible_directory(const std::string& path) {
@@ -148,16 +123,17 @@ int watch_command(const WatchOptions& options, SignalGuard& signals) {
   require_possible_directory(options.run);
   PosixStorage storage;
   WatchedRuns watched(storage, options.run);
-  WatchDisplay display(progress_mode(options.progress));
+  const ProgressMode mode = progress_mode(options.progress);
+  LinesInPlace lines;
   WatchedPage page(options);
-  EndOfTraining end(options);
+  Clock::time_point idle_since = Clock::now();
   for (bool first = true;; first = false) {
     if (watched.refresh()) {
-      display.show(watched);
+      show(watched, mode, lines);
       page.note_news();
     }
     if (first) print_waiting(storage, watched, options.run);
-    if (end.reached(watched)) break;
+    if (has_ended(options, watched, idle_since)) break;
     page.write_if_due(watched.runs());
     if (!sleep_for(options.every, signals)) break;
   }

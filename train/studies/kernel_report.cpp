@@ -20,10 +20,6 @@ std::string count_of_features(double m) {
   return m < 1e6 ? fmt::format("{:.0f}", m) : fmt::format("{:.1e}", m);
 }
 
-std::string number_or_dash(const std::optional<double>& number) {
-  return number ? fmt::format("{:.3g}", *number) : "-";
-}
-
 std::string text_table(const EstimatorStudy& study) {
   std::string text =
       fmt::format("  {:>6} {:>6} {:>9} {:>7} {:>10} {:>11} {:>9} {:>11} {:>9}\n", "m", "F", "bias",
@@ -144,6 +140,10 @@ Table table_of(const EstimatorStudy& study) {
 }
 
 }  // namespace
+
+std::string number_or_dash(const std::optional<double>& number) {
+  return number ? fmt::format("{:.3g}", *number) : "-";
+}
 
 std::vector<std::string> advice(const KernelStudy& study, double wanted) {
   const ErrorAtM& last = study.standard.rows.back();

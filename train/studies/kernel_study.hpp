@@ -81,6 +81,8 @@ struct KernelStudy {
   Curve spectrum = {}, kernel = {}, kernel_of_draws = {};
 };
 
+/// Formats "0.123", or "-" for nothing.
+std::string number_or_dash(const std::optional<double>& number);
 /// Returns conclusions from the figures, one sentence each. `wanted` is a relative error.
 std::vector<std::string> advice(const KernelStudy& study, double wanted);
 

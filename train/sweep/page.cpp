@@ -223,8 +223,7 @@ Table table_of_trials(const SweepJournal& journal, const Space& space) {
 
 void add_figures(Page& page, const SweepJournal& journal) {
   const auto count = [&](const char* state) {
-    return std::to_string(
-        std::ranges::count(journal.trials(), state, [](const auto& one) { return state_of(one); }));
+    return std::to_string(std::ranges::count(journal.trials(), state, state_of));
   };
   std::vector<Figure> figures{{std::to_string(journal.trials().size()), "trials"},
                               {count("done"), "to the end"}};

@@ -18,22 +18,15 @@ std::optional<double> last_number(const Curve& curve) {
   return curve.y.empty() ? std::nullopt : std::optional(curve.y.back());
 }
 
-/// Returns the index of the lowest value; nothing if the curve is empty.
-std::optional<std::size_t> place_of_lowest(const Curve& curve) {
-  if (curve.y.empty()) return std::nullopt;
-  return std::size_t(std::ranges::min_element(curve.y) - curve.y.begin());
-}
-
 std::optional<double> lowest(const RunView& run) {
-  const Curve& valid = run.curve("valid");
-  const auto place = place_of_lowest(valid);
-  return place ? std::optional(valid.y[*place]) : std::nullopt;
+  const std::vector<double>& losses = run.curve("valid").y;
+  return losses.empty() ? std::nullopt : std::optional(*std::ranges::min_element(losses));
 }
 
 std::optional<double> step_of_lowest(const RunView& run) {
   const Curve& valid = run.curve("valid");
-  const auto place = place_of_lowest(valid);
-  return place ? std::optional(valid.x[*place]) : std::nullopt;
+  if (valid.y.empty()) return std::nullopt;
+  return valid.x[std::size_t(std::ranges::min_element(valid.y) - valid.y.begin())];
 }
 
 /// Returns the growth of a metric per second of training, from its first to its last line.

@@ -141,21 +141,15 @@ Json json_of(const Outcome& outcome, std::size_t m) {
 }
 
 void print_outcome(const Outcome& outcome, std::size_t m, bool json) {
-  if (json) {
-    print_line(json_of(outcome, m));
-    return;
-  }
+  if (json) return print_line(json_of(outcome, m));
   const auto& [features, parameters, fixed, learned, gain, expected_fixed, expected_learned] =
       outcome;
-  const auto cell = [](const std::optional<double>& number) {
-    return number ? fmt::format("{:.3g}", *number) : "-";
-  };
   fmt::print(
       "{:<22} {:>7}   {:>7.4f} ± {:<7.4f} {:>7.4f} ± {:<7.4f} {:>5.1f} % {:>5.1f} to {:<5.1f} "
       "{:>9} {:>9}\n",
       features, parameters, fixed.mean, fixed.half_width, learned.mean, learned.half_width,
-      100 * gain.value, 100 * gain.low, 100 * gain.high, cell(expected_fixed),
-      cell(expected_learned));
+      100 * gain.value, 100 * gain.low, 100 * gain.high, number_or_dash(expected_fixed),
+      number_or_dash(expected_learned));
 }
 
 BarChart chart_of(const std::vector<Outcome>& outcomes) {

@@ -74,10 +74,6 @@ std::vector<std::pair<std::string, double>> methods_of(const KernelSample& sampl
   return medians;
 }
 
-std::string cell(const std::optional<double>& number) {
-  return number ? fmt::format("{:.3g}", *number) : "-";
-}
-
 Json json_of(const ProposalFit& fit) {
   Json json = {{"sample", fit.sample},
                {"head", fit.head},
@@ -105,15 +101,15 @@ void fit_proposals(const KernelOptions& options) {
     for (std::size_t head = 0; head < sample.blocks.size(); ++head) {
       const ProposalFit fit = fit_proposal(standard, sample, head, m);
       table.rows.push_back({sample.name, std::to_string(head), fmt::format("{:.3f}", fit.scale),
-                            fmt::format("{:.1f}", fit.effective_draws), cell(fit.error_of_p),
-                            cell(fit.error_of_q)});
+                            fmt::format("{:.1f}", fit.effective_draws),
+                            number_or_dash(fit.error_of_p), number_or_dash(fit.error_of_q)});
       if (options.json) {
         print_line(json_of(fit));
         continue;
       }
       fmt::print("{:>6} {:>8.3f} {:>16} {:>12} {:>12}   {}\n", head, fit.scale,
-                 fmt::format("{:.1f} of {}", fit.effective_draws, m), cell(fit.error_of_p),
-                 cell(fit.error_of_q), sample.name);
+                 fmt::format("{:.1f} of {}", fit.effective_draws, m),
+                 number_or_dash(fit.error_of_p), number_or_dash(fit.error_of_q), sample.name);
       if (head > 0) continue;
       for (const auto& [name, error] : methods_of(sample, fit.scale, m))
         fmt::print("       {:<12} median relative error of positive features {:.3g}\n", name,
@@ -173,8 +169,7 @@ void print_fit(const KernelFitOptions& options, const DensitySpec& spec, std::ui
         {"target", options.target}, {"density", spec.kind},  {"seed", seed},
         {"before", fit.before},     {"draws", fit.of_draws}, {"fresh_draws", fit.of_density}};
     if (fit.closed_form) json.set("closed_form", *fit.closed_form);
-    print_line(json.set("parameters", parameters_json(density)));
-    return;
+    return print_line(json.set("parameters", parameters_json(density)));
   }
   fmt::print("{:>6} {:>10.2e} {:>10.2e} {:>12.2e} {:>12}\n", seed, fit.before, fit.of_draws,
              fit.of_density, fit.closed_form ? fmt::format("{:.2e}", *fit.closed_form) : "-");

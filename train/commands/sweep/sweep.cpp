@@ -54,8 +54,7 @@ void status_command(const StatusOptions& options) {
   PosixStorage storage;
   const SweepJournal journal = SweepJournal::read(storage, options.runs);
   const auto count = [&](const char* state) {
-    return std::ranges::count(journal.trials(), state,
-                              [](const auto& one) { return state_of(one); });
+    return std::ranges::count(journal.trials(), state, state_of);
   };
   if (!options.json)
     fmt::print("{}   {} search, {} trials in {}: {} done, {} waiting, {} failed, {} open\n",
