@@ -73,22 +73,13 @@ class Command {
   Command command(const char* name, const char* help, std::function<int(SignalGuard&)> body) const;
   /// Adds a command with options, which live as long as the command line. A body that returns void
   /// exits with exit_done.
-  template <class Result, class Options>
+  template <class Result, class Options, class... Signals>
   std::pair<Command, Options&> command(const char* name, const char* help,
-                                       Result (*body)(const Options&)) const {
+                                       Result (*body)(const Options&, Signals...)) const {
     const auto options = std::make_shared<Options>();
-    const std::function<int()> run = [options, body]() -> int {
-      if constexpr (!std::is_void_v<Result>) return body(*options);
-      return body(*options), exit_done;
-    };
-    return {command(name, help, run), *options};
-  }
-  template <class Options>
-  std::pair<Command, Options&> command(const char* name, const char* help,
-                                       int (*body)(const Options&, SignalGuard&)) const {
-    const auto options = std::make_shared<Options>();
-    const std::function<int(SignalGuard&)> run = [options, body](SignalGuard& signals) {
-      return body(*options, signals);
+    const std::function<int(Signals...)> run = [options, body](Signals... signals) -> int {
+      if constexpr (!std::is_void_v<Result>) return body(*options, signals...);
+      return body(*options, signals...), exit_done;
     };
     return {command(name, help, run), *options};
   }

@@ -3,7 +3,7 @@
 
 #include <bochner/train/config/config.hpp>
 #include <bochner/train/storage/storage.hpp>
-#include <bochner/train/sweep/search/variation.hpp>
+#include <bochner/train/sweep/search/space.hpp>
 #include <utility>
 
 namespace bochner {

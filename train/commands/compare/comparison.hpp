@@ -1,11 +1,64 @@
 #pragma once
-/// Tables, JSON lines and a page that compare runs, for `compare` and `watch`.
+/// Comparison of runs, for `compare` and `watch`: groups that differ only in the seed, their
+/// figures and curves.
 
 #include <bochner/train/charts/page.hpp>
-#include <bochner/train/commands/compare/groups.hpp>
+#include <bochner/train/run/log/run_view.hpp>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace bochner {
 
+/// Returns the paths of runs below their deepest common folder.
+std::vector<std::string> short_names(const std::vector<Path>& runs);
+
+struct RunGroup {
+  std::string name;
+  std::vector<const RunView*> runs;
+};
+/// Groups runs, in the order of their first runs. Runs with equal config and seed stay separate:
+/// they are not independent draws. The views must outlive the groups.
+std::vector<RunGroup> groups_of(const std::deque<RunView>& runs);
+
+/// Sorts by the mean of the lowest validation losses; groups without any come last.
+void sort_by_best(std::vector<RunGroup>& groups);
+
+/// Config key, or "forked from", with its value in each group.
+struct Difference {
+  std::string key;
+  std::vector<std::string> values;
+};
+/// Returns keys other than train.seed whose values differ between groups.
+std::vector<Difference> differences(const std::vector<RunGroup>& groups);
+/// Returns why losses may not be comparable (other data or model kind); "" if they are.
+std::string objection(const std::vector<Difference>& differences);
+
+/// Unit of a number, which decides its format.
+enum class Quantity { number, steps, rate, seconds, bytes };
+
+/// Number of each run, if known.
+struct RunFigure {
+  std::string name;   ///< in JSON, such as "best_step"
+  std::string words;  ///< in tables; "" for JSON only
+  Quantity quantity = Quantity::number;
+  std::vector<std::vector<double>> values = {};  ///< per group
+};
+/// Returns steps, last and best values, time and memory, numbers of learned kernels, and the time
+/// to reach the validation loss `goal`. Omits figures that no run has.
+std::vector<RunFigure> figures_of(const std::vector<RunGroup>& groups, std::optional<double> goal);
+/// Returns the lowest validation loss that all runs with validations reach, to four digits.
+std::optional<double> common_goal(const std::vector<RunGroup>& groups);
+/// Returns the validation keys that any run has logged, the loss first.
+std::vector<std::string> measures_of(const std::vector<RunGroup>& groups);
+
+/// Returns the mean of a metric over the runs of a group that logged it, between the first and last
+/// common step, linearly interpolated; with 95 % intervals by Student's t if there are several.
+/// With `by_time`, x is the mean seconds of training until the step.
+Series mean_curve(const RunGroup& group, const std::string& key, bool by_time);
+
+/// Tables, JSON lines and a page that compare runs.
 class Comparison {
  public:
   /// Measures the time to reach the validation loss `goal`, by default the lowest that all reach,

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bochner/base/format.hpp>
 #include <bochner/base/text.hpp>
-#include <bochner/train/commands/compare/groups.hpp>
+#include <bochner/train/commands/compare/comparison.hpp>
 #include <bochner/train/commands/compare/watched.hpp>
 #include <cmath>
 #include <numeric>
