@@ -145,12 +145,6 @@ void take_weights(const Safetensors& weights, const std::string& file, Module& m
                     problems.size() > 1 ? fmt::format(" and {} more", problems.size() - 1) : "");
 }
 
-ImportedProgress progress_in(const Safetensors& weights, const std::string& file) {
-  return {.step = count_in(weights, file, "step"),
-          .tokens = count_in(weights, file, "tokens"),
-          .examples = count_in(weights, file, "examples")};
-}
-
 /// Makes a learner from the facts in the file. Throws DataError if they are missing or damaged.
 std::unique_ptr<Learner> learner_in(const Safetensors& weights, const std::string& file,
                                     const Config& config) {
@@ -194,7 +188,9 @@ void import_command(const ImportOptions& options) {
   RunDirectory::require_fresh(storage, options.run);
   const auto learner = learner_in(weights, input.name(), config);
   take_weights(weights, input.name(), learner->model());
-  const ImportedProgress progress = progress_in(weights, input.name());
+  const ImportedProgress progress{.step = count_in(weights, input.name(), "step"),
+                                  .tokens = count_in(weights, input.name(), "tokens"),
+                                  .examples = count_in(weights, input.name(), "examples")};
   write_imported_run(
       {storage, options.run, options.line->words()[0] + std::string(" import ") + input.name()},
       config, input.name(), *learner, progress);

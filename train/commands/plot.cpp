@@ -103,16 +103,13 @@ Page page_of(const PlotOptions& options, const LoadedRun& run, const MetricsLog&
   return page;
 }
 
-MetricsLog metrics_of(FileStorage& storage, const Path& directory) {
-  const Path metrics = directory / metrics_name;
-  return read_metrics(storage.exists(metrics) ? read_file(storage, metrics) : "", metrics.string());
-}
-
 void plot_command(const PlotOptions& options) {
   const LoadedRun run = load_run(options.run, options.sets);
   const Path directory = parse_run_reference(options.run).directory;
   PosixStorage storage;
-  const MetricsLog log = metrics_of(storage, directory);
+  const Path metrics = directory / metrics_name;
+  const MetricsLog log =
+      read_metrics(storage.exists(metrics) ? read_file(storage, metrics) : "", metrics.string());
   Inspected now = inspected(run, true), start = inspected(run, false);
   load_weights(run.checkpoint, run.config, now.learner.model(), options);
   start.examine();

@@ -76,6 +76,4 @@ void begin_program() {
   std::set_terminate(end_program);
 }
 
-ProgramScope::ProgramScope() { begin_program(); }
-
 }  // namespace bochner

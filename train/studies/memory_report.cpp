@@ -26,18 +26,6 @@ std::vector<double> errors_of(const Influence& influence) {
   return squares;
 }
 
-/// Returns the error of all lags together, relative to their sum.
-double mean_error(const Influence& influence) {
-  const double total = total_of(influence.by_distance());
-  return total > 0 ? total_of(errors_of(influence)) / total : 0;
-}
-
-std::vector<std::size_t> powers_below(std::size_t lags) {
-  std::vector<std::size_t> powers;
-  for (std::size_t n = 1; n < lags; n *= 2) powers.push_back(n);
-  return powers;
-}
-
 std::string half_lives_of(const Influence& influence) {
   const auto [low, high] = std::ranges::minmax(influence.half_lives);
   return fmt::format("{} ({} to {})", half_life(influence.by_distance()), low, high);
@@ -46,11 +34,13 @@ std::string half_lives_of(const Influence& influence) {
 std::string memory_row(const PartMemory& part, std::size_t width,
                        const std::vector<std::size_t>& beyond) {
   const std::vector<double> values = part.influence.by_distance();
+  const double total = total_of(values);
   std::string row = fmt::format("  {:<{}} {:<8} {:>9.3g} {:>7.3f} {:>16}", part.name, width,
-                                part.mixer.empty() ? part.part : part.mixer, total_of(values),
+                                part.mixer.empty() ? part.part : part.mixer, total,
                                 1 - share_beyond(values, 0), half_lives_of(part.influence));
   for (const std::size_t n : beyond) row += fmt::format(" {:>7.3f}", share_beyond(values, n));
-  return row + fmt::format(" {:>7.1f} %\n", 100 * mean_error(part.influence));
+  return row + fmt::format(" {:>7.1f} %\n",
+                           total > 0 ? 100 * (total_of(errors_of(part.influence)) / total) : 0);
 }
 
 Json bins_json(const std::vector<std::size_t>& bins) {
@@ -65,7 +55,7 @@ Json json_of(const PartMemory& part, const MemoryStudy& study) {
   const std::vector<std::size_t> bins = lag_bins(values.size());
   const double total = total_of(values);
   Json beyond = Json::array();
-  for (const std::size_t n : powers_below(values.size()))
+  for (std::size_t n = 1; n < values.size(); n *= 2)
     beyond.push(Json::array({n, Json::rounded(share_beyond(values, n))}));
   Json ahead;
   if (!part.influence.ahead.square.empty()) {
