@@ -46,7 +46,6 @@ Json json_of(const LearnedCurve& curve);
 /// Numbers of stages, the quarters of a sequence, and of regions: the token itself, the lags 1 to
 /// 3, 4 to 15, 16 to 63, and more; bidirectional attention counts later keys like earlier ones.
 constexpr std::size_t attention_stages = 4, attention_regions = 5;
-std::vector<std::string> region_names();
 /// Returns the mean weight of each region from each stage. (T, T) -> (stages, regions)
 Tensor weight_by_region(const Tensor& weights);
 
