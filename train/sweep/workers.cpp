@@ -87,10 +87,6 @@ pid_t start(const Job& job) {
 /// Exit code of a process that was reaped elsewhere.
 constexpr int unknown_code = 127;
 
-int exit_code(int status) {
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
 /// Deals jobs to each place in turn, until none has room or no job is left.
 void start_jobs(const std::vector<JobPlace*>& places, const JobQueue& queue, std::size_t& count) {
   for (bool any = true; any;) {
@@ -230,7 +226,9 @@ void LocalJobs::reap(const JobEnded& ended) {
     }
     const std::size_t index = job->second;
     job = jobs_.erase(job);
-    ended(index, done > 0 ? exit_code(status) : unknown_code);
+    ended(index, done <= 0           ? unknown_code
+                 : WIFEXITED(status) ? WEXITSTATUS(status)
+                                     : 128 + WTERMSIG(status));
   }
 }
 

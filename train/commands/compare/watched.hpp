@@ -1,6 +1,7 @@
 #pragma once
 /// Runs followed while they train, and their status lines.
 
+#include <algorithm>
 #include <bochner/train/run/log/run_view.hpp>
 #include <deque>
 #include <string>
@@ -18,7 +19,7 @@ class WatchedRuns {
   const std::deque<RunView>& runs() const { return runs_; }
   /// Returns the indices of runs updated by the last refresh.
   const std::vector<std::size_t>& news() const { return news_; }
-  bool any(RunPhase phase) const;
+  bool any(RunPhase phase) const { return std::ranges::count(runs_, phase, &RunView::phase) > 0; }
   /// Whether there are runs and all are done.
   bool all_done() const;
 

@@ -224,10 +224,6 @@ Space::Space(std::vector<Variation> variations) : variations_(std::move(variatio
   }
 }
 
-bool Space::is_continuous(std::size_t axis) const {
-  return variations_[axis].range && !variations_[axis].range->whole;
-}
-
 std::vector<double> Space::levels(std::size_t axis) const {
   const auto& [key, values, range, condition] = variations_[axis];
   std::vector<double> levels;

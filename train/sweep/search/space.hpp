@@ -66,7 +66,9 @@ class Space {
   /// Whether an axis has distances, as numbers do; values of other axes are equal or not.
   bool is_ordered(std::size_t axis) const { return ordered_[axis]; }
   /// Whether an axis has uncountably many values: a range that is not of whole numbers.
-  bool is_continuous(std::size_t axis) const;
+  bool is_continuous(std::size_t axis) const {
+    return variations_[axis].range && !variations_[axis].range->whole;
+  }
   /// Returns the positions of a discrete axis's values, evenly thinned if there are many.
   std::vector<double> levels(std::size_t axis) const;
 
