@@ -163,13 +163,6 @@ struct Written {
   std::uint64_t bytes, exported, checkpoint;
 };
 
-/// Leaves the specimens out, which would be most of a small file.
-std::string small_facts(const CheckpointReader& checkpoint) {
-  auto facts = decode_facts<FieldFacts>(checkpoint.facts());
-  facts.specimens.clear();
-  return encode_facts(facts);
-}
-
 /// Writes a run that continues at the same step, with moments from zero.
 Written write_run(const CompressOptions& options, const CheckpointReader& checkpoint, Config config,
                   CompressedModel& model, double loss) {
@@ -189,8 +182,10 @@ Written write_run(const CompressOptions& options, const CheckpointReader& checkp
   state.metrics_waiting.clear();
   record_improvement(state, loss, 0);
   record_best(state, loss, 1);
+  auto facts = decode_facts<FieldFacts>(checkpoint.facts());
+  facts.specimens.clear();  // most of a small file
   const Path path =
-      run.save({print_config(config), model.records(checkpoint), state, small_facts(checkpoint)});
+      run.save({print_config(config), model.records(checkpoint), state, encode_facts(facts)});
   return {path, storage.open_read(path)->size(), 0, storage.open_read(checkpoint.path())->size()};
 }
 

@@ -30,13 +30,6 @@ CheckpointReader open_noted(FileStorage& storage, const std::string& reference) 
   return checkpoint;
 }
 
-/// Whether data in memory differ from the training data. Skipped for data of --set, and for large
-/// texts, whose fingerprint takes long.
-bool are_other_data(const CheckpointReader& checkpoint, const Config& config, const Task& task) {
-  return !task.data().corpus() && !sets_data(config) &&
-         task.data().fingerprint() != checkpoint.state().data_fingerprint;
-}
-
 void note_numerics(const CheckpointReader& checkpoint) {
   const std::string difference = numerics_difference(checkpoint.state().numerics);
   if (!difference.empty())
@@ -94,7 +87,9 @@ LoadedTask load_task(const ModelOptions& options) {
   load_weights(checkpoint, config, task->model(), options);
   if (options.notes_changes) {
     note_numerics(checkpoint);
-    if (are_other_data(checkpoint, config, *task))
+    // Skipped for data of --set, and for large texts, whose fingerprint takes long.
+    if (!task->data().corpus() && !sets_data(config) &&
+        task->data().fingerprint() != checkpoint.state().data_fingerprint)
       fmt::print(stderr, "note     the data differ from the training data: {}\n",
                  assignment(config, "data.files"));
   }

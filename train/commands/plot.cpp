@@ -75,13 +75,6 @@ Inspected inspected(const LoadedRun& run, bool notes) {
   return Inspected(std::move(learner));
 }
 
-void add_examples(Page& page, Inspected& now) {
-  if (now.task) now.task->illustrate(page);
-  now.learner.illustrate(page);
-  Backtests* has = now.task ? now.task->abilities().backtests : nullptr;
-  if (const auto backtest = has ? has->backtest({}) : std::nullopt) add_backtest(page, *backtest);
-}
-
 Page page_of(const PlotOptions& options, const LoadedRun& run, const MetricsLog& log,
              Inspected& start, Inspected& now, const std::vector<LinearPart>& linear) {
   Module &first = start.learner.model(), &model = now.learner.model();
@@ -101,7 +94,10 @@ Page page_of(const PlotOptions& options, const LoadedRun& run, const MetricsLog&
   if (now.has_memory())
     add_memory(page, study_memory(model, now.specimens, read_spec<StackSpec>(run.config, "model"),
                                   coarse_memory));
-  add_examples(page, now);
+  if (now.task) now.task->illustrate(page);
+  now.learner.illustrate(page);
+  Backtests* has = now.task ? now.task->abilities().backtests : nullptr;
+  if (const auto backtest = has ? has->backtest({}) : std::nullopt) add_backtest(page, *backtest);
   return page;
 }
 

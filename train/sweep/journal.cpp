@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <ranges>
 
 namespace bochner {
 namespace {
@@ -39,12 +40,6 @@ std::uint64_t count_of(const Json& json, std::uint64_t bound = 1'000'000'000'000
   return *count;
 }
 
-std::vector<std::string> goal_texts(const SweepHeader& header) {
-  std::vector<std::string> texts;
-  for (const Goal& goal : header.goals) texts.push_back(goal.text());
-  return texts;
-}
-
 std::vector<std::string> keys_of(const SweepHeader& header) {
   std::vector<std::string> keys;
   for (const std::string& text : header.vary) keys.push_back(text.substr(0, text.find('=')));
@@ -56,7 +51,7 @@ Json json_of(const SweepHeader& header) {
           {"search", name_of(header.search)},
           {"seed", header.seed},
           {"vary", Json::array(header.vary)},
-          {"goals", Json::array(goal_texts(header))},
+          {"goals", Json::array(header.goals | std::views::transform(&Goal::text))},
           {"rungs", Json::array(header.rungs)},
           {"factor", header.factor}};
 }

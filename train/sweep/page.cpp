@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bochner/base/ceil_div.hpp>
 #include <bochner/base/format.hpp>
+#include <bochner/base/join.hpp>
 #include <bochner/base/text.hpp>
 #include <bochner/train/charts/page.hpp>
 #include <bochner/train/charts/parallel_axes.hpp>
@@ -247,10 +248,10 @@ Path sweep_page(const Path& directory) { return directory / "sweep.html"; }
 
 void write_sweep_page(FileStorage& storage, const SweepJournal& journal) {
   const Space space = space_of(journal.header());
-  std::vector<std::string> goals;
-  for (const Goal& goal : journal.header().goals) goals.push_back(goal.text());
+  const std::vector<Goal>& goals = journal.header().goals;
   Page page(journal.directory().string(),
-            fmt::format("{} search, {}", name_of(journal.header().search), fmt::join(goals, ", ")));
+            fmt::format("{} search, {}", name_of(journal.header().search),
+                        joined(goals, ", ", &Goal::text)));
   add_figures(page, journal);
   page.section("Scores", "Scores that are far worse than the median are drawn at the border.");
   page.charts({draw_progress(journal), draw_curves(journal, storage)});

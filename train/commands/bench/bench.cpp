@@ -310,13 +310,6 @@ void add_pass(const Command& command, BenchPassOptions& options, const char* wha
   command.flag("--json", &options.json, "print JSON lines");
 }
 
-void add_predict(const Command& bench) {
-  const auto [command, options] = bench.command(
-      "predict", "time forward passes of a reference model, as in evaluation and prediction",
-      bench_predict_command);
-  add_pass(command, options, "passes");
-}
-
 }  // namespace
 
 // In the files of these names.
@@ -331,7 +324,10 @@ void add_bench(const Command& program) {
       bench.command("step", "time training steps of a reference model", bench_step_command);
   add_pass(command, options, "steps");
   command.flag("--bits", &options.bits, "print only a digest of the parameters after these steps");
-  add_predict(bench);
+  const auto [predict, passes] = bench.command(
+      "predict", "time forward passes of a reference model, as in evaluation and prediction",
+      bench_predict_command);
+  add_pass(predict, passes, "passes");
   add_length(bench);
   add_generate_bench(bench);
   add_scale_bench(bench);

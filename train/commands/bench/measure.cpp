@@ -32,12 +32,6 @@ enum class Ending : int { done, failed, out_of_memory, wrong_usage };
 
 [[noreturn]] void end_as(Ending ending) { _exit(int(ending)); }
 
-/// Makes the child die with its parent, which reads its result.
-void die_with(pid_t parent) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) end_as(Ending::failed);
-}
-
 /// Runs `body` in the child and exits without destructors, which belong to the parent.
 [[noreturn]] void run_child(int file, const std::function<std::string()>& body) {
   receive_signals_here();
@@ -100,7 +94,8 @@ std::string in_child(const std::function<std::string()>& body) {
   if (pipe(ends) != 0) throw std::runtime_error("cannot make a pipe to a child process");
   const pid_t parent = getpid(), child = fork();
   if (child == 0) {
-    die_with(parent);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // with the parent, which reads the result
+    if (getppid() != parent) end_as(Ending::failed);
     run_child(ends[1], body);
   }
   close(ends[1]);

@@ -186,11 +186,6 @@ void take_slowest(StepCost& cost, Processes& processes) {
   cost.pass.whole.assign(times.begin(), times.end() - 2);
 }
 
-std::string words_of(const Network& network) {
-  return fmt::format("{:.3g} Gb/s, {:.3g} us", 8e-9 * network.bytes_per_second,
-                     1e6 * network.latency);
-}
-
 void print_head(const StepCost& cost, const Network& network, const char* origin) {
   fmt::print("{} · {}\n", version_line(), format_number_of(thread_count(), "thread"));
   fmt::print(
@@ -198,7 +193,8 @@ void print_head(const StepCost& cost, const Network& network, const char* origin
       "{}\n",
       format_number_of(cost.shards, "shard"), 1e3 * cost.pass.seconds, 1e3 * cost.rest,
       format_bytes(cost.all_bytes()), format_number_of(cost.bytes.size(), "bucket"));
-  fmt::print("network  {}, {}\n", words_of(network), origin);
+  fmt::print("network  {:.3g} Gb/s, {:.3g} us, {}\n", 8e-9 * network.bytes_per_second,
+             1e6 * network.latency, origin);
   fmt::print("{:>9} {:>8} {:>11} {:>12} {:>8} {:>9} {:>9} {:>9} {:>10}\n", "processes", "shards",
              "compute ms", "exchange ms", "hidden", "step ms", "speed-up", "messages", "sent");
 }

@@ -12,7 +12,6 @@
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <bochner/train/tasks/train_spec.hpp>
 #include <cmath>
-#include <set>
 
 namespace bochner {
 namespace {
@@ -43,13 +42,6 @@ std::string words_of(const SweepHeader& header, const SweepTrial& trial) {
   return trial.failed.empty() ? words : words + "   " + printable(trial.failed);
 }
 
-/// Returns the Pareto front; empty for a single goal.
-std::set<std::size_t> front_of(const SweepJournal& journal) {
-  if (journal.header().goals.size() == 1) return {};
-  const std::vector<std::size_t> best = journal.best();
-  return {best.begin(), best.end()};
-}
-
 void status_command(const StatusOptions& options) {
   PosixStorage storage;
   const SweepJournal journal = SweepJournal::read(storage, options.runs);
@@ -61,10 +53,11 @@ void status_command(const StatusOptions& options) {
                printable(options.runs), name_of(journal.header().search), journal.trials().size(),
                format_duration(journal.seconds()), count("done"), count("waits"), count("failed"),
                count("open"));
-  const std::set<std::size_t> front = front_of(journal);
+  std::vector<std::size_t> front;  // empty for a single goal
+  if (journal.header().goals.size() > 1) front = journal.best();
   for (std::size_t i = 0; i < journal.trials().size(); ++i) {
     const SweepTrial& trial = journal.trials()[i];
-    const bool is_in_front = front.contains(i);
+    const bool is_in_front = std::ranges::count(front, i) > 0;
     if (options.json) {
       Json json = json_of(journal.header(), trial);
       if (is_in_front) json.set("front", true);
