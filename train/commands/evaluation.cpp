@@ -7,8 +7,7 @@
 #include <bochner/train/commands/shared_work.hpp>
 #include <bochner/train/run/distributed_evaluation.hpp>
 #include <bochner/train/studies/backtest_figures.hpp>
-#include <bochner/train/studies/linear_probe.hpp>
-#include <bochner/train/studies/predictive_scores.hpp>
+#include <bochner/train/studies/eval_scores.hpp>
 #include <bochner/train/tasks/task_kinds.hpp>
 #include <bochner/train/tasks/train_spec.hpp>
 

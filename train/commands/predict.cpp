@@ -51,15 +51,6 @@ struct NamedTexts {
     add(std::move(text),
         file.empty() ? std::to_string(number) : fmt::format("{}:{}", file, number));
   }
-
-  void add_rows(const std::vector<std::string>& rows, const std::string& file) {
-    for (std::size_t i = 0; i < rows.size(); ++i) add_part(rows[i], file, i + 1);
-  }
-
-  void add_lines(std::string_view text, const std::string& file) {
-    for (std::size_t number = 1; !text.empty(); ++number)
-      add_part(std::string(take_line(text)), file, number);
-  }
 };
 
 std::vector<std::string> inputs_of(const PredictOptions& options) {
@@ -101,17 +92,17 @@ NamedTexts read_texts(const PredictOptions& options, const Config& config) {
   for (const std::string& name : inputs_of(options)) {
     const std::string file = options.inputs.size() > 1 ? name : "";
     if (of_tables && !options.lines) {
-      all.add_rows(
-          texts_of_column(read_table(config, nullptr, name), config.text("data.text_column")),
-          file);
+      const std::vector<std::string> rows =
+          texts_of_column(read_table(config, nullptr, name), config.text("data.text_column"));
+      for (std::size_t i = 0; i < rows.size(); ++i) all.add_part(rows[i], file, i + 1);
       continue;
     }
     refuse_pipe(name);
     const Input input(name);
-    if (options.lines)
-      all.add_lines(input.text(), file);
-    else
-      all.add(std::string(input.text()), input.name());
+    std::string_view rest = input.text();
+    if (!options.lines) all.add(std::string(rest), input.name());
+    for (std::size_t number = 1; options.lines && !rest.empty(); ++number)
+      all.add_part(std::string(take_line(rest)), file, number);
   }
   demand(!all.texts.empty(), "the input is empty");
   return all;

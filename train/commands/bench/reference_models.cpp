@@ -105,14 +105,9 @@ class EventClassifier : public Module {
 };
 
 EventEncodingSpec encoding_of(const ReferenceModel& reference) {
-  EventEncodingSpec spec{reference.vocabulary, reference.width, {}};
-  spec.time.kind = "mercer";
-  spec.time.m = 8;
-  spec.time.degree = 4;
-  spec.time.paired = false;
-  spec.time.shortest = 1;
-  spec.time.longest = 1e4;
-  return spec;
+  return {reference.vocabulary,
+          reference.width,
+          {.kind = "mercer", .m = 8, .degree = 4, .paired = false, .shortest = 1, .longest = 1e4}};
 }
 
 /// Draws times (B, T) with gaps uniform on [0, 100].

@@ -21,11 +21,10 @@ struct KernelCompareOptions : FittingOptions {
   CommandLine* line = nullptr;
 };
 
-/// Disjoint halves of a sample, different for every seed; (rows, d) each.
-struct Halves {
-  SampleBlock train, held_out;
-};
-Halves halves_of(const KernelOptions& options, std::size_t d, std::uint64_t seed) {
+/// Returns disjoint halves of a sample, to train and held out, different for every seed; (rows, d)
+/// each.
+std::pair<SampleBlock, SampleBlock> halves_of(const KernelOptions& options, std::size_t d,
+                                              std::uint64_t seed) {
   const bool files = !options.queries.empty() || !options.keys.empty();
   const KernelSample sample = files ? sample_of_files(options.queries, options.keys)
                                     : normal_sample(2 * rows, d, seed, options.scale);
@@ -49,11 +48,8 @@ struct Outcome {
   std::optional<double> expected_fixed = {}, expected_learned = {};  ///< means over the seeds
 };
 
-/// Feature map and its weights, written "positive+importance".
-struct MapName {
-  std::string kind, weights;
-};
-MapName map_and_weights(const std::string& name) {
+/// Returns the kind and the weights of a feature map, written "positive+importance".
+std::pair<std::string, std::string> map_and_weights(const std::string& name) {
   const std::size_t plus = name.find('+');
   if (plus == std::string::npos) return {name, "none"};
   return {name.substr(0, plus), name.substr(plus + 1)};
@@ -103,8 +99,7 @@ Outcome outcome_of(const KernelCompareOptions& options, const FeatureSpec& stand
                    std::size_t m, const std::string& name, Processes& processes) {
   Outcome outcome{.features = name};
   FeatureSpec spec = standard;
-  const MapName parts = map_and_weights(name);
-  spec.kind = parts.kind, spec.weights = parts.weights;
+  std::tie(spec.kind, spec.weights) = map_and_weights(name);
   const std::vector<double> all = processes.gather(
       options.seeds, [&](std::size_t index) { return errors_of(options, spec, d, m, index + 1); });
   std::vector<double> fixed, learned, expected_fixed, expected_learned;
