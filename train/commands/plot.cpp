@@ -10,7 +10,6 @@
 #include <bochner/train/storage/output.hpp>
 #include <bochner/train/storage/storage.hpp>
 #include <bochner/train/studies/backtest_figures.hpp>
-#include <bochner/train/studies/impulse_responses.hpp>
 #include <bochner/train/studies/learned_pages.hpp>
 #include <bochner/train/studies/memory_study.hpp>
 #include <optional>

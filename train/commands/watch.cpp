@@ -4,7 +4,6 @@
 #include <bochner/base/text.hpp>
 #include <bochner/train/commands/common_options.hpp>
 #include <bochner/train/commands/compare/comparison.hpp>
-#include <bochner/train/commands/compare/watched.hpp>
 #include <bochner/train/run/log/live_log.hpp>
 #include <bochner/train/run/log/progress.hpp>
 #include <bochner/train/run/log/terminal.hpp>

@@ -6,7 +6,6 @@
 #include <bochner/train/run/instruments/density_curves.hpp>
 #include <bochner/train/run/instruments/statistics.hpp>
 #include <bochner/train/storage/json.hpp>
-#include <bochner/train/studies/impulse_responses.hpp>
 #include <bochner/train/studies/learned_pages.hpp>
 #include <bochner/train/studies/memory_study.hpp>
 #include <cmath>

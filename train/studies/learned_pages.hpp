@@ -2,6 +2,8 @@
 /// What a model has learned, as charts and numbers: spectra and kernels, time factors, and
 /// attention by stage of the sequence, by region of the past and by frequency.
 
+#include <bochner/layers/impulse_response.hpp>
+#include <bochner/layers/module.hpp>
 #include <bochner/train/charts/page.hpp>
 #include <bochner/train/run/instruments/attention.hpp>
 
@@ -66,5 +68,31 @@ Curve time_factor(const AttentionSample& sample, std::size_t head, double longes
 Curve time_spectrum(const AttentionSample& sample, std::size_t head, double longest);
 /// Returns the relative change of the frequencies of all heads; 0 if there are none.
 double time_drift(const AttentionSample& now, const AttentionSample& start);
+
+/// Neighbouring channels of a part, with root mean squares over them. Frequencies are in radians
+/// per token, above 0 and up to pi.
+struct ChannelGroup {
+  std::size_t first, count;
+  Curve impulse;          ///< |h| by lag
+  Curve gain;             ///< |H(e^(i omega))|
+  Curve density = {};     ///< of ln omega, if the response has a density; area 1
+  std::size_t half_life;  ///< smallest lag up to which |h| sums to a half
+};
+
+struct LinearPart {
+  std::string name;  ///< "blocks.0.mixer.filter"
+  std::vector<ChannelGroup> groups;
+};
+
+/// Studies up to four groups of channels over the first 4096 lags.
+LinearPart study_linear_part(const std::string& name, ImpulseResponse& part);
+/// Studies all linear parts of a model in order.
+std::vector<LinearPart> linear_parts(Module& model);
+
+/// Adds charts of each part, those at the start dashed; `start` may be empty.
+void add_linear_parts(Page& page, const std::vector<LinearPart>& start,
+                      const std::vector<LinearPart>& now);
+std::string linear_text(const LinearPart& part);
+std::string linear_json(const LinearPart& part);
 
 }  // namespace bochner

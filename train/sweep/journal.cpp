@@ -83,10 +83,6 @@ void require_same(const Path& directory, const SweepHeader& before, const SweepH
   }
 }
 
-Json trial_event(const char* kind, std::size_t trial) {
-  return {{"event", kind}, {"trial", trial}};
-}
-
 }  // namespace
 
 std::string state_of(const SweepTrial& trial) {
@@ -189,13 +185,9 @@ void SweepJournal::write(const Json& event) {
   apply(Json::parse(line));
 }
 
-void SweepJournal::start(const std::string& name, const Values& values) {
-  write(trial_event("start", trials_.size()).set("name", name).set("values", Json::array(values)));
-}
-
-void SweepJournal::reached(std::size_t trial, std::uint64_t step,
-                           const std::vector<double>& measured, double seconds) {
-  write(trial_event("reached", trial)
+void SweepJournal::write_measured(const char* kind, std::size_t trial, std::uint64_t step,
+                                  const std::vector<double>& measured, double seconds) {
+  write(trial_event(kind, trial)
             .set("step", step)
             .set("measured", Json::array(measured))
             .set("seconds", seconds));
@@ -205,22 +197,6 @@ void SweepJournal::promoted(std::size_t trial) {
   const std::size_t rung = trials_[trial].measured.size();
   write(trial_event("promoted", trial).set("to", header_.rungs.at(rung)));
 }
-
-void SweepJournal::done(std::size_t trial, std::uint64_t step, const std::vector<double>& measured,
-                        double seconds) {
-  write(trial_event("done", trial)
-            .set("step", step)
-            .set("measured", Json::array(measured))
-            .set("seconds", seconds));
-}
-
-void SweepJournal::failed(std::size_t trial, const std::string& why, double seconds) {
-  write(trial_event("failed", trial).set("why", why).set("seconds", seconds));
-}
-
-void SweepJournal::retried(std::size_t trial) { write(trial_event("retried", trial)); }
-
-void SweepJournal::stopped(double seconds) { write({{"event", "stopped"}, {"seconds", seconds}}); }
 
 std::vector<Tried> SweepJournal::tried() const {
   std::vector<Tried> all;

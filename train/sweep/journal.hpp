@@ -61,18 +61,27 @@ class SweepJournal {
   double seconds() const { return seconds_; }
 
   // Each of these is on the disk when it returns; throws IoError.
-  void start(const std::string& name, const Values& values);
+  void start(const std::string& name, const Values& values) {
+    write(
+        trial_event("start", trials_.size()).set("name", name).set("values", Json::array(values)));
+  }
   void reached(std::size_t trial, std::uint64_t step, const std::vector<double>& measured,
-               double seconds);
+               double seconds) {
+    write_measured("reached", trial, step, measured, seconds);
+  }
   void promoted(std::size_t trial);
   void done(std::size_t trial, std::uint64_t step, const std::vector<double>& measured,
-            double seconds);
-  void failed(std::size_t trial, const std::string& why, double seconds);
+            double seconds) {
+    write_measured("done", trial, step, measured, seconds);
+  }
+  void failed(std::size_t trial, const std::string& why, double seconds) {
+    write(trial_event("failed", trial).set("why", why).set("seconds", seconds));
+  }
   /// Records that a grid's trial that failed, or whose run was removed, is tried again.
-  void retried(std::size_t trial);
+  void retried(std::size_t trial) { write(trial_event("retried", trial)); }
 
   /// Records the end of the call; running trials have no result yet.
-  void stopped(double seconds);
+  void stopped(double seconds) { write({{"event", "stopped"}, {"seconds", seconds}}); }
 
   /// Returns the scores of the trials for next_trial().
   std::vector<Tried> tried() const;
@@ -92,6 +101,11 @@ class SweepJournal {
   void apply(const Json& event);
   void apply_to(SweepTrial& trial, const Json& event, const std::string& kind);
   void write(const Json& event);
+  void write_measured(const char* kind, std::size_t trial, std::uint64_t step,
+                      const std::vector<double>& measured, double seconds);
+  static Json trial_event(const char* kind, std::size_t trial) {
+    return {{"event", kind}, {"trial", trial}};
+  }
 
   FileStorage* storage_;
   Path directory_;

@@ -9,8 +9,8 @@
 #include <bochner/train/run/instruments/trained_study.hpp>
 #include <bochner/train/storage/output.hpp>
 #include <bochner/train/studies/cluster_experiment.hpp>
-#include <bochner/train/studies/impulse_responses.hpp>
 #include <bochner/train/studies/kernel_study.hpp>
+#include <bochner/train/studies/learned_pages.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <bochner/train/tasks/specimens.hpp>
