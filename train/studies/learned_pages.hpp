@@ -1,6 +1,6 @@
 #pragma once
-/// What a model has learned, as charts and numbers: spectra and kernels, time factors, and
-/// attention by stage of the sequence, by region of the past and by frequency.
+/// What a model has learned, as charts and numbers: spectra and kernels, time factors, attention by
+/// stage of the sequence, by region of the past and by frequency, filters and state spaces.
 
 #include <bochner/layers/impulse_response.hpp>
 #include <bochner/layers/module.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 /// Comparison of runs, for `compare` and `watch`: groups that differ only in the seed, their
-/// figures and curves.
+/// figures and curves, and the status lines of runs while they train.
 
 #include <algorithm>
 #include <bochner/train/charts/page.hpp>
