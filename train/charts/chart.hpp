@@ -34,6 +34,10 @@ struct Series {
 
 struct Curve {
   std::vector<double> x, y;
+  void add(double at, double value) {
+    x.push_back(at);
+    y.push_back(value);
+  }
 };
 
 struct Chart {

@@ -4,20 +4,16 @@
 #include <bochner/base/join.hpp>
 #include <bochner/base/text.hpp>
 #include <bochner/train/commands/cli.hpp>
-#include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/commands/program_scope.hpp>
 #include <bochner/train/commands/shared_work.hpp>
 #include <bochner/train/config/config.hpp>
 #include <bochner/train/distributed/mpi.hpp>
-#include <bochner/train/run/signals.hpp>
 #include <bochner/train/run/version.hpp>
 #include <bochner/train/storage/output.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <cstdio>
 #include <new>
-#include <stdexcept>
 #include <system_error>
-#include <vector>
 
 namespace bochner {
 

@@ -65,7 +65,10 @@ CommandOption CommandOption::between(double low, double high) const {
   return option_->check(CLI::Validator(range, ""));
 }
 
-void Command::shares_work() const { line_->traits_[traits_].is_shared = true; }
+CommandLine* Command::shares_work() const {
+  line_->traits_[traits_].is_shared = true;
+  return line_;
+}
 
 void Command::memory_advice(const char* words) const {
   line_->traits_[traits_].memory_advice = words;

@@ -60,8 +60,8 @@ class Command {
  public:
   Command(CLI::App& app, CommandLine& line) : app_(&app), line_(&line) {}
 
-  /// Allows the processes of one mpirun to share its work.
-  void shares_work() const;
+  /// Allows the processes of one mpirun to share its work; returns line().
+  CommandLine* shares_work() const;
   /// Sets the line printed when memory runs out, also for commands added to this group later.
   void memory_advice(const char* words) const;
   /// Adds a group that requires one of its commands, as `bochner bench` does; `with_threads` gives
@@ -73,22 +73,13 @@ class Command {
   Command command(const char* name, const char* help, std::function<int(SignalGuard&)> body) const;
   /// Adds a command with options, which live as long as the command line. A body that returns void
   /// exits with exit_done.
-  template <class Result, class Options>
+  template <class Result, class Options, class... Signals>
   std::pair<Command, Options&> command(const char* name, const char* help,
-                                       Result (*body)(const Options&)) const {
+                                       Result (*body)(const Options&, Signals...)) const {
     const auto options = std::make_shared<Options>();
-    const std::function<int()> run = [options, body]() -> int {
-      if constexpr (!std::is_void_v<Result>) return body(*options);
-      return body(*options), exit_done;
-    };
-    return {command(name, help, run), *options};
-  }
-  template <class Options>
-  std::pair<Command, Options&> command(const char* name, const char* help,
-                                       int (*body)(const Options&, SignalGuard&)) const {
-    const auto options = std::make_shared<Options>();
-    const std::function<int(SignalGuard&)> run = [options, body](SignalGuard& signals) {
-      return body(*options, signals);
+    const std::function<int(Signals...)> run = [options, body](Signals... signals) -> int {
+      if constexpr (!std::is_void_v<Result>) return body(*options, signals...);
+      return body(*options, signals...), exit_done;
     };
     return {command(name, help, run), *options};
   }

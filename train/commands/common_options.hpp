@@ -1,9 +1,11 @@
 #pragma once
-/// Options shared by several commands.
+/// Options and output shared by several commands.
+
+#include <fmt/format.h>
 
 #include <bochner/train/commands/command_line.hpp>
+#include <bochner/train/storage/json.hpp>
 #include <filesystem>
-#include <system_error>
 
 namespace bochner {
 
@@ -24,6 +26,9 @@ inline void add_weights(const Command& command, bool& live_weights) {
   command.flag("--live-weights", &live_weights,
                "use the weights of the step, not the moving average of optim.ema");
 }
+
+/// Prints a line of JSON.
+inline void print_line(const Json& json) { fmt::print("{}\n", json.line()); }
 
 /// Throws std::invalid_argument if `file` is a pipe: inputs are mapped into memory.
 inline void refuse_pipe(const std::string& file) {

@@ -5,7 +5,6 @@
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <filesystem>
 #include <iterator>
-#include <optional>
 #include <sstream>
 
 namespace bochner {

@@ -7,12 +7,10 @@
 #include <bochner/layers/models/field_model.hpp>
 #include <bochner/train/commands/bench/encoding.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
-#include <bochner/train/run/checkpoint/model_weights.hpp>
 #include <bochner/train/run/checkpoint/packed_matrix.hpp>
 #include <bochner/train/run/checkpoint/safetensors.hpp>
 #include <bochner/train/run/run_directory.hpp>
 #include <bochner/train/run/run_metadata.hpp>
-#include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/fields/field_data.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <bochner/train/tasks/task.hpp>
@@ -166,13 +164,6 @@ struct Written {
   std::uint64_t bytes, exported, checkpoint;
 };
 
-/// Leaves the specimens out, which would be most of a small file.
-std::string small_facts(const CheckpointReader& checkpoint) {
-  auto facts = decode_facts<FieldFacts>(checkpoint.facts());
-  facts.specimens.clear();
-  return encode_facts(facts);
-}
-
 /// Writes a run that continues at the same step, with moments from zero.
 Written write_run(const CompressOptions& options, const CheckpointReader& checkpoint, Config config,
                   CompressedModel& model, double loss) {
@@ -192,8 +183,10 @@ Written write_run(const CompressOptions& options, const CheckpointReader& checkp
   state.metrics_waiting.clear();
   record_improvement(state, loss, 0);
   record_best(state, loss, 1);
+  auto facts = decode_facts<FieldFacts>(checkpoint.facts());
+  facts.specimens.clear();  // most of a small file
   const Path path =
-      run.save({print_config(config), model.records(checkpoint), state, small_facts(checkpoint)});
+      run.save({print_config(config), model.records(checkpoint), state, encode_facts(facts)});
   return {path, storage.open_read(path)->size(), 0, storage.open_read(checkpoint.path())->size()};
 }
 
@@ -234,8 +227,6 @@ Json json_of(const Written& written) {
           {"checkpoint_bytes", written.checkpoint}};
 }
 
-/// Prints the loss of a field model before and after each compression of W in its fused encoding;
-/// with --output, writes a run with all of them.
 void compress_command(const CompressOptions& options) {
   demand(options.prune || options.bits || options.rank,
          "compress: nothing to do; give --prune, --bits or --rank");
@@ -276,7 +267,7 @@ void compress_command(const CompressOptions& options) {
                {"variants", json_of(variants)},
                {"evaluation", json_of(ways)}};
   if (written) json.set("written", json_of(*written));
-  fmt::print("{}\n", json.line());
+  print_line(json);
 }
 
 }  // namespace

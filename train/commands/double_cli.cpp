@@ -4,7 +4,6 @@
 #include <bochner/train/commands/trained_model.hpp>
 #include <bochner/train/run/version.hpp>
 #include <cstdio>
-#include <stdexcept>
 
 namespace bochner {
 

@@ -6,10 +6,8 @@
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/commands/shared_work.hpp>
 #include <bochner/train/run/distributed_evaluation.hpp>
-#include <bochner/train/storage/json.hpp>
 #include <bochner/train/studies/backtest_figures.hpp>
-#include <bochner/train/studies/linear_probe.hpp>
-#include <bochner/train/studies/predictive_scores.hpp>
+#include <bochner/train/studies/eval_scores.hpp>
 #include <bochner/train/tasks/task_kinds.hpp>
 #include <bochner/train/tasks/train_spec.hpp>
 
@@ -32,7 +30,6 @@ Split split_called(const std::string& name) {
   throw std::invalid_argument("--split " + name + ": must be train, validation or test");
 }
 
-/// Prints the calibration of predictions, with the learned parameters and averaged over draws.
 void eval_predictions(const EvalOptions& options, const Config& config, Task& task, Split split,
                       std::uint64_t step) {
   const auto train = read_spec<TrainSpec>(config, "train");
@@ -44,7 +41,7 @@ void eval_predictions(const EvalOptions& options, const Config& config, Task& ta
     const PredictiveScores scores =
         score_predictions(task, posteriors, split, train.validation_batch(), draws);
     if (options.json) {
-      fmt::print("{}\n", Json{{"step", step}, {"draws", draws}}.set(scores.json()).line());
+      print_line(Json{{"step", step}, {"draws", draws}}.set(scores.json()));
     } else {
       fmt::print("step {}   {:<10} {}\n", step,
                  draws == 0 ? "parameters" : format_number_of(draws, "draw"), scores.words());
@@ -54,22 +51,20 @@ void eval_predictions(const EvalOptions& options, const Config& config, Task& ta
 
 /// Prints one figure as JSON: `row` 0 for the whole horizon, else a row from 1.
 void print_figure(const BacktestFigure& figure, std::size_t row, const Resampled& value) {
-  fmt::print("{}\n", Json{{"forecast", figure.forecast},
-                          {"row", row},
-                          {"measure", figure.measure},
-                          {"value", value.value},
-                          {"low", value.low},
-                          {"high", value.high}}
-                         .line());
+  print_line({{"forecast", figure.forecast},
+              {"row", row},
+              {"measure", figure.measure},
+              {"value", value.value},
+              {"low", value.low},
+              {"high", value.high}});
 }
 
 void print_backtest_json(const Backtest& backtest, std::uint64_t step) {
-  fmt::print("{}\n", Json{{"step", step},
-                          {"origins", backtest.starts},
-                          {"stride", backtest.stride},
-                          {"season", backtest.season},
-                          {"unit", backtest.unit}}
-                         .line());
+  print_line({{"step", step},
+              {"origins", backtest.starts},
+              {"stride", backtest.stride},
+              {"season", backtest.season},
+              {"unit", backtest.unit}});
   for (const BacktestFigure& figure : figures_of(backtest)) {
     print_figure(figure, 0, figure.all);
     for (std::size_t h = 0; h < figure.rows.size(); ++h)
@@ -151,7 +146,7 @@ void eval_command(const EvalOptions& options) {
     return fmt::print("step {}   {}   {}\n", step, printable(result.words()),
                       printable(task->data().words()));
   const Json numbers = result.json(split == Split::validation ? "valid" : options.split);
-  fmt::print("{}\n", Json{{"step", step}}.set(numbers).line());
+  print_line(Json{{"step", step}}.set(numbers));
 }
 
 }  // namespace
@@ -159,9 +154,8 @@ void eval_command(const EvalOptions& options) {
 void add_eval(const Command& program) {
   const auto [command, options] =
       program.command("eval", "evaluate the loss of a run on held-out data", eval_command);
-  command.shares_work();
   command.memory_advice("out of memory; lower train.validate.batch or data.length, with --set");
-  options.line = &command.line();
+  options.line = command.shares_work();
   add_run(command, options.run);
   command.option("--split", &options.split, "train, validation or test").shows_default();
   command.option("--backtest", &options.backtest,

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
-#include <bochner/base/format.hpp>
 #include <bochner/base/text.hpp>
 #include <bochner/data/files/regular_file.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
@@ -78,7 +77,6 @@ Path torch_folder(const std::string& name) {
   return folder;
 }
 
-/// Writes the Python sources of the model and its weights.
 void export_torch(const ExportOptions& options) {
   const Path folder = torch_folder(options.torch);
   const LoadedRun run = load_run(options.run, options.sets);
@@ -116,7 +114,6 @@ struct ImportOptions {
   CommandLine* line = nullptr;
 };
 
-/// Returns a count of the file's metadata; 0 if it is missing.
 std::uint64_t count_in(const Safetensors& weights, const std::string& file, const char* key) {
   constexpr std::uint64_t most = 1'000'000'000'000'000;  // that of a period
   const std::string text = weights.text(key);
@@ -146,12 +143,6 @@ void take_weights(const Safetensors& weights, const std::string& file, Module& m
   if (!problems.empty())
     throw DataError(file, ": weights do not fit the model of its config: ", problems[0],
                     problems.size() > 1 ? fmt::format(" and {} more", problems.size() - 1) : "");
-}
-
-ImportedProgress progress_in(const Safetensors& weights, const std::string& file) {
-  return {.step = count_in(weights, file, "step"),
-          .tokens = count_in(weights, file, "tokens"),
-          .examples = count_in(weights, file, "examples")};
 }
 
 /// Makes a learner from the facts in the file. Throws DataError if they are missing or damaged.
@@ -197,7 +188,9 @@ void import_command(const ImportOptions& options) {
   RunDirectory::require_fresh(storage, options.run);
   const auto learner = learner_in(weights, input.name(), config);
   take_weights(weights, input.name(), learner->model());
-  const ImportedProgress progress = progress_in(weights, input.name());
+  const ImportedProgress progress{.step = count_in(weights, input.name(), "step"),
+                                  .tokens = count_in(weights, input.name(), "tokens"),
+                                  .examples = count_in(weights, input.name(), "examples")};
   write_imported_run(
       {storage, options.run, options.line->words()[0] + std::string(" import ") + input.name()},
       config, input.name(), *learner, progress);

@@ -6,14 +6,11 @@
 #include <bochner/layers/attention/feature_heads.hpp>
 #include <bochner/layers/convolutions/filter.hpp>
 #include <bochner/layers/models/step_error.hpp>
-#include <bochner/layers/models/token_models.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/layers/recurrences/recurrent_specs.hpp>
-#include <bochner/train/commands/command_line.hpp>
+#include <bochner/train/commands/common_options.hpp>
 #include <bochner/train/run/own_program.hpp>
-#include <bochner/train/storage/json.hpp>
 #include <bochner/train/studies/layer_checks.hpp>
-#include <optional>
 
 namespace bochner {
 namespace {
@@ -219,21 +216,18 @@ CaseReport check_case(const GradientCase& which) {
 
 void print_case(const GradientCase& which, const CaseReport& report, bool json) {
   const GradientReport& gradients = report.gradients;
-  if (!json) {
-    fmt::print("{:<64} {}   {}\n", which.name(), gradients.summary(), verdict(report));
-    return;
-  }
+  if (!json)
+    return fmt::print("{:<64} {}   {}\n", which.name(), gradients.summary(), verdict(report));
   const auto or_null = [](std::optional<double> number) { return number ? Json(*number) : Json(); };
-  fmt::print("{}\n", Json{{"case", which.name()},
-                          {"elements", gradients.checked},
-                          {"worst", gradients.worst_error},
-                          {"at", gradients.worst_element},
-                          {"steps", or_null(report.step_error)},
-                          {"batch", report.batch_error},
-                          {"padding", or_null(report.padding_error)},
-                          {"signs", report.sign_error},
-                          {"passed", report.passed()}}
-                         .line());
+  print_line({{"case", which.name()},
+              {"elements", gradients.checked},
+              {"worst", gradients.worst_error},
+              {"at", gradients.worst_element},
+              {"steps", or_null(report.step_error)},
+              {"batch", report.batch_error},
+              {"padding", or_null(report.padding_error)},
+              {"signs", report.sign_error},
+              {"passed", report.passed()}});
 }
 
 /// Checks that the closed form of a density, if any, is the mean over its draws.
@@ -242,7 +236,7 @@ bool check_closed_form(const std::string& density, bool json) {
   if (!error) return true;
   const bool passed = *error < most_deviation;
   if (json)
-    fmt::print("{}\n", Json{{"density", density}, {"kernel", *error}, {"passed", passed}}.line());
+    print_line({{"density", density}, {"kernel", *error}, {"passed", passed}});
   else
     fmt::print("{:<64} {:.1f} standard errors from the mean of its draws   {}\n",
                "kernel() of " + density, *error,

@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <bochner/base/errors.hpp>
 #include <bochner/base/text.hpp>
+#include <bochner/data/files/regular_file.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
+#include <bochner/train/commands/trained_model.hpp>
 #include <bochner/train/run/checkpoint/model_weights.hpp>
-#include <bochner/train/run/checkpoint/trainer_state.hpp>
+#include <bochner/train/run/checkpoint/safetensors.hpp>
 #include <bochner/train/run/instruments/drawn_posteriors.hpp>
 #include <bochner/train/run/run_directory.hpp>
 #include <bochner/train/run/version.hpp>
+#include <bochner/train/storage/output.hpp>
+#include <bochner/train/tasks/learner.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/task_kinds.hpp>
@@ -24,13 +28,6 @@ CheckpointReader open_noted(FileStorage& storage, const std::string& reference) 
   CheckpointReader checkpoint = open_checkpoint(storage, parse_run_reference(reference), skipped);
   for (const std::string& note : skipped) fmt::print(stderr, "skipped {}\n", printable(note));
   return checkpoint;
-}
-
-/// Whether data in memory differ from the training data. Skipped for data of --set, and for large
-/// texts, whose fingerprint takes long.
-bool are_other_data(const CheckpointReader& checkpoint, const Config& config, const Task& task) {
-  return !task.data().corpus() && !sets_data(config) &&
-         task.data().fingerprint() != checkpoint.state().data_fingerprint;
 }
 
 void note_numerics(const CheckpointReader& checkpoint) {
@@ -90,7 +87,9 @@ LoadedTask load_task(const ModelOptions& options) {
   load_weights(checkpoint, config, task->model(), options);
   if (options.notes_changes) {
     note_numerics(checkpoint);
-    if (are_other_data(checkpoint, config, *task))
+    // Skipped for data of --set, and for large texts, whose fingerprint takes long.
+    if (!task->data().corpus() && !sets_data(config) &&
+        task->data().fingerprint() != checkpoint.state().data_fingerprint)
       fmt::print(stderr, "note     the data differ from the training data: {}\n",
                  assignment(config, "data.files"));
   }
@@ -117,6 +116,35 @@ void require_posterior(const DrawnPosteriors& posteriors, std::size_t draws) {
   demand(draws == 0 || posteriors.are_drawn(),
          "--draws: this run has no posterior; train one with "
          "model.mixer.density.posterior = \"mean_field\"");
+}
+
+std::shared_ptr<Module> trained_module(const std::string& run) {
+  const std::shared_ptr<Learner> learner = load_learner(load_run(run), {.run = run});
+  return {learner, &learner->model()};
+}
+
+void write_tensors(const std::string& file, const std::vector<NamedTensor>& tensors) {
+  std::vector<TensorRecord> records;
+  for (const NamedTensor& named : tensors) {
+    require(is_valid_tensor_name(named.name), "write_tensors", "invalid tensor name '", named.name,
+            "'; use letters, digits and ._/-, at most ", max_tensor_name_bytes);
+    records.push_back({named.name, named.tensor->shape(), named.tensor->data()});
+  }
+  write_output(file, [&](const Sink& sink) { write_safetensors(sink, std::move(records)); });
+}
+
+void read_tensors(const std::string& file, const std::vector<NamedTensor>& tensors) {
+  const Input input(file, std::uint64_t(1) << 40);
+  const Safetensors stored(input.bytes(), input.name());
+  std::vector<Tensor> values;
+  std::vector<std::string> problems;
+  for (const NamedTensor& named : tensors) {
+    values.push_back(uninitialized(named.tensor->shape()));
+    std::string problem = stored.copy_into(named.name, values.back());
+    if (!problem.empty()) problems.push_back(std::move(problem));
+  }
+  if (!problems.empty()) throw DataError(input.name(), ": ", some_of(problems));
+  for (std::size_t i = 0; i < tensors.size(); ++i) *tensors[i].tensor = std::move(values[i]);
 }
 
 }  // namespace bochner

@@ -3,20 +3,16 @@
 #include <algorithm>
 #include <bochner/base/join.hpp>
 #include <bochner/base/text.hpp>
-#include <bochner/train/charts/page.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/run/checkpoint/model_weights.hpp>
 #include <bochner/train/run/log/metrics.hpp>
 #include <bochner/train/run/run_directory.hpp>
-#include <bochner/train/storage/json.hpp>
+#include <bochner/train/storage/output.hpp>
 #include <bochner/train/storage/storage.hpp>
-#include <bochner/train/studies/attention_parts.hpp>
 #include <bochner/train/studies/backtest_figures.hpp>
-#include <bochner/train/studies/impulse_responses.hpp>
-#include <bochner/train/studies/learned_curves.hpp>
 #include <bochner/train/studies/learned_pages.hpp>
-#include <bochner/train/studies/memory_page.hpp>
-#include <bochner/train/tasks/specimens.hpp>
+#include <bochner/train/studies/memory_study.hpp>
+#include <optional>
 
 namespace bochner {
 namespace {
@@ -78,13 +74,6 @@ Inspected inspected(const LoadedRun& run, bool notes) {
   return Inspected(std::move(learner));
 }
 
-void add_examples(Page& page, Inspected& now) {
-  if (now.task) now.task->illustrate(page);
-  now.learner.illustrate(page);
-  Backtests* has = now.task ? now.task->abilities().backtests : nullptr;
-  if (const auto backtest = has ? has->backtest({}) : std::nullopt) add_backtest(page, *backtest);
-}
-
 Page page_of(const PlotOptions& options, const LoadedRun& run, const MetricsLog& log,
              Inspected& start, Inspected& now, const std::vector<LinearPart>& linear) {
   Module &first = start.learner.model(), &model = now.learner.model();
@@ -104,21 +93,20 @@ Page page_of(const PlotOptions& options, const LoadedRun& run, const MetricsLog&
   if (now.has_memory())
     add_memory(page, study_memory(model, now.specimens, read_spec<StackSpec>(run.config, "model"),
                                   coarse_memory));
-  add_examples(page, now);
+  if (now.task) now.task->illustrate(page);
+  now.learner.illustrate(page);
+  Backtests* has = now.task ? now.task->abilities().backtests : nullptr;
+  if (const auto backtest = has ? has->backtest({}) : std::nullopt) add_backtest(page, *backtest);
   return page;
 }
 
-MetricsLog metrics_of(FileStorage& storage, const Path& directory) {
-  const Path metrics = directory / metrics_name;
-  return read_metrics(storage.exists(metrics) ? read_file(storage, metrics) : "", metrics.string());
-}
-
-/// Writes RUN/report.html, or prints the learned curves (--json).
 void plot_command(const PlotOptions& options) {
   const LoadedRun run = load_run(options.run, options.sets);
   const Path directory = parse_run_reference(options.run).directory;
   PosixStorage storage;
-  const MetricsLog log = metrics_of(storage, directory);
+  const Path metrics = directory / metrics_name;
+  const MetricsLog log =
+      read_metrics(storage.exists(metrics) ? read_file(storage, metrics) : "", metrics.string());
   Inspected now = inspected(run, true), start = inspected(run, false);
   load_weights(run.checkpoint, run.config, now.learner.model(), options);
   start.examine();
@@ -126,7 +114,7 @@ void plot_command(const PlotOptions& options) {
   if (options.json) {
     for (const LearnedCurve& curve :
          learned_curves(start.learner.model(), now.learner.model(), start.samples, now.samples))
-      fmt::print("{}\n", json_of(curve).line());
+      print_line(json_of(curve));
     return;
   }
   const std::vector<LinearPart> linear = linear_parts(now.learner.model());
@@ -134,6 +122,46 @@ void plot_command(const PlotOptions& options) {
   const Path file = directory / "report.html";
   commit_file(storage, file, page.html());
   fmt::print("{}   {}\n", file.string(), contents_of(log, now, linear));
+}
+
+struct ProbeCommand : ModelOptions {
+  MemoryOptions memory;
+  std::size_t seed = 1;
+  std::string report;
+  bool json = false;
+};
+
+void probe_command(const ProbeCommand& options) {
+  demand(options.memory.windows >= 1 && options.memory.windows <= 10000,
+         "--windows {}: must be between 1 and 10000", options.memory.windows);
+  demand(options.memory.probe.draws <= 10000, "--draws {}: must be at most 10000",
+         options.memory.probe.draws);
+  demand(options.memory.probe.draws != 1,
+         "--draws 1: must be 0 (exact) or at least 2, to estimate the error");
+  demand(options.memory.length != 1, "--length 1: must be 0 (all tokens) or at least 2");
+  if (!options.report.empty()) require_folder(options.report);
+  const LoadedRun run = load_run(options.run, options.sets);
+  const auto learner = load_learner(run, options);
+  // The specimens in the facts usually suffice, so that the data are not needed.
+  std::optional<LoadedTask> loaded;
+  Specimens specimens = kept_specimens(*learner);
+  if (options.memory.windows > most_specimens || specimens.count == 0 || sets_data(run.config)) {
+    loaded = load_task(options);
+    require_validation(*loaded, options);
+    specimens = validation_specimens(*loaded->task);
+  }
+  MemoryOptions how = options.memory;
+  how.probe.seed = options.seed;
+  how.table_only = !options.json && options.report.empty();
+  const MemoryStudy study = study_memory(loaded ? loaded->task->model() : learner->model(),
+                                         specimens, read_spec<StackSpec>(run.config, "model"), how);
+  fmt::print("{}", options.json ? memory_json(study) : memory_text(study));
+  if (options.report.empty()) return;
+  Page page(fmt::format("Memory of {} at step {}", options.run, run.checkpoint.state().step),
+            learner->describe());
+  add_memory(page, study);
+  write_output(options.report, [&](const Sink& sink) { sink(page.html()); });
+  if (!options.json) fmt::print("report   {}\n", options.report);
 }
 
 }  // namespace
@@ -144,6 +172,22 @@ void add_plot(const Command& program) {
   add_run(command, options.run);
   command.flag("--json", &options.json,
                "print initial and learned spectra, kernels and time kernels as JSON lines instead");
+  add_model_changes(command, options);
+}
+
+void add_probe(const Command& program) {
+  const auto [command, options] = program.command(
+      "probe", "measure the memory of a run: how strongly outputs depend on older inputs",
+      probe_command);
+  add_run(command, options.run);
+  command.number("--draws", &options.memory.probe.draws,
+                 "random cotangents per window; 0: one per channel, exact");
+  command.number("--windows", &options.memory.windows,
+                 "validation examples; more than 16 are read from the data");
+  command.number("--length", &options.memory.length, "tokens of each example, 0 for all");
+  command.number("--seed", &options.seed, "seed of the cotangents");
+  command.option("--report", &options.report, "also write a page with charts", "FILE");
+  command.flag("--json", &options.json, "print JSON lines");
   add_model_changes(command, options);
 }
 

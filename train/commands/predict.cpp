@@ -27,13 +27,11 @@ struct PredictOptions : ModelOptions {
   static bool is_latent(const Config& config) { return config.text("model.kind") == "vae"; }
 };
 
-/// Whether the inputs are texts.
 bool reads_texts(const Config& config) {
   const std::string& kind = config.text("data.kind");
   return kind == "bytes" || kind == "texts";
 }
 
-/// Texts and their names.
 struct NamedTexts {
   std::vector<std::string> texts, names;
 
@@ -53,15 +51,6 @@ struct NamedTexts {
     add(std::move(text),
         file.empty() ? std::to_string(number) : fmt::format("{}:{}", file, number));
   }
-
-  void add_rows(const std::vector<std::string>& rows, const std::string& file) {
-    for (std::size_t i = 0; i < rows.size(); ++i) add_part(rows[i], file, i + 1);
-  }
-
-  void add_lines(std::string_view text, const std::string& file) {
-    for (std::size_t number = 1; !text.empty(); ++number)
-      add_part(std::string(take_line(text)), file, number);
-  }
 };
 
 std::vector<std::string> inputs_of(const PredictOptions& options) {
@@ -79,12 +68,10 @@ std::string only_input(const PredictOptions& options) {
   return inputs_of(options)[0];
 }
 
-/// Returns the number of sequences per batch.
 std::size_t batch_size(const Config& config) {
   return read_spec<TrainSpec>(config, "train").validation_batch();
 }
 
-/// Reads the table to predict from.
 NamedArray read_table(const Config& config, const AnswersTables* tables, const std::string& input) {
   ReadOptions reading = tables ? tables->read_options() : table_options(config);
   if (tables) reading.csv.named_columns = tables->input_columns();
@@ -105,17 +92,17 @@ NamedTexts read_texts(const PredictOptions& options, const Config& config) {
   for (const std::string& name : inputs_of(options)) {
     const std::string file = options.inputs.size() > 1 ? name : "";
     if (of_tables && !options.lines) {
-      all.add_rows(
-          texts_of_column(read_table(config, nullptr, name), config.text("data.text_column")),
-          file);
+      const std::vector<std::string> rows =
+          texts_of_column(read_table(config, nullptr, name), config.text("data.text_column"));
+      for (std::size_t i = 0; i < rows.size(); ++i) all.add_part(rows[i], file, i + 1);
       continue;
     }
     refuse_pipe(name);
     const Input input(name);
-    if (options.lines)
-      all.add_lines(input.text(), file);
-    else
-      all.add(std::string(input.text()), input.name());
+    std::string_view rest = input.text();
+    if (!options.lines) all.add(std::string(rest), input.name());
+    for (std::size_t number = 1; options.lines && !rest.empty(); ++number)
+      all.add_part(std::string(take_line(rest)), file, number);
   }
   demand(!all.texts.empty(), "the input is empty");
   return all;
@@ -299,10 +286,9 @@ void predict_command(const PredictOptions& options) {
 void add_predict(const Command& program) {
   const auto [command, options] =
       program.command("predict", "predict from new data", predict_command);
-  command.shares_work();
   command.memory_advice(
       "out of memory; lower train.validate.batch with --set, or give less input at a time");
-  options.line = &command.line();
+  options.line = command.shares_work();
   add_run(command, options.run);
   command.option("inputs", &options.inputs,
                  std::string("tables: ") + readable_formats +

@@ -5,7 +5,6 @@
 #include <bochner/train/commands/program_scope.hpp>
 #include <cstdio>
 #include <cstdlib>
-#include <initializer_list>
 #include <new>
 
 // Override the variables of these names in OpenBLAS, which reads them when it is loaded and then
@@ -76,7 +75,5 @@ void begin_program() {
   hold_signals();
   std::set_terminate(end_program);
 }
-
-ProgramScope::ProgramScope() { begin_program(); }
 
 }  // namespace bochner

@@ -16,7 +16,7 @@ void begin_program();
 /// program that called cli().
 class ProgramScope {
  public:
-  ProgramScope();
+  ProgramScope() { begin_program(); }
   ~ProgramScope() { std::set_terminate(terminate_before_); }
   ProgramScope(const ProgramScope&) = delete;
   ProgramScope& operator=(const ProgramScope&) = delete;

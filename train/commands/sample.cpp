@@ -4,7 +4,6 @@
 #include <bochner/data/files/regular_file.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/run/sampling.hpp>
-#include <bochner/train/storage/json.hpp>
 #include <bochner/train/storage/output.hpp>
 #include <bochner/train/tasks/learner.hpp>
 #include <cmath>
@@ -71,14 +70,13 @@ void write_all(WritesText& writer, const std::vector<std::string>& prompts, bool
                    [&](std::size_t b, std::string_view bytes) { texts[b] += bytes; });
     for (std::size_t b = 0; b < now.size(); ++b)
       if (json)
-        fmt::print("{}\n", Json{{"prompt", now[b]}, {"text", texts[b]}}.line());
+        print_line({{"prompt", now[b]}, {"text", texts[b]}});
       else
         fmt::print("== {}/{}\n{}{}\n", first + b + 1, prompts.size(), now[b], texts[b]);
     flush_output();
   }
 }
 
-/// Writes draws of the prior of a vae.
 void sample_prior(const SampleOptions& options, const LoadedRun& run) {
   demand(options.prompts.empty() && options.prompt == SampleOptions().prompt && !options.json,
          "--prompt, --prompts and --json apply to language models, not to {}",

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bochner/base/errors.hpp>
 #include <bochner/base/format.hpp>
-#include <bochner/base/text.hpp>
 #include <bochner/train/commands/shared_work.hpp>
 #include <bochner/train/distributed/mpi.hpp>
 #include <bochner/train/run/version.hpp>
@@ -19,12 +18,10 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// Returns the word at a place, or "nothing more".
 std::string word_at(const std::vector<std::string>& words, std::size_t place) {
   return place < words.size() ? words[place] : "nothing more";
 }
 
-/// Describes the first difference between two lists of words.
 std::string words_of_difference(const std::string& other, const std::string& first) {
   const std::vector<std::string> there = lines_of(other), here = lines_of(first);
   const auto place = std::size_t(std::ranges::mismatch(there, here).in1 - there.begin());

@@ -65,13 +65,6 @@ std::string describe_validation(Session& session) {
                      taken < all ? "; train.validate.batches = 0 takes all" : "");
 }
 
-std::string describe_partition(Session& session) {
-  const auto [here, whole] = session.trainer().optimizer_bytes();
-  return fmt::format("moments  {} in each of {} processes, {} without train.partition",
-                     format_bytes(double(here)), session.processes().size(),
-                     format_bytes(double(whole)));
-}
-
 /// Prints the header. The estimate takes a pass or two; runs of a sweep, which print nothing, skip
 /// it.
 void print_header(Session& session, Progress& progress, bool with_estimate) {
@@ -83,7 +76,11 @@ void print_header(Session& session, Progress& progress, bool with_estimate) {
                             format_count(double(count_parameters(session.task().model())))));
   progress.line("data     " + session.task().data().words());
   if (const std::string words = describe_validation(session); !words.empty()) progress.line(words);
-  if (session.spec().partition && processes > 1) progress.line(describe_partition(session));
+  if (session.spec().partition && processes > 1) {
+    const auto [here, whole] = session.trainer().optimizer_bytes();
+    progress.line(fmt::format("moments  {} in each of {} processes, {} without train.partition",
+                              format_bytes(double(here)), processes, format_bytes(double(whole))));
+  }
   if (with_estimate && session.processes().leads())
     progress.line("estimate " + words_of(estimate_training(session)));
   progress.line("run      " + session.path().string());
@@ -185,12 +182,6 @@ int drive(Session& session, SignalGuard& signals, ProgressMode mode, const Train
   return report(reason, session, signals, progress, program);
 }
 
-/// Returns callbacks that report the reading of large texts and stop it on a signal.
-DataReading with_signals(const SignalGuard& signals, ProgressMode mode) {
-  return {[mode](const std::string& text) { Progress(mode, 0, 0, 0).line(text); },
-          [&signals] { return signals.stop_requested(); }};
-}
-
 /// Reads the config; for a file or folder of data, chooses one and prints it.
 Config config_of(const TrainingOptions& options, ProgressMode mode) {
   if (!is_data(options.config)) return read_config(options.config, options.sets);
@@ -235,7 +226,9 @@ int train_together(const TrainingOptions& options, SignalGuard& signals,
   std::vector<std::string> notes;
   if (processes.size() > 1) share_processors(options.line->threads(), processes, notes);
   if (!processes.leads()) notes.clear();
-  const SessionInputs inputs{storage, processes, with_signals(signals, mode), notes};
+  const DataReading reading{[mode](const std::string& text) { Progress(mode, 0, 0, 0).line(text); },
+                            [&signals] { return signals.stop_requested(); }};
+  const SessionInputs inputs{storage, processes, reading, notes};
   try {
     Session session = processes.leads() ? begin(inputs) : Session::join(processes, inputs.reading);
     const int code = drive(session, signals, mode, options, notes, origin ? origin(session) : "");
@@ -303,8 +296,7 @@ void add_new_run(const Command& command, TrainingOptions& options) {
 }
 
 void add_training(const Command& command, TrainingOptions& options) {
-  options.line = &command.line();
-  command.shares_work();
+  options.line = command.shares_work();
   add_sets(command, options.sets);
   command.option("--progress", &options.progress,
                  "bar, plain or none; auto: a bar on a terminal, else plain lines", "MODE");

@@ -4,13 +4,13 @@
 #include <bochner/base/text.hpp>
 #include <bochner/train/commands/common_options.hpp>
 #include <bochner/train/commands/compare/comparison.hpp>
-#include <bochner/train/commands/compare/watched.hpp>
 #include <bochner/train/run/log/live_log.hpp>
 #include <bochner/train/run/log/progress.hpp>
 #include <bochner/train/run/signals.hpp>
 #include <bochner/train/storage/output.hpp>
 #include <bochner/train/sweep/journal.hpp>
 #include <chrono>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -27,36 +27,20 @@ struct WatchOptions {
   double every = 2, page_every = 10, wait = 10;
 };
 
-/// Display of runs: a table in place on a terminal, otherwise a line per updated run.
-class WatchDisplay {
- public:
-  explicit WatchDisplay(ProgressMode mode)
-      : in_place_(mode == ProgressMode::bar ||
-                  (mode == ProgressMode::automatic && ::isatty(STDOUT_FILENO))),
-        silent_(mode == ProgressMode::none) {}
-
-  void show(const WatchedRuns& watched) {
-    if (silent_) return;
-    in_place_ ? show_table(watched) : print_news(watched);
-    flush_output();  // fails, and ends the watch, without a reader
-  }
-
- private:
-  void show_table(const WatchedRuns& watched) {
+/// Shows runs: a table in place on a terminal, otherwise a line per updated run.
+void show(const WatchedRuns& watched, ProgressMode mode, LinesInPlace& lines) {
+  if (mode == ProgressMode::none) return;
+  if (mode == ProgressMode::bar || (mode == ProgressMode::automatic && ::isatty(STDOUT_FILENO))) {
     const auto [columns, rows] = terminal_size();
-    lines_.show(lines_of(watched.runs(), rows - 1, columns - 1, shows_blocks()));
-  }
-
-  void print_news(const WatchedRuns& watched) {
+    lines.show(lines_of(watched.runs(), rows - 1, columns - 1, shows_blocks()));
+  } else {
     for (const std::size_t i : watched.news()) {
       const RunView& run = watched.runs()[i];
       fmt::print("{}  {}\n", printable(run.path().string()), line_of(run, 0));
     }
   }
-
-  bool in_place_, silent_;
-  LinesInPlace lines_;
-};
+  flush_output();  // fails, and ends the watch, without a reader
+}
 
 /// HTML page of the runs, rewritten periodically. A write error is printed once.
 class WatchedPage {
@@ -103,28 +87,19 @@ bool sleep_for(double seconds, const SignalGuard& signals) {
   return !signals.stop_requested();
 }
 
-/// End of a watch: there is a run and none has trained for `wait` seconds. A single run that is
-/// done ends it at once.
-class EndOfTraining {
- public:
-  explicit EndOfTraining(const WatchOptions& options) : path_(options.run), wait_(options.wait) {}
-
-  bool reached(const WatchedRuns& watched) {
-    const auto now = Clock::now();
-    const auto& runs = watched.runs();
-    if (runs.empty() || watched.any(RunPhase::training)) {
-      idle_since_ = now;
-      return false;
-    }
-    if (watched.all_done() && runs.size() == 1 && runs[0].path() == path_) return true;
-    return Seconds(now - idle_since_).count() >= wait_;
+/// Whether there is a run and none has trained for options.wait seconds, since `idle_since`. A
+/// single run that is done ends the watch at once.
+bool has_ended(const WatchOptions& options, const WatchedRuns& watched,
+               Clock::time_point& idle_since) {
+  const auto now = Clock::now();
+  const auto& runs = watched.runs();
+  if (runs.empty() || watched.any(RunPhase::training)) {
+    idle_since = now;
+    return false;
   }
-
- private:
-  Path path_;
-  double wait_;
-  Clock::time_point idle_since_ = Clock::now();
-};
+  return (watched.all_done() && runs.size() == 1 && runs[0].path() == options.run) ||
+         Seconds(now - idle_since).count() >= options.wait;
+}
 
 /// Throws std::invalid_argument if the path exists and is not a directory.
 void require_possible_directory(const std::string& path) {
@@ -147,21 +122,67 @@ int watch_command(const WatchOptions& options, SignalGuard& signals) {
   require_possible_directory(options.run);
   PosixStorage storage;
   WatchedRuns watched(storage, options.run);
-  WatchDisplay display(progress_mode(options.progress));
+  const ProgressMode mode = progress_mode(options.progress);
+  LinesInPlace lines;
   WatchedPage page(options);
-  EndOfTraining end(options);
+  Clock::time_point idle_since = Clock::now();
   for (bool first = true;; first = false) {
     if (watched.refresh()) {
-      display.show(watched);
+      show(watched, mode, lines);
       page.note_news();
     }
     if (first) print_waiting(storage, watched, options.run);
-    if (end.reached(watched)) break;
+    if (has_ended(options, watched, idle_since)) break;
     page.write_if_due(watched.runs());
     if (!sleep_for(options.every, signals)) break;
   }
   page.write_last(watched.runs());
   return signals.stop_requested() ? 128 + signals.asked_by() : exit_done;
+}
+
+struct CompareOptions {
+  std::vector<std::string> runs;
+  std::string output;
+  std::optional<double> goal;
+  bool json = false;
+};
+
+/// Reads the named runs and those in named folders, each once.
+std::deque<RunView> views_of(FileStorage& storage, const std::vector<std::string>& names) {
+  std::deque<RunView> views;
+  std::set<Path> seen;
+  for (const std::string& name : names) {
+    const std::vector<Path> found = runs_in(storage, name);
+    demand(!found.empty(),
+           "{}: neither a run (config.toml is missing) nor a folder of runs; give the directory of "
+           "a run or of a sweep",
+           name);
+    for (const Path& path : found)
+      if (seen.insert(std::filesystem::canonical(path)).second)
+        views.emplace_back(storage, path).refresh();
+  }
+  return views;
+}
+
+void compare_command(const CompareOptions& options) {
+  demand(!options.goal || std::isfinite(*options.goal), "--to {}: must be a finite loss",
+         options.goal.value_or(0));
+  const bool is_page_only = options.output == "-";
+  demand(!is_page_only || !options.json,
+         "--output - and --json both write to standard output; remove one");
+  PosixStorage storage;
+  const std::deque<RunView> runs = views_of(storage, options.runs);
+  const Comparison comparison(runs, options.goal);
+  for (const std::string& note : comparison.notes())
+    fmt::print(stderr, "note     {}\n", printable(note));
+  if (!is_page_only) fmt::print("{}", options.json ? comparison.json() : comparison.text());
+  const std::string file =
+      options.output.empty() && !options.json ? "compare.html" : options.output;
+  if (file.empty()) return;
+  const std::string html =
+      comparison.page("Comparison of " + format_number_of(runs.size(), "run")).html();
+  write_output(file, [&](const Sink& sink) { sink(html); });
+  if (!options.json && !is_page_only) fmt::print("\npage     {}\n", printable(file));
 }
 
 }  // namespace
@@ -184,6 +205,18 @@ void add_watch(const Command& program) {
   command.option("--progress", &options.progress,
                  "bar (a table in place), plain (lines) or none; auto: in place on a terminal",
                  "MODE");
+}
+
+void add_compare(const Command& program) {
+  const auto [command, options] = program.command(
+      "compare", "compare runs: curves, results over seeds, config differences", compare_command);
+  command.option("runs", &options.runs, "directories of runs, or of sweeps", "RUN").required();
+  command.option(
+      "--to", &options.goal,
+      "validation loss for the time to reach it (default: the lowest that all runs reach)", "LOSS");
+  command.option("--output,-o", &options.output, "page (default: compare.html, none with --json)",
+                 "FILE");
+  command.flag("--json", &options.json, "print JSON lines");
 }
 
 }  // namespace bochner

@@ -70,6 +70,12 @@ Json Json::rounded(double number) {
   return json;
 }
 
+Json Json::rounded(const std::vector<double>& numbers) {
+  Json items = array();
+  for (const double number : numbers) items.push(rounded(number));
+  return items;
+}
+
 Json Json::parse(std::string_view text) {
   const Parsed parsed = Parsed::parse(text, nullptr, false);
   return parsed.is_discarded() ? Json() : converted(parsed, 0);

@@ -38,8 +38,9 @@ class Json {
   static Json array(const Range& items) {
     return Items(items.begin(), items.end());
   }
-  /// Makes a number with six significant digits.
+  /// Makes a number, or numbers, with six significant digits.
   static Json rounded(double number);
+  static Json rounded(const std::vector<double>& numbers);
   /// Parses a text; returns null for invalid JSON and for parts that are nested more than 100 deep.
   static Json parse(std::string_view text);
 

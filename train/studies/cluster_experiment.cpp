@@ -130,7 +130,6 @@ Points points_of(const ClusterSetting& setting, std::size_t count) {
   return points;
 }
 
-/// Draws m frequencies. -> (m, d)
 Tensor frequencies(const std::string& draws, std::size_t m, std::uint64_t seed) {
   Tensor w =
       base_draws(draws, 1, m, dim, 0, {seed, Purpose::spectral, stream_of("cluster experiment")});
@@ -150,8 +149,8 @@ Tensor turned_frequencies(const std::string& draws, std::size_t m, bool in_pairs
 }
 
 /// Replaces the noise of N(0, I) by frequencies.
-struct Noise : Visitor {
-  explicit Noise(const Tensor& w) : frequencies(w) {}
+struct NoiseSetter : Visitor {
+  explicit NoiseSetter(const Tensor& w) : frequencies(w) {}
   void on_parameter(const std::string&, Parameter&) override {}
   void on_buffer(const std::string& name, Tensor& buffer) override {
     if (name.ends_with("noise")) std::copy(frequencies.begin(), frequencies.end(), buffer.data());
@@ -178,7 +177,7 @@ class Measured {
 
   /// Returns the mean squared error over all pairs with these frequencies (m, d).
   double error(const Tensor& w) {
-    Noise noise(w);
+    NoiseSetter noise(w);
     map_->visit(noise);
     const HeadFeatures features = head_features(*map_, as_tokens(q_), as_tokens(k_)).front();
     const double unit = std::exp(features.q.log_unit + features.k.log_unit);

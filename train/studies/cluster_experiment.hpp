@@ -2,7 +2,6 @@
 /// Cluster experiment of Choromanski et al., "Hybrid random features", 2022: how well three
 /// estimators approach exp(q . k) where queries and keys fall into clusters.
 
-#include <bochner/autodiff/tensor.hpp>
 #include <string>
 #include <vector>
 

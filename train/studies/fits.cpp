@@ -12,7 +12,6 @@
 #include <bochner/optim/schedule.hpp>
 #include <bochner/train/studies/fits.hpp>
 #include <cmath>
-#include <functional>
 #include <numbers>
 #include <utility>
 
@@ -154,10 +153,6 @@ LogKernel log_kernel_of(FeatureMap& map, const SampleBlock& block) {
   return softmax_exponent;
 }
 
-bool is_of_density(const std::string& name) {
-  return name.find("density") != std::string::npos || name.find("frequencies") != std::string::npos;
-}
-
 }  // namespace
 
 std::vector<std::string> target_kernels() {
@@ -275,8 +270,10 @@ std::size_t fit_map(FeatureMap& map, const SampleBlock& train, const MapFitOptio
   const Target target = target_of(log_kernel_of(map, train), train);
   auto parameters = parameters_of(map);
   if (!options.density)
-    std::erase_if(parameters,
-                  [](const NamedParameter& named) { return is_of_density(named.name); });
+    std::erase_if(parameters, [](const NamedParameter& named) {
+      return named.name.find("density") != std::string::npos ||
+             named.name.find("frequencies") != std::string::npos;
+    });
   descend(parameters, options.steps, options.learning_rate, 10,
           [&](Tape& tape, std::uint64_t) { return error_of(tape, map, target); });
   std::size_t fitted = 0;

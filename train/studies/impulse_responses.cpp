@@ -6,7 +6,6 @@
 #include <bochner/train/run/instruments/density_curves.hpp>
 #include <bochner/train/run/instruments/statistics.hpp>
 #include <bochner/train/storage/json.hpp>
-#include <bochner/train/studies/impulse_responses.hpp>
 #include <bochner/train/studies/learned_pages.hpp>
 #include <bochner/train/studies/memory_study.hpp>
 #include <cmath>
@@ -37,8 +36,7 @@ Curve in_bins(std::vector<double> values, std::size_t first, double unit) {
   const std::vector<double> squares = binned(values, bins);
   Curve curve;
   for (std::size_t i = first; i < squares.size(); ++i) {
-    curve.x.push_back(unit * (double(bins[i]) + double(bins[i + 1] - 1)) / 2);
-    curve.y.push_back(std::sqrt(squares[i]));
+    curve.add(unit * (double(bins[i]) + double(bins[i + 1] - 1)) / 2, std::sqrt(squares[i]));
   }
   return curve;
 }
@@ -67,8 +65,7 @@ Curve density_of(const Tensor& frequencies, const ChannelGroup& group) {
   for (const double x : places(low - 3 * width, high + 3 * width, points_of_density)) {
     double sum = 0;
     for (const double log : logs) sum += std::exp(-std::pow((x - log) / width, 2) / 2);
-    curve.x.push_back(std::exp(x));
-    curve.y.push_back(sum / (n * width * std::sqrt(2 * std::numbers::pi)));
+    curve.add(std::exp(x), sum / (n * width * std::sqrt(2 * std::numbers::pi)));
   }
   return curve;
 }
@@ -106,12 +103,6 @@ void add_charts(std::vector<std::string>& charts, const LinearPart* start, const
   add_curves(density, &ChannelGroup::density, start, now);
   charts.insert(charts.end(), {draw(impulse), draw(gain)});
   if (!now.groups[0].density.x.empty()) charts.push_back(draw(density));
-}
-
-Json json_of(const std::vector<double>& values) {
-  Json items = Json::array();
-  for (const double value : values) items.push(Json::rounded(value));
-  return items;
 }
 
 }  // namespace
@@ -182,11 +173,13 @@ std::string linear_json(const LinearPart& part) {
         {"first", group.first},
         {"count", group.count},
         {"half_life", group.half_life},
-        {"impulse", {{"lag", json_of(group.impulse.x)}, {"size", json_of(group.impulse.y)}}},
-        {"transfer", {{"omega", json_of(group.gain.x)}, {"gain", json_of(group.gain.y)}}}};
+        {"impulse",
+         {{"lag", Json::rounded(group.impulse.x)}, {"size", Json::rounded(group.impulse.y)}}},
+        {"transfer",
+         {{"omega", Json::rounded(group.gain.x)}, {"gain", Json::rounded(group.gain.y)}}}};
     if (!group.density.x.empty())
-      one.set("spectrum", Json{{"omega", json_of(group.density.x)},
-                               {"density_of_log", json_of(group.density.y)}});
+      one.set("spectrum", Json{{"omega", Json::rounded(group.density.x)},
+                               {"density_of_log", Json::rounded(group.density.y)}});
     groups.push(one);
   }
   return Json{{"linear", part.name}, {"groups", groups}}.line();

@@ -6,9 +6,7 @@
 #include <bochner/train/run/instruments/attention.hpp>
 #include <bochner/train/run/instruments/density_curves.hpp>
 #include <bochner/train/run/instruments/statistics.hpp>
-#include <bochner/train/studies/estimator_bias.hpp>
 #include <bochner/train/studies/kernel_study.hpp>
-#include <cmath>
 #include <functional>
 #include <numbers>
 
@@ -150,7 +148,6 @@ ErrorAtM summarize(const Measurement& measurement, const std::vector<double>& ke
   return row;
 }
 
-/// Whether the kernel of a pair is that of softmax.
 bool is_near_softmax(double kernel, const SamplePair& pair) {
   return std::fabs(kernel / std::exp(softmax_exponent(pair.q, pair.k)) - 1) < 1e-6;
 }
@@ -248,8 +245,7 @@ AngleCurve angle_curve(const FeatureSpec& spec, double norm, std::size_t d, std:
       if (seed > 1) continue;
       curve.measured.x.push_back(180.0 * double(i) / double(angles - 1));
       if (const auto variance = map->variance(q, k, 0)) {
-        curve.exact.x.push_back(curve.measured.x.back());
-        curve.exact.y.push_back(std::sqrt(*variance) / *kernel);
+        curve.exact.add(curve.measured.x.back(), std::sqrt(*variance) / *kernel);
       }
     }
   }

@@ -27,7 +27,6 @@ Indices text_of(const Indices& tokens, std::size_t b, std::size_t count) {
   return {{1, count}, {first, first + std::ptrdiff_t(count)}};
 }
 
-/// Returns the first tokens of every text. (B, T) -> (B, count)
 Indices first_tokens(const Indices& tokens, std::size_t count) {
   Indices cut{{tokens.shape[0], count}, {}};
   for (std::size_t b = 0; b < tokens.shape[0]; ++b) {

@@ -105,12 +105,6 @@ AttentionDecay attention_decay(const AttentionLayer& layer, const AttentionSampl
   return decay;
 }
 
-std::size_t longest_of(const std::vector<ProbeWindow>& windows) {
-  std::size_t T = 0;
-  for (const ProbeWindow& window : windows) T = std::max(T, window.u.shape()[1]);
-  return T;
-}
-
 }  // namespace
 
 bool has_blocks(Module& model) {
@@ -126,8 +120,9 @@ MemoryStudy study_memory(Module& model, const Specimens& specimens, const StackS
   look_at(specimens, options.windows, gatherer);
   require(!gatherer.parts.empty(), "probe", "this model has no blocks to probe");
   std::ranges::rotate(gatherer.parts, gatherer.parts.begin() + 1);  // the stack is entered first
-  MemoryStudy study{options, gatherer.parts.front().windows.size(),
-                    longest_of(gatherer.parts.front().windows)};
+  MemoryStudy study{options, gatherer.parts.front().windows.size()};
+  for (const ProbeWindow& window : gatherer.parts.front().windows)
+    study.length = std::max(study.length, window.u.shape()[1]);
   std::size_t block = 0;
   for (const auto& [part, windows] : gatherer.parts) {
     PartMemory memory{name_of(model, part)};

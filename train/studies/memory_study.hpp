@@ -4,6 +4,7 @@
 
 #include <bochner/layers/models/block.hpp>
 #include <bochner/layers/models/memory_probe.hpp>
+#include <bochner/train/charts/page.hpp>
 #include <bochner/train/tasks/specimens.hpp>
 
 namespace bochner {
@@ -56,5 +57,8 @@ std::vector<double> binned(const std::vector<double>& values, const std::vector<
 
 std::string memory_text(const MemoryStudy& study);
 std::string memory_json(const MemoryStudy& study);
+
+/// Adds influence by lag, its cumulated share, impulse responses, and attention by lag.
+void add_memory(Page& page, const MemoryStudy& study);
 
 }  // namespace bochner

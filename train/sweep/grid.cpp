@@ -6,8 +6,10 @@
 #include <bochner/train/config/usage.hpp>
 #include <bochner/train/run/instruments/statistics.hpp>
 #include <bochner/train/run/log/file_tail.hpp>
+#include <bochner/train/run/run_directory.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/sweep/grid.hpp>
+#include <bochner/train/tasks/registered_parameters.hpp>
 
 namespace bochner {
 namespace {
@@ -18,7 +20,6 @@ struct Row {
   std::vector<const SweepResult*> runs;
 };
 
-/// Removes the word of train.seed.
 std::vector<std::string> without_seed(std::vector<std::string> words,
                                       const std::vector<Variation>& variations) {
   const auto seed = std::ranges::find(variations, "train.seed", &Variation::key);
@@ -114,6 +115,19 @@ Measures last_validation(std::string_view metrics) {
   return measures;
 }
 
+std::string names_in(std::string_view metrics) {
+  std::vector<std::string> names;
+  const auto add = [&](const std::string& name) {
+    if (name != "step" && std::ranges::count(names, name) == 0) names.push_back(name);
+  };
+  for (const auto& [name, number] : last_validation(metrics)) add(name);
+  for_each_line(metrics, [&](std::string_view text, std::size_t) {
+    for (const auto& [name, value] : Json::parse(text).members())
+      if (value.number()) add(name);
+  });
+  return names.empty() ? "it has none" : fmt::format("it has {}", fmt::join(names, ", "));
+}
+
 std::string summary(const std::vector<Variation>& variations,
                     const std::vector<SweepResult>& results) {
   const std::vector<std::string> measures = measures_of(results);
@@ -135,6 +149,26 @@ std::string result_json(const SweepResult& result, const std::string& run) {
   Json line = {{"set", result.point.sets}, {"run", run}};
   for (const auto& [name, number] : result.measures) line.set(name, number);
   return line.line() + "\n";
+}
+
+Config trial_config(const std::string& file, const std::string& name,
+                    const std::vector<std::string>& sets) {
+  try {
+    return read_config(file, sets);
+  } catch (const ConfigError& error) {
+    throw ConfigError(fmt::format("{}: {}", name, error.what()));
+  }
+}
+
+bool has_run(FileStorage& storage, const Path& path, const Config& config) {
+  if (!storage.exists(path / config_name)) return false;
+  const Config found = parse_config(RunDirectory::read(storage, path).config(),
+                                    (path / config_name).string(), registered_parameters());
+  const std::vector<ConfigChange> different = changes(found, config);
+  if (different.empty()) return true;
+  throw ConfigError(fmt::format("{}: was made with {} = {}, not {}; choose another --runs DIR",
+                                path.string(), different[0].name, format_value(different[0].before),
+                                format_value(different[0].after)));
 }
 
 }  // namespace bochner

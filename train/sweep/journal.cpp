@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <ranges>
 
 namespace bochner {
 namespace {
@@ -39,12 +40,6 @@ std::uint64_t count_of(const Json& json, std::uint64_t bound = 1'000'000'000'000
   return *count;
 }
 
-std::vector<std::string> goal_texts(const SweepHeader& header) {
-  std::vector<std::string> texts;
-  for (const Goal& goal : header.goals) texts.push_back(goal.text());
-  return texts;
-}
-
 std::vector<std::string> keys_of(const SweepHeader& header) {
   std::vector<std::string> keys;
   for (const std::string& text : header.vary) keys.push_back(text.substr(0, text.find('=')));
@@ -56,7 +51,7 @@ Json json_of(const SweepHeader& header) {
           {"search", name_of(header.search)},
           {"seed", header.seed},
           {"vary", Json::array(header.vary)},
-          {"goals", Json::array(goal_texts(header))},
+          {"goals", Json::array(header.goals | std::views::transform(&Goal::text))},
           {"rungs", Json::array(header.rungs)},
           {"factor", header.factor}};
 }
@@ -88,11 +83,22 @@ void require_same(const Path& directory, const SweepHeader& before, const SweepH
   }
 }
 
-Json trial_event(const char* kind, std::size_t trial) {
-  return {{"event", kind}, {"trial", trial}};
+}  // namespace
+
+std::string state_of(const SweepTrial& trial) {
+  if (!trial.failed.empty()) return "failed";
+  return trial.done ? "done" : trial.is_open() ? "open" : "waits";
 }
 
-}  // namespace
+double last_measured(const SweepTrial& trial, std::size_t goal) {
+  return trial.measured.empty() ? std::nan("") : trial.measured.back()[goal];
+}
+
+Space space_of(const SweepHeader& header) {
+  std::vector<Variation> variations;
+  for (const std::string& text : header.vary) variations.push_back(parse_variation(text));
+  return Space(std::move(variations));
+}
 
 bool is_sweep(FileStorage& storage, const Path& directory) {
   return storage.exists(directory / journal_name);
@@ -179,13 +185,9 @@ void SweepJournal::write(const Json& event) {
   apply(Json::parse(line));
 }
 
-void SweepJournal::start(const std::string& name, const Values& values) {
-  write(trial_event("start", trials_.size()).set("name", name).set("values", Json::array(values)));
-}
-
-void SweepJournal::reached(std::size_t trial, std::uint64_t step,
-                           const std::vector<double>& measured, double seconds) {
-  write(trial_event("reached", trial)
+void SweepJournal::write_measured(const char* kind, std::size_t trial, std::uint64_t step,
+                                  const std::vector<double>& measured, double seconds) {
+  write(trial_event(kind, trial)
             .set("step", step)
             .set("measured", Json::array(measured))
             .set("seconds", seconds));
@@ -195,22 +197,6 @@ void SweepJournal::promoted(std::size_t trial) {
   const std::size_t rung = trials_[trial].measured.size();
   write(trial_event("promoted", trial).set("to", header_.rungs.at(rung)));
 }
-
-void SweepJournal::done(std::size_t trial, std::uint64_t step, const std::vector<double>& measured,
-                        double seconds) {
-  write(trial_event("done", trial)
-            .set("step", step)
-            .set("measured", Json::array(measured))
-            .set("seconds", seconds));
-}
-
-void SweepJournal::failed(std::size_t trial, const std::string& why, double seconds) {
-  write(trial_event("failed", trial).set("why", why).set("seconds", seconds));
-}
-
-void SweepJournal::retried(std::size_t trial) { write(trial_event("retried", trial)); }
-
-void SweepJournal::stopped(double seconds) { write({{"event", "stopped"}, {"seconds", seconds}}); }
 
 std::vector<Tried> SweepJournal::tried() const {
   std::vector<Tried> all;

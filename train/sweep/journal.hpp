@@ -4,7 +4,6 @@
 
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/storage/storage.hpp>
-#include <bochner/train/sweep/goal.hpp>
 #include <bochner/train/sweep/search/next_trial.hpp>
 
 namespace bochner {
@@ -38,6 +37,12 @@ struct SeedGroup {
   std::vector<double> means;  ///< of the measurements for each goal; NaN if one is missing
 };
 
+/// Returns the state of a trial: "done", "waits", "failed" or "open".
+std::string state_of(const SweepTrial& trial);
+Space space_of(const SweepHeader& header);
+/// Returns the number for a goal at the last rung that the trial reached; NaN if it reached none.
+double last_measured(const SweepTrial& trial, std::size_t goal = 0);
+
 bool is_sweep(FileStorage& storage, const Path& directory);
 
 /// Directory of a sweep with its journal, which the storage must outlive.
@@ -56,18 +61,27 @@ class SweepJournal {
   double seconds() const { return seconds_; }
 
   // Each of these is on the disk when it returns; throws IoError.
-  void start(const std::string& name, const Values& values);
+  void start(const std::string& name, const Values& values) {
+    write(
+        trial_event("start", trials_.size()).set("name", name).set("values", Json::array(values)));
+  }
   void reached(std::size_t trial, std::uint64_t step, const std::vector<double>& measured,
-               double seconds);
+               double seconds) {
+    write_measured("reached", trial, step, measured, seconds);
+  }
   void promoted(std::size_t trial);
   void done(std::size_t trial, std::uint64_t step, const std::vector<double>& measured,
-            double seconds);
-  void failed(std::size_t trial, const std::string& why, double seconds);
+            double seconds) {
+    write_measured("done", trial, step, measured, seconds);
+  }
+  void failed(std::size_t trial, const std::string& why, double seconds) {
+    write(trial_event("failed", trial).set("why", why).set("seconds", seconds));
+  }
   /// Records that a grid's trial that failed, or whose run was removed, is tried again.
-  void retried(std::size_t trial);
+  void retried(std::size_t trial) { write(trial_event("retried", trial)); }
 
   /// Records the end of the call; running trials have no result yet.
-  void stopped(double seconds);
+  void stopped(double seconds) { write({{"event", "stopped"}, {"seconds", seconds}}); }
 
   /// Returns the scores of the trials for next_trial().
   std::vector<Tried> tried() const;
@@ -87,6 +101,11 @@ class SweepJournal {
   void apply(const Json& event);
   void apply_to(SweepTrial& trial, const Json& event, const std::string& kind);
   void write(const Json& event);
+  void write_measured(const char* kind, std::size_t trial, std::uint64_t step,
+                      const std::vector<double>& measured, double seconds);
+  static Json trial_event(const char* kind, std::size_t trial) {
+    return {{"event", kind}, {"trial", trial}};
+  }
 
   FileStorage* storage_;
   Path directory_;
@@ -96,5 +115,11 @@ class SweepJournal {
   std::vector<SweepTrial> trials_;
   double seconds_ = 0;
 };
+
+/// Returns DIR/sweep.html.
+Path sweep_page(const Path& directory);
+/// Writes the page: the best trials, the values and scores of all, the importance of the keys, the
+/// curves of all runs, and early stops.
+void write_sweep_page(FileStorage& storage, const SweepJournal& journal);
 
 }  // namespace bochner

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <bochner/base/ceil_div.hpp>
 #include <bochner/base/format.hpp>
+#include <bochner/base/join.hpp>
 #include <bochner/base/text.hpp>
 #include <bochner/train/charts/page.hpp>
 #include <bochner/train/charts/parallel_axes.hpp>
 #include <bochner/train/run/log/metrics.hpp>
 #include <bochner/train/run/run_files.hpp>
-#include <bochner/train/sweep/page.hpp>
+#include <bochner/train/sweep/journal.hpp>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -73,12 +74,10 @@ std::string draw_progress(const SweepJournal& journal) {
     if (std::isnan(number)) continue;
     all.push_back(number);
     Curve& curve = trial.done ? done : stopped;
-    curve.x.push_back(double(i));
-    curve.y.push_back(number);
+    curve.add(double(i), number);
     if (!trial.done) continue;
     lowest = std::min(lowest, goal.score(number));
-    best.x.push_back(double(i));
-    best.y.push_back(goal.score(lowest));  // the sign changes twice
+    best.add(double(i), goal.score(lowest));  // the sign changes twice
   }
   Chart chart{.title = "Trials in order", .x = {"trial"}, .y = value_axis_of(goal, all)};
   chart.add(stopped.x.empty() ? "" : "stopped early", stopped, Mark::points, waiting_colour);
@@ -156,8 +155,7 @@ std::string draw_stops(const SweepJournal& journal) {
     const SweepTrial& trial = journal.trials()[i];
     if (trial.steps.empty()) continue;
     Curve& curve = points[trial.done ? "to the end" : trial.failed.empty() ? "stopped" : "failed"];
-    curve.x.push_back(double(i));
-    curve.y.push_back(double(trial.steps.back()));
+    curve.add(double(i), double(trial.steps.back()));
   }
   Chart chart{
       .title = "When trials were stopped", .x = {"trial"}, .y = {"steps", Scale::logarithmic}};
@@ -174,14 +172,12 @@ std::string draw_front(const SweepJournal& journal) {
   Curve all, front;
   for (const SweepTrial& trial : journal.trials()) {
     if (!trial.done) continue;
-    all.x.push_back(last_measured(trial, 0));
-    all.y.push_back(last_measured(trial, 1));
+    all.add(last_measured(trial, 0), last_measured(trial, 1));
   }
   std::vector<SeedGroup> best = journal.best_groups();
   std::ranges::sort(best, {}, [](const SeedGroup& group) { return group.means.front(); });
   for (const SeedGroup& group : best) {
-    front.x.push_back(group.means[0]);
-    front.y.push_back(group.means[1]);
+    front.add(group.means[0], group.means[1]);
   }
   Chart chart{.title = "Pareto front", .x = {goals[0].metric}, .y = {goals[1].metric}};
   chart.add("trials", all, Mark::points, waiting_colour);
@@ -228,8 +224,7 @@ Table table_of_trials(const SweepJournal& journal, const Space& space) {
 
 void add_figures(Page& page, const SweepJournal& journal) {
   const auto count = [&](const char* state) {
-    return std::to_string(
-        std::ranges::count(journal.trials(), state, [](const auto& one) { return state_of(one); }));
+    return std::to_string(std::ranges::count(journal.trials(), state, state_of));
   };
   std::vector<Figure> figures{{std::to_string(journal.trials().size()), "trials"},
                               {count("done"), "to the end"}};
@@ -251,27 +246,12 @@ void add_figures(Page& page, const SweepJournal& journal) {
 
 Path sweep_page(const Path& directory) { return directory / "sweep.html"; }
 
-std::string state_of(const SweepTrial& trial) {
-  if (!trial.failed.empty()) return "failed";
-  return trial.done ? "done" : trial.is_open() ? "open" : "waits";
-}
-
-double last_measured(const SweepTrial& trial, std::size_t goal) {
-  return trial.measured.empty() ? std::nan("") : trial.measured.back()[goal];
-}
-
-Space space_of(const SweepHeader& header) {
-  std::vector<Variation> variations;
-  for (const std::string& text : header.vary) variations.push_back(parse_variation(text));
-  return Space(std::move(variations));
-}
-
 void write_sweep_page(FileStorage& storage, const SweepJournal& journal) {
   const Space space = space_of(journal.header());
-  std::vector<std::string> goals;
-  for (const Goal& goal : journal.header().goals) goals.push_back(goal.text());
+  const std::vector<Goal>& goals = journal.header().goals;
   Page page(journal.directory().string(),
-            fmt::format("{} search, {}", name_of(journal.header().search), fmt::join(goals, ", ")));
+            fmt::format("{} search, {}", name_of(journal.header().search),
+                        joined(goals, ", ", &Goal::text)));
   add_figures(page, journal);
   page.section("Scores", "Scores that are far worse than the median are drawn at the border.");
   page.charts({draw_progress(journal), draw_curves(journal, storage)});

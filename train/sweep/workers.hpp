@@ -1,8 +1,10 @@
 #pragma once
-/// Worker processes: programs run in parallel, a few at a time.
+/// Worker processes: programs run in parallel, a few at a time, by all processes that were started
+/// together; the first one deals them out.
 
 #include <sys/types.h>
 
+#include <bochner/train/distributed/processes.hpp>
 #include <bochner/train/run/own_program.hpp>
 #include <bochner/train/run/signals.hpp>
 #include <functional>
@@ -65,11 +67,13 @@ class LocalJobs : public JobPlace {
 
 /// Runs jobs in all places, dealt out in turn. Returns when no job runs.
 void run_jobs(const std::vector<JobPlace*>& places, const JobQueue& queue);
-/// Runs jobs here, at most `at_most` at the same time.
-void run_jobs(std::size_t at_most, const JobQueue& queue);
 
-/// Runs a list of jobs, until `signals` has received a stop.
-void run_jobs(const std::vector<Job>& jobs, std::size_t at_most, const SignalGuard& signals,
-              const JobEnded& ended);
+/// Runs the jobs, in the first process, while the others run help_with_jobs(). A stop that one of
+/// them received counts as one of `signals`. Returns when no job runs.
+void run_shared_jobs(Processes& processes, const JobShare& here, const JobQueue& queue,
+                     SignalGuard& signals);
+
+/// Runs the jobs from the first process, in the others, until it sends no more.
+void help_with_jobs(Processes& processes, const JobShare& here, const SignalGuard& signals);
 
 }  // namespace bochner

@@ -3,7 +3,6 @@
 
 #include <bochner/base/format.hpp>
 #include <bochner/train/commands/compare/comparison.hpp>
-#include <bochner/train/commands/compare/watched.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <numbers>
 

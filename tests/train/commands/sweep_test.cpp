@@ -2,7 +2,7 @@
 
 #include <bochner/base/errors.hpp>
 #include <bochner/train/sweep/grid.hpp>
-#include <bochner/train/sweep/shared_jobs.hpp>
+#include <bochner/train/sweep/workers.hpp>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -122,6 +122,24 @@ TEST(Summary, JoinsSeedsInARow) {
   EXPECT_EQ(
       result_json(results[2], "runs/x"),
       "{\"set\":[\"features=relu\",\"train.seed=2\"],\"run\":\"runs/x\",\"valid\":1.23456}\n");
+}
+
+/// Runs jobs here, at most `at_most` at the same time.
+void run_jobs(std::size_t at_most, const JobQueue& queue) {
+  LocalJobs here({.jobs = at_most});
+  run_jobs({&here}, queue);
+}
+
+/// Runs a list of jobs, until `signals` has received a stop.
+void run_jobs(const std::vector<Job>& jobs, std::size_t at_most, const SignalGuard& signals,
+              const JobEnded& ended) {
+  std::size_t next = 0;
+  run_jobs(at_most, {.next = [&]() -> std::optional<Job> {
+                       if (next == jobs.size()) return std::nullopt;
+                       return jobs[next++];
+                     },
+                     .ended = ended,
+                     .stopped = [&] { return signals.stop_requested(); }});
 }
 
 TEST(RunJobs, TellsExitCodesAndKeepsOutput) {

@@ -2,7 +2,7 @@
 
 #include <bochner/layers/convolutions/filter.hpp>
 #include <bochner/layers/recurrences/diagonal_system.hpp>
-#include <bochner/train/studies/impulse_responses.hpp>
+#include <bochner/train/studies/learned_pages.hpp>
 #include <cmath>
 #include <complex>
 

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <bochner/base/numeric/philox.hpp>
-#include <bochner/train/studies/linear_probe.hpp>
+#include <bochner/train/studies/eval_scores.hpp>
 #include <cmath>
 
 namespace bochner {

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
 #include <bochner/train/storage/json.hpp>
-#include <bochner/train/studies/memory_page.hpp>
+#include <bochner/train/studies/memory_study.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <cmath>
 

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <bochner/train/storage/json.hpp>
-#include <bochner/train/studies/predictive_scores.hpp>
+#include <bochner/train/studies/eval_scores.hpp>
 #include <cmath>
 
 #include "train/ask.hpp"

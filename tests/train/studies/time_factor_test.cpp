@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <bochner/train/studies/time_factor.hpp>
+#include <bochner/train/studies/learned_pages.hpp>
 #include <cmath>
 
 namespace bochner {

@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include <bochner/train/sweep/page.hpp>
+#include <bochner/train/sweep/journal.hpp>
 #include <filesystem>
 #include <fstream>
 

@@ -5,20 +5,14 @@
 #include <bochner/base/numeric/parallel.hpp>
 #include <bochner/base/text.hpp>
 #include <bochner/data/files/digest.hpp>
-#include <bochner/layers/models/token_models.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/optim/optimizer.hpp>
 #include <bochner/train/commands/bench/encoding.hpp>
-#include <bochner/train/commands/bench/generate.hpp>
 #include <bochner/train/commands/bench/measure.hpp>
-#include <bochner/train/commands/bench/process.hpp>
 #include <bochner/train/commands/bench/reference_models.hpp>
-#include <bochner/train/commands/bench/scale.hpp>
-#include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/run/instruments/statistics.hpp>
 #include <bochner/train/run/log/profile.hpp>
 #include <bochner/train/run/version.hpp>
-#include <bochner/train/storage/json.hpp>
 #include <bochner/train/storage/output.hpp>
 #include <optional>
 
@@ -59,7 +53,6 @@ void train_step(Optimizer& optimizer, const std::function<Var(Tape&)>& loss,
   if (profile) profile->recorded("optimizer", 0);
 }
 
-/// Runs the forward pass of evaluation and prediction.
 void forward_pass(const std::function<Var(Tape&)>& loss, OpProfile* profile) {
   if (profile) profile->step_began();
   Tape tape({.recording = false});
@@ -115,7 +108,6 @@ std::string as_text(const std::string& name, const Measurement& result) {
       result.profile.table(result.peak, result.triad));
 }
 
-/// Digests the bits of all parameters.
 std::string digest_of(Module& model) {
   Digest digest;
   for (const NamedParameter& named : parameters_of(model)) {
@@ -153,7 +145,6 @@ void print_each(const char* command, const BenchPassOptions& options, bool with_
     fmt::print("{}", in_child([&] { return report(model); }));
 }
 
-/// Measures training steps on random tokens.
 void bench_step_command(const BenchStepOptions& options) {
   demand(!options.bits || !options.json,
          "--json has no effect with --bits, which prints a digest; remove one");
@@ -161,7 +152,6 @@ void bench_step_command(const BenchStepOptions& options) {
              [&](const ReferenceModel& model) { return report(model, options); });
 }
 
-/// Measures forward passes on random tokens.
 void bench_predict_command(const BenchPassOptions& options) {
   print_each("bench predict", options, !options.json, [&](const ReferenceModel& model) {
     const ReferenceProblem problem = make_problem(model, options.batch);
@@ -194,7 +184,6 @@ struct Cost {
   double memory;       ///< peak bytes
 };
 
-/// Measures a causal attention layer, forward and backward.
 Cost measure_layer(const std::string& kind, std::size_t length) {
   const std::size_t batch = std::max<std::size_t>(1, tokens_of_batch / length);
   const auto mixer = mixers().make(kind, mixer_spec(kind));
@@ -230,14 +219,6 @@ Cost measure_checkpointed_step(std::size_t length) {
   return {1e9 * seconds / double(length), peak_memory()};
 }
 
-Cost cost_in_child(const std::function<Cost()>& measure) {
-  const std::vector<double> numbers = numbers_in_child([&] {
-    const Cost cost = measure();
-    return std::vector{cost.nanoseconds, cost.memory};
-  });
-  return {numbers.at(0), numbers.at(1)};
-}
-
 Json json_of(const std::optional<Cost>& cost) {
   if (!cost) return {};
   return {{"ns_per_token", cost->nanoseconds}, {"peak_bytes", cost->memory}};
@@ -251,11 +232,10 @@ std::string text_of(const std::optional<Cost>& cost) {
 void print_row(std::size_t length, const Cost& linear, const std::optional<Cost>& softmax,
                bool json) {
   if (json)
-    fmt::print("{}\n", Json{{"length", length},
-                            {"threads", thread_count()},
-                            {"linear", json_of(linear)},
-                            {"softmax", json_of(softmax)}}
-                           .line());
+    print_line({{"length", length},
+                {"threads", thread_count()},
+                {"linear", json_of(linear)},
+                {"softmax", json_of(softmax)}});
   else
     fmt::print("{:>8} {} {}{}\n", length, text_of(linear), text_of(softmax),
                softmax ? fmt::format(" {:>8.2f}", softmax->nanoseconds / linear.nanoseconds) : "");
@@ -271,12 +251,11 @@ void print_header() {
 }
 
 void bench_checkpointed_step(const BenchLengthOptions& options) {
-  const Cost cost = cost_in_child([&] { return measure_checkpointed_step(options.longest); });
+  const Cost cost = numbers_in_child([&] { return measure_checkpointed_step(options.longest); });
   if (options.json) {
-    fmt::print("{}\n", Json{{"length", options.longest},
-                            {"threads", thread_count()},
-                            {"checkpointed_step", json_of(cost)}}
-                           .line());
+    print_line({{"length", options.longest},
+                {"threads", thread_count()},
+                {"checkpointed_step", json_of(cost)}});
   } else {
     fmt::print(
         "{} · {}\ntraining step with model.checkpoint: 2 blocks, D {}, linear, T {}\n{:.0f} ns a "
@@ -287,7 +266,6 @@ void bench_checkpointed_step(const BenchLengthOptions& options) {
   }
 }
 
-/// Prints time per token and memory of linear and softmax attention from 256 tokens to --longest.
 void bench_length_command(const BenchLengthOptions& options) {
   demand(options.longest >= shortest, "--longest {}: must be at least {}", options.longest,
          shortest);
@@ -297,10 +275,10 @@ void bench_length_command(const BenchLengthOptions& options) {
   double softmax_seconds = 0;  // lower bound for the next pass
   std::size_t from = 0;        // length from which linear attention stays faster
   for (std::size_t length = shortest; length <= options.longest; length *= 2) {
-    const Cost linear = cost_in_child([&] { return measure_layer("linear", length); });
+    const Cost linear = numbers_in_child([&] { return measure_layer("linear", length); });
     std::optional<Cost> softmax;
     if (softmax_seconds <= options.limit) {
-      softmax = cost_in_child([&] { return measure_layer("softmax", length); });
+      softmax = numbers_in_child([&] { return measure_layer("softmax", length); });
       softmax_seconds = 2e-9 * softmax->nanoseconds * double(std::max(tokens_of_batch, 2 * length));
       const bool faster = linear.nanoseconds < softmax->nanoseconds;
       from = !faster ? 0 : from > 0 ? from : length;
@@ -332,14 +310,12 @@ void add_pass(const Command& command, BenchPassOptions& options, const char* wha
   command.flag("--json", &options.json, "print JSON lines");
 }
 
-void add_predict(const Command& bench) {
-  const auto [command, options] = bench.command(
-      "predict", "time forward passes of a reference model, as in evaluation and prediction",
-      bench_predict_command);
-  add_pass(command, options, "passes");
-}
-
 }  // namespace
+
+// In the files of these names.
+void add_generate_bench(const Command& bench);
+void add_process_bench(const Command& bench);
+void add_scale_bench(const Command& bench);
 
 void add_bench(const Command& program) {
   const Command bench = program.group("bench", "measure speed");
@@ -348,7 +324,10 @@ void add_bench(const Command& program) {
       bench.command("step", "time training steps of a reference model", bench_step_command);
   add_pass(command, options, "steps");
   command.flag("--bits", &options.bits, "print only a digest of the parameters after these steps");
-  add_predict(bench);
+  const auto [predict, passes] = bench.command(
+      "predict", "time forward passes of a reference model, as in evaluation and prediction",
+      bench_predict_command);
+  add_pass(predict, passes, "passes");
   add_length(bench);
   add_generate_bench(bench);
   add_scale_bench(bench);

@@ -44,7 +44,6 @@ double relative_error(const Tensor& y, const Tensor& truth) {
   return largest > 0 ? apart / largest : apart;
 }
 
-/// Benchmarks an encoding with initial weights.
 void bench_encoding_command(const BenchEncodingOptions& options) {
   const auto& [side, frames, space, time, width, json] = options;
   require_measurable("--side", side);
@@ -65,7 +64,7 @@ void bench_encoding_command(const BenchEncodingOptions& options) {
     const Json line = {{"side", side},         {"frames", frames}, {"space", space},
                        {"time", time},         {"width", width},   {"threads", thread_count()},
                        {"ways", json_of(ways)}};
-    return fmt::print("{}\n", line.line());
+    return print_line(line);
   }
   fmt::print(
       "{} · {}\nfused encoding of {} x {} places and {} times: {} + {} frequencies, D {}\n{}",

@@ -2,8 +2,7 @@
 /// Benchmark of the methods that evaluate a fused encoding on a grid of places and times.
 
 #include <bochner/layers/encodings/space_time.hpp>
-#include <bochner/train/commands/command_line.hpp>
-#include <bochner/train/storage/json.hpp>
+#include <bochner/train/commands/common_options.hpp>
 
 namespace bochner {
 

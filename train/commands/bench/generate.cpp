@@ -2,12 +2,11 @@
 
 #include <bochner/base/numeric/parallel.hpp>
 #include <bochner/base/text.hpp>
-#include <bochner/train/commands/bench/generate.hpp>
 #include <bochner/train/commands/bench/measure.hpp>
 #include <bochner/train/commands/bench/reference_models.hpp>
+#include <bochner/train/commands/common_options.hpp>
 #include <bochner/train/run/instruments/statistics.hpp>
 #include <bochner/train/run/version.hpp>
-#include <bochner/train/storage/json.hpp>
 #include <bochner/train/storage/output.hpp>
 
 namespace bochner {
@@ -75,34 +74,23 @@ Pace measure_pace(const ReferenceModel& reference, const BenchGenerateOptions& o
           double(weights) / measure_reading(weights, thread_count())};
 }
 
-Pace pace_in_child(const ReferenceModel& reference, const BenchGenerateOptions& options,
-                   std::size_t texts) {
-  const std::vector<double> numbers = numbers_in_child([&] {
-    const Pace pace = measure_pace(reference, options, texts);
-    return std::vector{pace.step, pace.memory, pace.reading};
-  });
-  return {numbers.at(0), numbers.at(1), numbers.at(2)};
-}
-
 void print_pace(const ReferenceModel& reference, const BenchGenerateOptions& options,
                 std::size_t texts, const Pace& pace) {
   const double rate = double(texts) / pace.step;
   if (options.json)
-    return fmt::print("{}\n", Json{{"model", reference.name},
-                                   {"threads", thread_count()},
-                                   {"texts", texts},
-                                   {"position", options.position},
-                                   {"step_us", 1e6 * pace.step},
-                                   {"tokens_per_s", std::round(rate)},
-                                   {"rss_mb", std::round(pace.memory / (1 << 20))},
-                                   {"weights_us", 1e6 * pace.reading}}
-                                  .line());
+    return print_line({{"model", reference.name},
+                       {"threads", thread_count()},
+                       {"texts", texts},
+                       {"position", options.position},
+                       {"step_us", 1e6 * pace.step},
+                       {"tokens_per_s", std::round(rate)},
+                       {"rss_mb", std::round(pace.memory / (1 << 20))},
+                       {"weights_us", 1e6 * pace.reading}});
   fmt::print("{:<17} {:>6} {:>10} {:>12.1f} {:>12} {:>10} {:>10.0f} %\n", reference.name, texts,
              options.position, 1e6 * pace.step, format_count(rate), format_bytes(pace.memory),
              100 * pace.reading / pace.step);
 }
 
-/// Prints the speed of generation for one text and for a batch.
 void bench_generate_command(const BenchGenerateOptions& options) {
   require_measurable("--texts", options.texts);
   require_measurable("--tokens", options.tokens);
@@ -113,7 +101,8 @@ void bench_generate_command(const BenchGenerateOptions& options) {
                "us a step", "tokens/s", "memory", "of reading");
   for (const ReferenceModel& reference : models)
     for (const std::size_t texts : {std::size_t(1), options.texts}) {
-      print_pace(reference, options, texts, pace_in_child(reference, options, texts));
+      print_pace(reference, options, texts,
+                 numbers_in_child([&] { return measure_pace(reference, options, texts); }));
       flush_output();
       if (options.texts == 1) break;
     }

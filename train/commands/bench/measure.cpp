@@ -12,15 +12,11 @@
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/run/instruments/statistics.hpp>
 #include <bochner/train/run/signals.hpp>
-#include <bochner/train/storage/json.hpp>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstdio>
 #include <new>
-#include <stdexcept>
 #include <thread>
-#include <vector>
 
 namespace bochner {
 namespace {
@@ -32,16 +28,9 @@ std::string read_all(int file) {
   return text;
 }
 
-/// Exit status of a child.
 enum class Ending : int { done, failed, out_of_memory, wrong_usage };
 
 [[noreturn]] void end_as(Ending ending) { _exit(int(ending)); }
-
-/// Makes the child die with its parent, which reads its result.
-void die_with(pid_t parent) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) end_as(Ending::failed);
-}
 
 /// Runs `body` in the child and exits without destructors, which belong to the parent.
 [[noreturn]] void run_child(int file, const std::function<std::string()>& body) {
@@ -105,7 +94,8 @@ std::string in_child(const std::function<std::string()>& body) {
   if (pipe(ends) != 0) throw std::runtime_error("cannot make a pipe to a child process");
   const pid_t parent = getpid(), child = fork();
   if (child == 0) {
-    die_with(parent);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // with the parent, which reads the result
+    if (getppid() != parent) end_as(Ending::failed);
     run_child(ends[1], body);
   }
   close(ends[1]);
@@ -121,13 +111,6 @@ std::string in_child(const std::function<std::string()>& body) {
   if (ending == Ending::wrong_usage) throw std::invalid_argument(text);
   if (ending != Ending::done) throw std::runtime_error(text);
   return text;
-}
-
-std::vector<double> numbers_in_child(const std::function<std::vector<double>()>& body) {
-  const Json all = Json::parse(in_child([&] { return Json(body()).line(); }));
-  std::vector<double> numbers;
-  for (const Json& number : all.items()) numbers.push_back(number.number().value());
-  return numbers;
 }
 
 double peak_memory() {
@@ -153,7 +136,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Start and end time of each thread.
 struct Pass {
   std::vector<Clock::time_point> begun, ended;
   double seconds() const {

@@ -1,11 +1,12 @@
 #pragma once
 /// Measurement in child processes, timing, and the peak rates of the processor.
 
-#include <bochner/autodiff/real.hpp>
+#include <array>
+#include <bit>
+#include <bochner/train/storage/json.hpp>
 #include <cstddef>
 #include <functional>
 #include <string>
-#include <vector>
 
 namespace bochner {
 
@@ -16,8 +17,16 @@ void require_measurable(const char* option, std::size_t count);
 /// parallel loops run in this process. Rethrows std::bad_alloc and std::invalid_argument of `body`,
 /// and other errors or a kill as std::runtime_error.
 std::string in_child(const std::function<std::string()>& body);
-/// Runs `body` in a child process and returns its numbers; throws as in_child().
-std::vector<double> numbers_in_child(const std::function<std::vector<double>()>& body);
+/// Runs `measure` in a child process and returns its struct of doubles; throws as in_child().
+template <class Measure, class Numbers = std::invoke_result_t<Measure>>
+Numbers numbers_in_child(const Measure& measure) {
+  std::array<double, sizeof(Numbers) / sizeof(double)> all;
+  const Json read = Json::parse(
+      in_child([&] { return Json::array(std::bit_cast<decltype(all)>(measure())).line(); }));
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = read.items().at(i).number().value();
+  return std::bit_cast<Numbers>(all);
+}
+
 /// Returns the peak resident memory of this process in bytes.
 double peak_memory();
 

@@ -1,14 +1,12 @@
 #include <fmt/format.h>
 
-#include <bochner/base/format.hpp>
 #include <bochner/base/numeric/parallel.hpp>
 #include <bochner/base/numeric/philox.hpp>
 #include <bochner/base/text.hpp>
 #include <bochner/layers/gaussian_processes/gaussian_process.hpp>
 #include <bochner/train/commands/bench/measure.hpp>
-#include <bochner/train/commands/bench/process.hpp>
+#include <bochner/train/commands/common_options.hpp>
 #include <bochner/train/run/version.hpp>
-#include <bochner/train/storage/json.hpp>
 #include <cmath>
 #include <optional>
 
@@ -81,20 +79,15 @@ void bench_process_command(const BenchProcessOptions& options) {
   demand(known, "--method {}: must be exact, cg or features", options.method);
   demand(!options.features || options.method == "features",
          "--features applies to --method features, not to {}", options.method);
-  const std::vector<double> numbers = numbers_in_child([&] {
-    const Gradient measured = measure_gradient(options);
-    return std::vector{measured.seconds, measured.memory, measured.likelihood};
-  });
-  const Gradient measured{numbers.at(0), numbers.at(1), numbers.at(2)};
+  const Gradient measured = numbers_in_child([&] { return measure_gradient(options); });
   if (options.json)
-    return fmt::print("{}\n", Json{{"rows", options.rows},
-                                   {"inputs", options.inputs},
-                                   {"method", options.method},
-                                   {"threads", thread_count()},
-                                   {"gradient_ms", 1e3 * measured.seconds},
-                                   {"likelihood", measured.likelihood},
-                                   {"rss_mb", std::round(measured.memory / (1 << 20))}}
-                                  .line());
+    return print_line({{"rows", options.rows},
+                       {"inputs", options.inputs},
+                       {"method", options.method},
+                       {"threads", thread_count()},
+                       {"gradient_ms", 1e3 * measured.seconds},
+                       {"likelihood", measured.likelihood},
+                       {"rss_mb", std::round(measured.memory / (1 << 20))}});
   fmt::print("{} · {}\n{} rows, {} inputs, {}: {:.1f} ms for a gradient, ln p {:.6f} a row, {}\n",
              version_line(), format_number_of(thread_count(), "thread"), options.rows,
              options.inputs, options.method, 1e3 * measured.seconds, measured.likelihood,

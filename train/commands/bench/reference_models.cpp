@@ -3,7 +3,6 @@
 #include <bochner/autodiff/ops/loss.hpp>
 #include <bochner/layers/models/event_model.hpp>
 #include <bochner/layers/models/field_model.hpp>
-#include <bochner/layers/models/token_models.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/layers/recurrences/recurrent_specs.hpp>
 #include <bochner/layers/spectral/base_draws.hpp>
@@ -75,7 +74,6 @@ TrunkSpec trunk_of(const ReferenceModel& reference) {
   return spec;
 }
 
-/// Makes a problem from a model and its batch.
 template <class Model, class... Batch>
 ReferenceProblem problem_of(std::unique_ptr<Model> model, std::size_t tokens, Batch... batch) {
   initialize(*model, 1);
@@ -107,14 +105,9 @@ class EventClassifier : public Module {
 };
 
 EventEncodingSpec encoding_of(const ReferenceModel& reference) {
-  EventEncodingSpec spec{reference.vocabulary, reference.width, {}};
-  spec.time.kind = "mercer";
-  spec.time.m = 8;
-  spec.time.degree = 4;
-  spec.time.paired = false;
-  spec.time.shortest = 1;
-  spec.time.longest = 1e4;
-  return spec;
+  return {reference.vocabulary,
+          reference.width,
+          {.kind = "mercer", .m = 8, .degree = 4, .paired = false, .shortest = 1, .longest = 1e4}};
 }
 
 /// Draws times (B, T) with gaps uniform on [0, 100].

@@ -1,7 +1,6 @@
 #pragma once
 /// Reference models of the benchmarks, the same as in bench/torch_steps.py.
 
-#include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/layers/models/token_models.hpp>
 #include <functional>
 #include <string>

@@ -1,19 +1,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bochner/base/format.hpp>
 #include <bochner/base/numeric/parallel.hpp>
 #include <bochner/base/text.hpp>
 #include <bochner/train/commands/bench/measure.hpp>
 #include <bochner/train/commands/bench/pass_times.hpp>
-#include <bochner/train/commands/bench/scale.hpp>
 #include <bochner/train/commands/common_options.hpp>
 #include <bochner/train/commands/shared_work.hpp>
 #include <bochner/train/distributed/exchange_plan.hpp>
 #include <bochner/train/run/instruments/statistics.hpp>
 #include <bochner/train/run/trainer.hpp>
 #include <bochner/train/run/version.hpp>
-#include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <numeric>
 
@@ -189,11 +186,6 @@ void take_slowest(StepCost& cost, Processes& processes) {
   cost.pass.whole.assign(times.begin(), times.end() - 2);
 }
 
-std::string words_of(const Network& network) {
-  return fmt::format("{:.3g} Gb/s, {:.3g} us", 8e-9 * network.bytes_per_second,
-                     1e6 * network.latency);
-}
-
 void print_head(const StepCost& cost, const Network& network, const char* origin) {
   fmt::print("{} · {}\n", version_line(), format_number_of(thread_count(), "thread"));
   fmt::print(
@@ -201,7 +193,8 @@ void print_head(const StepCost& cost, const Network& network, const char* origin
       "{}\n",
       format_number_of(cost.shards, "shard"), 1e3 * cost.pass.seconds, 1e3 * cost.rest,
       format_bytes(cost.all_bytes()), format_number_of(cost.bytes.size(), "bucket"));
-  fmt::print("network  {}, {}\n", words_of(network), origin);
+  fmt::print("network  {:.3g} Gb/s, {:.3g} us, {}\n", 8e-9 * network.bytes_per_second,
+             1e6 * network.latency, origin);
   fmt::print("{:>9} {:>8} {:>11} {:>12} {:>8} {:>9} {:>9} {:>9} {:>10}\n", "processes", "shards",
              "compute ms", "exchange ms", "hidden", "step ms", "speed-up", "messages", "sent");
 }
@@ -257,7 +250,6 @@ std::vector<std::size_t> possible(std::vector<std::size_t> counts, std::size_t s
   return counts;
 }
 
-/// Measures a training step of a config and predicts it for other numbers of processes.
 void bench_scale_command(const ScaleOptions& options) {
   require_measurable("--steps", options.steps);
   const std::vector<std::size_t> counts = parse_counts(options.counts);
@@ -292,7 +284,7 @@ void bench_scale_command(const ScaleOptions& options) {
       Json line = json_of(forecast, network);
       if (is_here)
         line.set("measured_ms", 1e3 * measured.step).set("waited_ms", 1e3 * measured.waited);
-      fmt::print("{}\n", line.line());
+      print_line(line);
       continue;
     }
     print_row(forecast, cost, alone);
@@ -306,8 +298,7 @@ void bench_scale_command(const ScaleOptions& options) {
 void add_scale_bench(const Command& bench) {
   const auto [command, options] = bench.command(
       "scale", "time a training step and predict it for many processes", bench_scale_command);
-  command.shares_work();
-  options.line = &command.line();
+  options.line = command.shares_work();
   add_config_file(command, options.config);
   command.option(
       "--network", &options.network,

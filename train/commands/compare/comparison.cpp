@@ -63,7 +63,6 @@ std::string shortened(const std::string& text) {
                                                 : first_characters(text, longest_value - 1) + "…";
 }
 
-/// Transposes a table: runs as rows, keys as columns.
 Table transposed(const Table& table) {
   Table turned{{"runs"}, {}};
   for (const auto& row : table.rows) turned.headers.push_back(row[0]);
@@ -92,7 +91,6 @@ Series downsampled(const Series& series) {
   return few;
 }
 
-/// Chooses the unit of the time axis by its length.
 void choose_unit(Chart& chart) {
   double longest = 0;
   for (const Series& series : chart.series)

@@ -1,10 +1,8 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <bochner/base/format.hpp>
 #include <bochner/base/text.hpp>
-#include <bochner/train/commands/compare/groups.hpp>
-#include <bochner/train/commands/compare/watched.hpp>
+#include <bochner/train/commands/compare/comparison.hpp>
 #include <cmath>
 #include <numeric>
 
@@ -69,10 +67,6 @@ bool WatchedRuns::refresh() {
   for (std::size_t i = 0; i < runs_.size(); ++i)
     if (runs_[i].refresh()) news_.push_back(i);
   return !news_.empty();
-}
-
-bool WatchedRuns::any(RunPhase phase) const {
-  return std::ranges::count(runs_, phase, &RunView::phase) > 0;
 }
 
 bool WatchedRuns::all_done() const {

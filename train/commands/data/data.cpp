@@ -1,19 +1,132 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bochner/autodiff/real.hpp>
 #include <bochner/base/text.hpp>
+#include <bochner/data/files/glob.hpp>
 #include <bochner/data/formats/array.hpp>
 #include <bochner/data/formats/read_array.hpp>
 #include <bochner/data/formats/stored_array.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
 #include <bochner/data/series/time_step.hpp>
+#include <bochner/data/text/token_windows.hpp>
+#include <bochner/data/text/tokenizer.hpp>
 #include <bochner/train/commands/common_options.hpp>
-#include <bochner/train/storage/json.hpp>
+#include <bochner/train/commands/loaded_run.hpp>
+#include <bochner/train/run/trainer.hpp>
 #include <bochner/train/storage/output.hpp>
+#include <bochner/train/tasks/arrays.hpp>
 
 namespace bochner {
 namespace {
+
+struct BatchOptions : ModelOptions {
+  std::optional<std::size_t> step;
+  std::string output;
+  bool gradients = false, json = false;
+};
+
+/// Returns the first example of a step, counted forward or back from the checkpoint. A fork may
+/// have used other batches before.
+std::uint64_t first_example(const TrainerState& state, const TrainSpec& train, std::uint64_t step) {
+  const std::uint64_t each = train.examples_per_step();
+  if (train.overfit) return 0;
+  if (step >= state.step) return state.examples + (step - state.step) * each;
+  return state.examples - std::min(state.examples, (state.step - step) * each);
+}
+
+void print_numbers(const Examples& examples, std::uint64_t step, bool json) {
+  if (!json) fmt::print("step {}\n{:>12} {:>8}\n", step, "example", "epoch");
+  for (const auto& [index, epoch] : examples.numbers) {
+    if (json)
+      print_line({{"step", step}, {"example", index}, {"epoch", epoch}});
+    else
+      fmt::print("{:>12} {:>8}\n", index, epoch);
+  }
+}
+
+/// Returns the loss in evaluation mode, with the weights of the checkpoint.
+double loss_of(Task& task, const Examples& examples) {
+  Tape tape({.recording = false});
+  return double(task.loss(tape, examples).value().data()[0]);
+}
+
+/// Adds the loss and its gradients as training computes them, with dropout and new draws, but with
+/// the weights of the checkpoint.
+void add_gradients(NamedArrays& arrays, const Config& config, Task& task, std::uint64_t step,
+                   std::uint64_t first) {
+  Trainer trainer(config, task, step + 1);
+  trainer.state().step = step;
+  trainer.state().examples = first;
+  arrays.emplace_back("training_loss", xt::xarray<double>(trainer.differentiate()));
+  for (const NamedParameter& named : parameters_of(task.model()))
+    if (named.parameter->has_gradient())
+      arrays.emplace_back("gradients/" + named.name, array_of(named.parameter->gradient()));
+}
+
+void data_batch_command(const BatchOptions& options) {
+  demand(!options.gradients || !options.output.empty(),
+         "data batch --gradients requires --output FILE.npz");
+  demand(options.output.empty() || ends_in(options.output, ".npz"),
+         "data batch --output {}: holds several arrays, so its name must end in .npz",
+         options.output);
+  const auto [checkpoint, config, task] = load_task(options);
+  const TrainerState& state = checkpoint.state();
+  const auto train = read_spec<TrainSpec>(config, "train");
+  const std::uint64_t step = options.step.value_or(state.step),
+                      first = first_example(state, train, step);
+  const Examples examples = task->data().training(first, train.examples_per_step());
+  print_numbers(examples, step, options.json);
+  const double loss = loss_of(*task, examples);
+  if (options.json)
+    print_line({{"step", step}, {"loss", loss}});
+  else
+    fmt::print("loss {:.7g} {}\n", loss, task->learner().loss_unit());
+  if (options.output.empty()) return;
+  NamedArrays arrays = task->arrays(examples);
+  arrays.emplace_back("loss", xt::xarray<double>(loss));
+  if (options.gradients) add_gradients(arrays, config, *task, step, first);
+  write_output(options.output, [&](const Sink& sink) { write_npz(arrays, sink); });
+}
+
+constexpr std::size_t fewest_pieces = 257;  // 256 bytes and the unknown piece
+
+struct TokenizerOptions {
+  std::vector<std::string> files;
+  std::string output;
+  TokenizerTraining training;
+};
+
+void data_tokenizer_command(const TokenizerOptions& options) {
+  const TokenizerTraining& training = options.training;
+  demand(training.model == "unigram" || training.model == "bpe",
+         "--model {}: must be unigram or bpe", training.model);
+  demand(training.vocabulary > fewest_pieces && training.vocabulary <= 1 << 20,
+         "--vocabulary {}: must be between {} and {}; each byte is a piece", training.vocabulary,
+         fewest_pieces + 1, 1 << 20);
+  demand(training.bytes > 0, "--bytes 0: must be at least 1");
+  require_folder(options.output);
+  const ByteCorpus text(expand_files(options.files, std::filesystem::current_path()));
+  const std::string model = train_tokenizer(text, training);
+  write_output(options.output, [&](const Sink& sink) { sink(model); });
+  if (options.output == "-") return;
+  const auto made = make_piece_tokenizer(bytes_of(model), options.output);
+  fmt::print("{}   {}, {} pieces of {}\n", printable(options.output), training.model,
+             made->vocabulary(), format_bytes(double(text.size())));
+}
+
+void add_data_tokenizer(const Command& group) {
+  const auto [command, options] =
+      group.command("tokenizer", "train a subword tokenizer for data.tokenizer = \"sentencepiece\"",
+                    data_tokenizer_command);
+  command.option("files", &options.files, "texts: files or globs", "FILE").required();
+  command.option("--output,-o", &options.output, "model to write", "FILE").required();
+  TokenizerTraining& training = options.training;
+  command.option("--model", &training.model, "unigram or bpe", "KIND").shows_default();
+  command.number("--vocabulary", &training.vocabulary,
+                 "largest number of pieces, including 256 bytes");
+  command.number("--bytes", &training.bytes,
+                 "largest number of bytes to train on, in lines spread evenly");
+}
 
 using TextTable = std::vector<std::vector<std::string>>;
 
@@ -114,7 +227,7 @@ void print_info(const Input& input, const std::string& array_name, const NamedAr
   Json line = {{"file", input.name()}, {"kind", kind}};
   if (!array_name.empty()) line.set("array", array_name);
   line.set("shape", shape_of(array));
-  fmt::print("{}\n", line.set(json_of(summary)).line());
+  print_line(line.set(json_of(summary)));
 }
 
 /// Returns the number of rows to show, at most `most`, and the numbers per row.
@@ -148,7 +261,7 @@ void print_rows_json(const NamedArray& array, std::size_t most) {
   const double* first = array.values.data();
   for (std::size_t i = 0; i < rows; ++i, first += width)
     numbers.push(std::vector<double>(first, first + width));
-  fmt::print("{}\n", Json{{"columns", array.columns}, {"rows", numbers}}.line());
+  print_line({{"columns", array.columns}, {"rows", numbers}});
 }
 
 /// Returns the type named, else that of the input, else the default, which holds every number.
@@ -235,10 +348,21 @@ void add_convert(const Command& group) {
   command.flag("--compressed", &options.compressed, "npz: deflate the arrays");
 }
 
-}  // namespace
+void add_data_batch(const Command& group) {
+  const auto [command, options] = group.command(
+      "batch", "print the examples and loss of a training step; write outputs and gradients",
+      data_batch_command);
+  add_run(command, options.run);
+  command.option("--step", &options.step, "step from 0 (default: the one after the checkpoint)",
+                 "N");
+  command.option("--output,-o", &options.output, "write examples, loss and outputs as arrays, .npz",
+                 "FILE");
+  command.flag("--gradients", &options.gradients, "also write the gradients of all parameters");
+  command.flag("--json", &options.json, "print JSON lines");
+  add_model_changes(command, options);
+}
 
-void add_data_tokenizer(const Command& group);  // in data_tokenizer.cpp
-void add_data_batch(const Command& group);      // in data_batch.cpp
+}  // namespace
 
 void add_data(const Command& program) {
   const Command group = program.group(

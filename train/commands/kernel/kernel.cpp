@@ -7,11 +7,10 @@
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/run/instruments/attention.hpp>
 #include <bochner/train/run/instruments/trained_study.hpp>
-#include <bochner/train/storage/json.hpp>
 #include <bochner/train/storage/output.hpp>
 #include <bochner/train/studies/cluster_experiment.hpp>
-#include <bochner/train/studies/impulse_responses.hpp>
 #include <bochner/train/studies/kernel_study.hpp>
+#include <bochner/train/studies/learned_pages.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <bochner/train/tasks/specimens.hpp>
@@ -93,7 +92,6 @@ bool print_trained(const KernelOptions& options, Page& page) {
   return !parts.empty() && std::ranges::none_of(samples, attends);
 }
 
-/// Prints bias, variance and error of a feature map, its spectrum and kernel.
 void kernel_command(const KernelOptions& options) {
   const auto [spec, d, m] = kernel_setting(options);
   require_no_size(options);
@@ -135,7 +133,6 @@ void print_counts(const char* name, const ClusterCounts& counts, std::size_t all
       name, counts.upper, all, counts.lower, counts.both);
 }
 
-/// Prints the cluster experiment of hybrid random features next to the published figures.
 int kernel_clusters_command(const KernelOptions& options) {
   ClusterOptions experiment;
   if (!options.draws.empty()) experiment.draws = options.draws;
@@ -152,7 +149,7 @@ int kernel_clusters_command(const KernelOptions& options) {
         "repeated", "turned");
   for (const ClusterResult& result : results) {
     if (options.json) {
-      fmt::print("{}\n", json_of(result).line());
+      print_line(json_of(result));
     } else {
       fmt::print(
           "{:>8} {:>6}  {:<14} {:>4}  {:.4f} .. {:.4f}  {:.4f} .. {:.4f}  {:.4f} .. {:.4f}\n",

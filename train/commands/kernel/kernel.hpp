@@ -34,9 +34,6 @@ void add_fitting(const Command& command, FittingOptions& options);
 /// Returns queries and keys of a run, of files, or drawn with d coordinates.
 std::vector<KernelSample> samples_of(const KernelOptions& options, std::size_t d);
 
-/// Fits and prints a proposal of importance sampling for each head of the samples.
-void fit_proposals(const KernelOptions& options);
-
 struct KernelSetting {
   FeatureSpec spec;
   std::size_t d;

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <bochner/base/text.hpp>
-#include <bochner/train/charts/chart.hpp>
 #include <bochner/train/commands/kernel/kernel.hpp>
 #include <bochner/train/commands/shared_work.hpp>
 #include <bochner/train/config/parameters.hpp>
 #include <bochner/train/run/instruments/statistics.hpp>
-#include <bochner/train/storage/json.hpp>
 #include <bochner/train/studies/fits.hpp>
 #include <bochner/train/studies/kernel_study.hpp>
 
@@ -23,11 +21,10 @@ struct KernelCompareOptions : FittingOptions {
   CommandLine* line = nullptr;
 };
 
-/// Disjoint halves of a sample, different for every seed; (rows, d) each.
-struct Halves {
-  SampleBlock train, held_out;
-};
-Halves halves_of(const KernelOptions& options, std::size_t d, std::uint64_t seed) {
+/// Returns disjoint halves of a sample, to train and held out, different for every seed; (rows, d)
+/// each.
+std::pair<SampleBlock, SampleBlock> halves_of(const KernelOptions& options, std::size_t d,
+                                              std::uint64_t seed) {
   const bool files = !options.queries.empty() || !options.keys.empty();
   const KernelSample sample = files ? sample_of_files(options.queries, options.keys)
                                     : normal_sample(2 * rows, d, seed, options.scale);
@@ -51,11 +48,8 @@ struct Outcome {
   std::optional<double> expected_fixed = {}, expected_learned = {};  ///< means over the seeds
 };
 
-/// Feature map and its weights, written "positive+importance".
-struct MapName {
-  std::string kind, weights;
-};
-MapName map_and_weights(const std::string& name) {
+/// Returns the kind and the weights of a feature map, written "positive+importance".
+std::pair<std::string, std::string> map_and_weights(const std::string& name) {
   const std::size_t plus = name.find('+');
   if (plus == std::string::npos) return {name, "none"};
   return {name.substr(0, plus), name.substr(plus + 1)};
@@ -105,8 +99,7 @@ Outcome outcome_of(const KernelCompareOptions& options, const FeatureSpec& stand
                    std::size_t m, const std::string& name, Processes& processes) {
   Outcome outcome{.features = name};
   FeatureSpec spec = standard;
-  const MapName parts = map_and_weights(name);
-  spec.kind = parts.kind, spec.weights = parts.weights;
+  std::tie(spec.kind, spec.weights) = map_and_weights(name);
   const std::vector<double> all = processes.gather(
       options.seeds, [&](std::size_t index) { return errors_of(options, spec, d, m, index + 1); });
   std::vector<double> fixed, learned, expected_fixed, expected_learned;
@@ -143,21 +136,15 @@ Json json_of(const Outcome& outcome, std::size_t m) {
 }
 
 void print_outcome(const Outcome& outcome, std::size_t m, bool json) {
-  if (json) {
-    fmt::print("{}\n", json_of(outcome, m).line());
-    return;
-  }
+  if (json) return print_line(json_of(outcome, m));
   const auto& [features, parameters, fixed, learned, gain, expected_fixed, expected_learned] =
       outcome;
-  const auto cell = [](const std::optional<double>& number) {
-    return number ? fmt::format("{:.3g}", *number) : "-";
-  };
   fmt::print(
       "{:<22} {:>7}   {:>7.4f} ± {:<7.4f} {:>7.4f} ± {:<7.4f} {:>5.1f} % {:>5.1f} to {:<5.1f} "
       "{:>9} {:>9}\n",
       features, parameters, fixed.mean, fixed.half_width, learned.mean, learned.half_width,
-      100 * gain.value, 100 * gain.low, 100 * gain.high, cell(expected_fixed),
-      cell(expected_learned));
+      100 * gain.value, 100 * gain.low, 100 * gain.high, number_or_dash(expected_fixed),
+      number_or_dash(expected_learned));
 }
 
 BarChart chart_of(const std::vector<Outcome>& outcomes) {
@@ -205,7 +192,6 @@ void print_head(const KernelCompareOptions& options, std::size_t d, std::size_t 
       "expected, both");
 }
 
-/// Prints held-out kernel errors of feature maps before and after fitting.
 void kernel_compare_command(const KernelCompareOptions& options) {
   SharedWork work(*options.line);
   const auto [setting, maps] = work.first_alone([&] {
@@ -235,8 +221,7 @@ void kernel_compare_command(const KernelCompareOptions& options) {
 void add_kernel_compare(const Command& kernel) {
   const auto [command, options] =
       kernel.command("compare", "compare learned and fixed feature maps", kernel_compare_command);
-  command.shares_work();
-  options.line = &command.line();
+  options.line = command.shares_work();
   add_kernel_options(command, options, "the defaults");
   command.option("--maps", &options.maps,
                  "feature maps, with weights as in positive+importance (default: all)", "LIST");

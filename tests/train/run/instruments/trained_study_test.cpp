@@ -4,8 +4,8 @@
 #include <bochner/train/run/instruments/kernel_sample.hpp>
 #include <bochner/train/run/instruments/trained_study.hpp>
 #include <bochner/train/storage/json.hpp>
-#include <bochner/train/studies/attention_parts.hpp>
 #include <bochner/train/studies/kernel_study.hpp>
+#include <bochner/train/studies/learned_pages.hpp>
 #include <cmath>
 
 namespace bochner {

@@ -2,7 +2,7 @@
 
 #include <bochner/base/numeric/minimise.hpp>
 #include <bochner/base/numeric/philox.hpp>
-#include <bochner/train/sweep/search/improvement.hpp>
+#include <bochner/train/sweep/search/surrogate.hpp>
 #include <cmath>
 #include <numbers>
 

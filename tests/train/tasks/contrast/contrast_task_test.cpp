@@ -4,7 +4,7 @@
 #include <bochner/base/errors.hpp>
 #include <bochner/data/formats/csv.hpp>
 #include <bochner/layers/models/contrast_model.hpp>
-#include <bochner/train/studies/linear_probe.hpp>
+#include <bochner/train/studies/eval_scores.hpp>
 #include <bochner/train/tasks/contrast/embedding_pictures.hpp>
 #include <bochner/train/tasks/labels/label_data.hpp>
 #include <bochner/train/tasks/task.hpp>

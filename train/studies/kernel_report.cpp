@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
+#include <bochner/autodiff/real.hpp>
 #include <bochner/base/format.hpp>
-#include <bochner/train/charts/chart.hpp>
 #include <bochner/train/charts/page.hpp>
+#include <bochner/train/run/instruments/statistics.hpp>
 #include <bochner/train/storage/json.hpp>
-#include <bochner/train/studies/study.hpp>
+#include <bochner/train/studies/kernel_study.hpp>
 #include <cmath>
+#include <limits>
 
 namespace bochner {
 namespace {
@@ -16,10 +18,6 @@ constexpr const char* against_draws =
 /// Formats "3.2e+09", or "256" below a million.
 std::string count_of_features(double m) {
   return m < 1e6 ? fmt::format("{:.0f}", m) : fmt::format("{:.1e}", m);
-}
-
-std::string number_or_dash(const std::optional<double>& number) {
-  return number ? fmt::format("{:.3g}", *number) : "-";
 }
 
 std::string text_table(const EstimatorStudy& study) {
@@ -76,8 +74,7 @@ void add_error(Chart& chart, const std::string& name, const EstimatorStudy& stud
     measured.low.push_back(row.error_low);
     measured.high.push_back(row.error_high);
     if (!row.exact_error) continue;
-    exact.x.push_back(double(row.m));
-    exact.y.push_back(*row.exact_error);
+    exact.add(double(row.m), *row.exact_error);
   }
   chart.series.push_back(measured);
   chart.add(exact.x.empty() ? "" : "closed form, iid draws", exact, Mark::dashed, colour);
@@ -144,8 +141,8 @@ Table table_of(const EstimatorStudy& study) {
 
 }  // namespace
 
-double EstimatorStudy::needed(double error) const {
-  return std::ceil(double(rows.back().m) * std::pow(rows.back().expected_error() / error, 2));
+std::string number_or_dash(const std::optional<double>& number) {
+  return number ? fmt::format("{:.3g}", *number) : "-";
 }
 
 std::vector<std::string> advice(const KernelStudy& study, double wanted) {
@@ -254,6 +251,48 @@ void add_study(Page& page, const KernelStudy& study, double wanted) {
   if (!study.configured) return;
   page.section("The density as configured", fmt::format("Measured {}.", against_draws));
   page.table(table_of(*study.configured));
+}
+
+std::vector<double> deviations_of(const Estimates& all, const std::vector<double>& kernel,
+                                  const std::vector<double>& known) {
+  std::vector<double> means;
+  for (const std::vector<double>& values : all) {
+    double sum = 0, weights = 0;
+    for (std::size_t p = 0; p < kernel.size(); ++p) {
+      const double weight = 1 / (1e-9 + known[p]);
+      if (!(weight > 0)) continue;  // infinite variance, or a ratio of infinite ones
+      sum += weight * (values[p] / kernel[p] - 1);
+      weights += weight;
+    }
+    means.push_back(sum / weights);
+  }
+  return means;
+}
+
+std::vector<std::vector<double>> less_others(const std::vector<std::vector<double>>& deviations,
+                                             const std::vector<std::size_t>& m) {
+  std::vector<std::vector<double>> rest(m.size());
+  for (std::size_t r = 0; r < m.size() && m.size() > 1; ++r)
+    for (std::size_t seed = 0; seed < deviations[r].size(); ++seed) {
+      double sum = 0, weight = 0;
+      for (std::size_t other = 0; other < m.size(); ++other) {
+        if (other == r) continue;
+        sum += double(m[other]) * deviations[other][seed];
+        weight += double(m[other]);
+      }
+      rest[r].push_back(deviations[r][seed] - sum / weight);
+    }
+  return rest;
+}
+
+void summarize_bias(ErrorAtM& row, const std::vector<double>& deviations) {
+  // Rounding errors are not bias: pairs without variance prove nothing.
+  constexpr double rounding = 64 * double(std::numeric_limits<real>::epsilon());
+  if (deviations.empty()) return;
+  const double S = double(deviations.size()), bias = mean_of(deviations);
+  row.bias = bias;
+  if (S > 1)
+    row.bias_sigmas = bias / std::hypot(std::sqrt(scatter_of(deviations) / (S - 1) / S), rounding);
 }
 
 }  // namespace bochner

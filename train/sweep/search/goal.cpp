@@ -1,8 +1,11 @@
+
 #include <algorithm>
 #include <bochner/base/numeric/philox.hpp>
-#include <bochner/train/sweep/search/pareto.hpp>
+#include <bochner/train/config/usage.hpp>
+#include <bochner/train/run/log/file_tail.hpp>
+#include <bochner/train/storage/json.hpp>
+#include <bochner/train/sweep/search/goal.hpp>
 #include <cmath>
-#include <limits>
 
 namespace bochner {
 namespace {
@@ -31,6 +34,35 @@ std::vector<double> random_weights(std::size_t goals, std::uint64_t seed, std::u
 }
 
 }  // namespace
+
+Goal parse_goal(const std::string& text) {
+  const std::size_t dot = text.rfind('.');
+  const std::string end = dot == text.npos ? "" : text.substr(dot);
+  demand(dot > 0 && (end == ".min" || end == ".max"),
+         "--goal {}: write METRIC.min or METRIC.max, such as valid.min", text);
+  return {text.substr(0, dot), end == ".max"};
+}
+
+std::vector<double> measure(const std::vector<Goal>& goals, std::string_view metrics,
+                            std::uint64_t last_step) {
+  std::vector<double> measured(goals.size(), std::nan(""));
+  for_each_line(metrics, [&](std::string_view text, std::size_t) {
+    const Json line = Json::parse(text);
+    if (line["step"].number().value_or(0) > double(last_step)) return;
+    for (std::size_t i = 0; i < goals.size(); ++i) {
+      const auto number = line[goals[i].metric].number();
+      const bool better = number && !(goals[i].score(*number) >= goals[i].score(measured[i]));
+      if (better) measured[i] = *number;
+    }
+  });
+  return measured;
+}
+
+Scores scores_of(const std::vector<Goal>& goals, const std::vector<double>& measured) {
+  Scores scores;
+  for (std::size_t i = 0; i < goals.size(); ++i) scores.push_back(goals[i].score(measured[i]));
+  return scores;
+}
 
 std::vector<std::size_t> pareto_front(const std::vector<Scores>& trials) {
   std::vector<std::size_t> front;
