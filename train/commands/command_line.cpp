@@ -4,7 +4,7 @@
 #include <bochner/base/numeric/parallel.hpp>
 #include <bochner/base/text.hpp>
 #include <bochner/train/commands/command_line.hpp>
-#include <bochner/train/config/parameters.hpp>
+#include <bochner/train/config/nearest.hpp>
 #include <bochner/train/run/signals.hpp>
 #include <cmath>
 #include <filesystem>

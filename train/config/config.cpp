@@ -4,6 +4,7 @@
 #include <bochner/base/format.hpp>
 #include <bochner/train/config/conditions.hpp>
 #include <bochner/train/config/config.hpp>
+#include <bochner/train/config/nearest.hpp>
 #include <map>
 
 namespace bochner {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bochner/train/config/config.hpp>
+#include <bochner/train/config/nearest.hpp>
 #include <bochner/train/storage/storage.hpp>
 #include <cerrno>
 #include <cmath>

@@ -94,8 +94,4 @@ std::string in_quotes(std::string_view text);
 std::string format_value(const ConfigValue& value);
 /// "\"softmax\" or \"linear\"".
 std::string alternatives(const std::vector<std::string>& names);
-/// "Did you mean ...?" Returns the first of the names with the fewest edits from `word` if they are
-/// few for the length of the word after its last dot or dash; else "".
-std::string nearest(std::string_view word, const std::vector<std::string>& names);
-
 }  // namespace bochner
