@@ -106,8 +106,11 @@ struct KeyTraits {
   /// A list, by its dotted name, whose items are the values in place of this one unless it is
   /// empty; and a key of the same section whose texts are chosen as well where it applies.
   const char *replaced_by = "", *joined_by = "";
+  /// Whether the model depends on it, as on all of model.* that a resume may not change.
+  bool model = false;
 };
-inline constexpr KeyTraits resumable{.resume = true}, resumable_path{.resume = true, .path = true};
+inline constexpr KeyTraits resumable{.resume = true}, resumable_path{.resume = true, .path = true},
+    of_model{.model = true};
 
 struct Key {
   using Member =

@@ -96,6 +96,9 @@ class Dataset {
   virtual Examples rest(Split split) const { return {split, {}}; }
 
   virtual std::uint64_t tokens_per_example() const = 0;
+  /// Returns the number of predictions of training examples, whose mean is the loss, or a multiple
+  /// of it that is the same for all examples.
+  virtual double terms(const Examples& examples) const { return double(examples.size()); }
   /// Returns the same number for equal data: a resumed run refuses other data.
   virtual std::uint64_t fingerprint() const = 0;
   /// Returns the files of the fingerprint if they may be large enough to take long to read.

@@ -2,6 +2,7 @@
 /// Batches of marked event sequences, and multivariate Hawkes processes, in which events make
 /// others more likely, as generators with known intensity.
 
+#include <algorithm>
 #include <bochner/base/shape.hpp>
 #include <bochner/base/time_array.hpp>
 #include <bochner/data/dataset.hpp>
@@ -69,6 +70,10 @@ class EventSource : public Dataset {
   /// Returns the bounding box of the places of training events.
   virtual BoundingBox reach() const { return {}; }
   virtual EventBatch batch(const Examples& examples) const = 0;
+  double terms(const Examples& examples) const override {
+    const std::vector<std::int32_t> next = batch(examples).next_types.values;
+    return double(next.size()) - double(std::ranges::count(next, -1));
+  }
   /// Returns the process that generated the events, or null if unknown.
   virtual const HawkesProcess* truth() const { return nullptr; }
 

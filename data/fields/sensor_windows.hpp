@@ -2,6 +2,7 @@
 /// Sensor readings, values at irregular places and times, and their windows in which some values
 /// are hidden and asked for.
 
+#include <algorithm>
 #include <bochner/autodiff/tensor.hpp>
 #include <bochner/base/keys.hpp>
 #include <bochner/data/dataset.hpp>
@@ -90,6 +91,10 @@ class SensorWindows : public Dataset {
   const SensorTable& table() const { return table_; }
   const SensorSpec& spec() const { return spec_; }
   SensorBatch batch(const Examples& examples) const;
+  double terms(const Examples& examples) const override {
+    const Tensor asked = batch(examples).asked;
+    return double(std::count(asked.begin(), asked.end(), real(1)));
+  }
   SensorScale scale() const;
   std::uint64_t tokens_per_example() const override { return spec_.length; }
   std::uint64_t fingerprint() const override;

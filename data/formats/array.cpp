@@ -43,6 +43,15 @@ TimeSummary summarize_time(const NamedArray& array, std::size_t width) {
 
 }  // namespace
 
+void mark_numeric_time(NamedArray& array) {
+  constexpr double earliest = 631152000, latest = 4102444800;  // 1990 and 2100
+  const std::size_t width = array.values.dimension() == 2 ? array.values.shape(1) : 0;
+  for (std::size_t row = 0; array.time && width > 0 && row < array.values.shape(0); ++row) {
+    const double time = array.values.data()[row * width + *array.time];
+    array.numeric_time |= time < earliest || time > latest;
+  }
+}
+
 std::string column_name(const NamedArray& array, std::size_t column) {
   return array.columns.empty() ? std::to_string(column + 1) : array.columns[column];
 }

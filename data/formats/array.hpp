@@ -28,7 +28,10 @@ struct NamedArray {
   /// Rows, ascending, of columns of long numbers or stamps whose text differs from the row above
   /// but whose double is equal.
   std::map<std::size_t, std::vector<std::size_t>> merged = {};
+  bool numeric_time = false;  ///< whether times are numbers but not seconds since 1970
 };
+/// Sets numeric_time for times that were read from numbers, unless all are from 1990 to 2100.
+void mark_numeric_time(NamedArray& array);
 
 std::string column_name(const NamedArray& array, std::size_t column);
 /// Returns the column with this name or, if none has it, this number from 1.

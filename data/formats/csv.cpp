@@ -6,7 +6,9 @@
 #include <bochner/data/files/regular_file.hpp>
 #include <bochner/data/formats/csv.hpp>
 #include <bochner/data/formats/csv_dialect.hpp>
+#include <bochner/data/formats/csv_header.hpp>
 #include <bochner/data/formats/csv_records.hpp>
+#include <bochner/data/formats/date_formats.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
 #include <cmath>
 #include <set>
@@ -52,8 +54,8 @@ class CsvTable {
     choose_columns(row);
     do read_row(row);
     while (next_row(row));
-    require_clear_points();
     read_numbers_of_texts();
+    require_clear_points();
     NamedArray array = result();
     if (options_.missing == "mean") fill_means(array);
     return array;
@@ -68,12 +70,12 @@ class CsvTable {
     return found;
   }
 
-  bool is_value(std::string_view text) const { return is_csv_value(text, dialect_); }
-
   bool is_header(const std::vector<CsvField>& row) const {
-    if (options_.header != "auto") return options_.header == "yes";
-    return !std::ranges::all_of(
-        row, [&](const CsvField& field) { return is_value(trimmed(field.text)); });
+    CsvSample sample = csv_sample(text_, name_, dialect_.delimiter, dialect_.quote);
+    if (sample.empty()) sample.emplace_back();  // of a record that cannot be read
+    sample[0].clear();
+    for (const CsvField& field : row) sample[0].emplace_back(trimmed(field.text));
+    return has_csv_header(sample, name_, dialect_, options_);
   }
 
   void read_names(const std::vector<CsvField>& row) {
@@ -114,6 +116,14 @@ class CsvTable {
     return std::nullopt;
   }
 
+  /// Throws DataError if a column that is not chosen may be the time, in one of several formats.
+  void require_clear_dates(const std::vector<CsvField>& first) const {
+    for (std::size_t i = 0; i < std::min(width_, first.size()); ++i)
+      if (!is_chosen(i) && !dialect_.possible_formats.empty() &&
+          possible_time_formats(trimmed(first[i].text)).size() > 1)
+        fail({i}, first[i], no_time_message(trimmed(first[i].text)));
+  }
+
   /// Chooses the columns; `first` is the first row of numbers.
   void choose_columns(const std::vector<CsvField>& first) {
     const bool by_name = !names_.empty() && !options_.named_columns.empty();
@@ -125,8 +135,9 @@ class CsvTable {
       columns_.push_back({index});
     }
     for (std::size_t i = 0; wanted.empty() && i < width_; ++i) columns_.push_back({i});
-    if (by_name)
+    if (by_name || options_.adds_time)
       if (time_ = time_column(first); time_ && !is_chosen(*time_)) columns_.push_back({*time_});
+    if (options_.adds_time && !time_) require_clear_dates(first);
     for (const std::string& text : options_.texts)
       for (Column& column : columns_)
         if (find_column(names_, width_, text) == column.index) column.kind = Column::Kind::text;
@@ -162,11 +173,14 @@ class CsvTable {
 
   double value_of(Column& column, const CsvField& field) {
     const std::string_view text = trimmed(field.text);
-    if (is_missing(text) && !is_name(column, text)) {
+    if (is_missing_in(column, text)) {
       if (column.kind == Column::Kind::unknown && !column.missing) column.missing = field;
       return filled_in(column, field);
     }
-    if (column.kind == Column::Kind::text) return double(number_of_text(column, text));
+    if (column.kind == Column::Kind::text) {
+      if (dialect_.points_may_group && parse_number(text, dialect_)) column.points.see(field, text);
+      return double(number_of_text(column, text));
+    }
     const auto number = parse_number(text, dialect_);
     if (column.kind == Column::Kind::unknown)
       column.kind = number ? Column::Kind::number : Column::Kind::time;
@@ -181,15 +195,22 @@ class CsvTable {
     if (value) return *value;
     const char group = dialect_.decimal == '.' ? ',' : '.';
     if (is_grouped(text, group)) fail(column, field, ambiguous_mark_message(group));
+    if (may_be_columns(text, dialect_)) fail(column, field, spaced_number_message());
     if (has_decimal_comma(text)) fail(column, field, "has a decimal comma; write a point");
     if (column.kind == Column::Kind::number) fail(column, field, "is not a finite number");
-    const bool is_first = options_.time.empty() && options_.time_format.empty();
-    const std::vector<std::string> formats = possible_time_formats(std::string(text));
-    fail(column, field,
-         !is_first         ? "is not a time in the given format"
-         : formats.empty() ? "is neither a number nor a time such as 2016-07-01 00:00:00"
-                           : "may be a time as " + joined(formats, " or ") +
-                                 ": choose one with data.time_format (--time-format)");
+    fail(column, field, no_time_message(text));
+  }
+
+  std::string no_time_message(std::string_view text) const {
+    const std::vector<std::string> formats = possible_time_formats(text);
+    if (!options_.time_format.empty()) return "is not a time in the given format";
+    if (formats.empty())
+      return parse_number(text, dialect_)
+                 ? "is a number, not a date: set data.time_format (--time-format), such as %s for "
+                   "seconds since 1970"
+                 : "is neither a number nor a time such as 2016-07-01 00:00:00";
+    return "may be a time as " + joined(formats, " or ") +
+           ": choose one with data.time_format (--time-format)";
   }
 
   std::optional<double> time_of(Column& column, std::string_view text) const {
@@ -199,10 +220,15 @@ class CsvTable {
     return stamp->seconds;
   }
 
+  bool is_missing_in(Column& column, std::string_view text) {
+    if (column.kind != Column::Kind::text) return is_missing_number(text);
+    return is_missing(text) && !is_name(column, text);
+  }
+
   /// Returns whether NA is a name, such as a region's: if the column has another text that is not a
   /// number, or no numbers at all; outside label columns only if missing values are errors.
   bool is_name(Column& column, std::string_view text) {
-    if (text.empty() || column.kind != Column::Kind::text) return false;
+    if (text.empty()) return false;
     if (!column.is_label && options_.missing != "refuse") return false;
     if (!column.has_names) column.has_names = has_names(column.index, column.is_label);
     return *column.has_names;
@@ -225,11 +251,17 @@ class CsvTable {
 
   /// Throws DataError if 1.043 next to 987 may be a thousand: no other number has a decimal point.
   void require_clear_points() const {
-    if (std::ranges::any_of(columns_, [](const Column& each) { return each.points.are_decimals; }))
-      return;
+    const auto has_decimals = [](const Column& column) {
+      return column.texts.empty() && column.points.are_decimals;
+    };
+    if (std::ranges::any_of(columns_, has_decimals)) return;
     const bool of_points = dialect_.time_format.starts_with("%d.%m.");
+    const auto may_group = [&](const SeenPoints& points) {
+      return dialect_.delimiter == ',' ? points.may_group_between_commas()
+                                       : points.may_group(of_points);
+    };
     for (const Column& column : columns_)
-      if (column.points.may_group(of_points))
+      if (column.texts.empty() && may_group(column.points))
         fail(column, *column.points.grouped, ambiguous_mark_message('.'));
   }
 
@@ -258,6 +290,9 @@ class CsvTable {
 
   double filled_in(const Column& column, const CsvField& field) {
     if (column.kind == Column::Kind::time) fail(column, field, missing_time);
+    const bool is_number = column.kind != Column::Kind::text;
+    if (options_.missing == "refuse" && is_number && options_.keeps_missing_numbers)
+      return missing_value;
     if (options_.missing == "refuse")
       fail(column, field, "is a missing value; " + options_.if_missing);
     if (options_.missing != "forward") return missing_value;
@@ -293,6 +328,7 @@ class CsvTable {
       array.time_format = dialect_.time_format;
       const bool all = std::ranges::none_of(offsets, [](double each) { return std::isnan(each); });
       if (all && std::ranges::count(offsets, 0.0) < std::ssize(offsets)) array.offsets = offsets;
+      if (array.time_format == "%s" || array.time_format == "%Q") mark_numeric_time(array);
     }
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       if (!names_.empty()) array.columns.push_back(names_[columns_[i].index]);
@@ -315,14 +351,6 @@ class CsvTable {
   std::size_t width_ = 0, rows_ = 0;
 };
 
-std::string quoted_where_needed(const std::string& text, char delimiter) {
-  const std::string special = std::string("\"\r\n") + delimiter;
-  if (text.find_first_of(special) == text.npos && trimmed(text) == text) return text;
-  std::string quoted = "\"";
-  for (const char character : text) quoted += character == '"' ? "\"\"" : std::string(1, character);
-  return quoted + "\"";
-}
-
 }  // namespace
 
 std::vector<std::string> missing_policies() { return {"refuse", "nan", "forward", "mean"}; }
@@ -341,38 +369,6 @@ NamedArray parse_csv(std::string_view text, const std::string& name, const CsvOp
 NamedArray read_csv(const std::filesystem::path& path, const CsvOptions& options) {
   const Input input(path);
   return parse_csv(input.text(), input.name(), options);
-}
-
-void write_csv(const NamedArray& array, const Sink& sink, char delimiter) {
-  const auto& values = array.values;
-  require(values.dimension() == 1 || values.dimension() == 2, "csv", "an array of ",
-          values.dimension(), " axes is not a table; CSV holds one or two");
-  const std::size_t width = values.dimension() == 1 ? 1 : values.shape(1);
-  std::string text;
-  for (std::size_t i = 0; i < array.columns.size(); ++i) {
-    if (i > 0) text += delimiter;
-    text += quoted_where_needed(array.columns[i], delimiter);
-  }
-  if (!text.empty()) text += '\n';
-  std::vector<bool> dates(width);
-  for (std::size_t i = 0; i < width; ++i) dates[i] = is_column_of_dates(array, i);
-  for (std::size_t row = 0; row < values.shape(0); ++row) {
-    for (std::size_t i = 0; i < width; ++i) {
-      const double value = values.data()[row * width + i];
-      if (i > 0) text += delimiter;
-      if (const auto texts = array.texts.find(i); texts != array.texts.end() && !std::isnan(value))
-        text += quoted_where_needed(texts->second.at(std::size_t(value)), delimiter);
-      else if (dates[i] && array.time == i && row < array.offsets.size())
-        text += format_time(value, array.offsets[row]);
-      else
-        text += dates[i] ? format_time(value) : format_number(value);
-    }
-    text += '\n';
-    if (text.size() < piece_size) continue;
-    sink(text);
-    text.clear();
-  }
-  sink(text);
 }
 
 }  // namespace bochner

@@ -20,13 +20,15 @@ struct CsvOptions {
   /// begin and end with them.
   std::string quote = "auto";
   /// Whether the first row names the columns: yes, no, or auto: if one of its fields is neither a
-  /// number nor a time nor missing.
+  /// number nor a time nor missing, or if it is a header of numbers; see has_csv_header().
   std::string header = "auto";
   /// Columns in this order, by name or by number from 1; none for all.
   std::vector<std::string> columns = {};
-  /// Used instead if the first row names the columns: only these, and the column of time stamps if
-  /// there is one: `time`, or the first of the others whose first value is a date.
+  /// Used instead if the first row names the columns: only these, and the column of time stamps.
   std::vector<std::string> named_columns = {};
+  /// Whether the column of time stamps is added to chosen columns if there is one: `time`, or the
+  /// first of the others whose first value is a date.
+  bool adds_time = false;
   /// Columns that may hold texts, if present. Each text becomes an index, unless all are numbers.
   std::vector<std::string> texts = {};
   /// Columns of `texts` whose numbers remain texts: 007 is not 7.
@@ -40,9 +42,11 @@ struct CsvOptions {
   /// Time column that a model learned, used if present and none is given, and its format if several
   /// common ones fit.
   std::string learned_time = "", learned_format = "";
-  /// Treatment of missing values (empty, NA, N/A, nan, null): refuse; nan; forward: the value of
-  /// the row before; mean: that of the column over the whole file.
+  /// Treatment of missing values (empty, NA, N/A, nan, null; see is_missing_number()): refuse; nan;
+  /// forward: the value of the row before; mean: that of the column over the whole file.
   std::string missing = "refuse";
+  /// Whether missing numbers are NaN although `missing` is "refuse".
+  bool keeps_missing_numbers = false;
   /// Advice in errors about missing values.
   std::string if_missing = "choose what becomes of it: nan, forward or mean";
 };
@@ -58,6 +62,8 @@ inline void describe(Keys& keys, CsvOptions& options) {
     keys("decimal", options.decimal, one_of({"auto", ".", ","}), "decimal mark");
     keys("quote", options.quote, one_of({"auto", "double", "single", "none"}),
          "quotes around fields that hold delimiters");
+    keys("header", options.header, one_of({"auto", "yes", "no"}),
+         "whether the first row names the columns; auto looks at the first rows");
   });
   of({"series", "sensors"}, [&] {
     keys("columns", options.columns,
@@ -65,8 +71,8 @@ inline void describe(Keys& keys, CsvOptions& options) {
   });
   of({"series", "event_files", "sensors", "table"}, [&] {
     keys("time_column", options.time,
-         "column of time stamps; by default the first with dates, if data.columns is not set, and "
-         "\"time\" of events and sensors");
+         "column of time stamps; by default the first with dates, and \"time\" of events and "
+         "sensors");
     keys("time_format", options.time_format,
          "format of time stamps, such as %d.%m.%Y %H:%M, %s for seconds since 1970 or %Q for "
          "milliseconds; by default ISO 8601, or a usual format that fits");

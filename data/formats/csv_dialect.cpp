@@ -4,7 +4,9 @@
 #include <bochner/base/text.hpp>
 #include <bochner/data/formats/csv_dialect.hpp>
 #include <bochner/data/formats/csv_records.hpp>
+#include <bochner/data/formats/date_formats.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
+#include <numeric>
 
 namespace bochner {
 namespace {
@@ -12,16 +14,6 @@ namespace {
 constexpr std::size_t sampled_bytes = 1 << 20;
 constexpr std::array delimiters = {',', ';', '\t', '|'};
 constexpr const char* month_format = "%m.%Y";
-constexpr const char* time_formats[][4] = {
-    {"%Y-%m", "%Y/%m/%d", "%Y/%m/%d %H:%M", "%Y/%m/%d %H:%M:%S"},
-    {"%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S", month_format},
-    {"%Y.%m.%d", "%d/%m/%Y", "%d/%m/%Y %H:%M", "%d/%m/%Y %H:%M:%S"},
-    {"%m/%d/%Y", "%m/%d/%Y %H:%M", "%m/%d/%Y %H:%M:%S", "%m/%Y"},
-    {"%b %Y", "%d %b %Y", "%d %b %Y %H:%M", "%d %b %Y %H:%M:%S"},
-    {"%d-%b-%Y", "%d-%b-%Y %H:%M", "%d-%b-%Y %H:%M:%S", "%a %d %b %Y %H:%M"},
-    {"%d %B %Y", "%B %d, %Y", "%B %d, %Y %H:%M", "%Y-%m-%d %H:%M:%S %z"},
-    {"%m/%d/%Y %I:%M %p", "%m/%d/%Y %I:%M:%S %p", "%d/%m/%Y %I:%M %p", "%d/%m/%Y %I:%M:%S %p"},
-    {"%Y%m%dT%H%M%S", "%Y%m%dT%H%M%S%z"}};
 
 char character_of(const std::string& option) {
   return option == "tab" ? '\t' : option == "space" ? ' ' : option[0];
@@ -31,7 +23,7 @@ char character_of(const std::string& option) {
 std::vector<std::string> values_of(const CsvSample& sample, std::size_t column) {
   std::vector<std::string> values;
   for (std::size_t i = sample.size() > 1 ? 1 : 0; i < sample.size(); ++i)
-    if (column < sample[i].size() && !is_missing(sample[i][column]))
+    if (column < sample[i].size() && !is_missing_number(sample[i][column]))
       values.push_back(sample[i][column]);
   return values;
 }
@@ -57,14 +49,6 @@ bool is_month(const std::string& text) {
 }
 
 bool is_whole_month(const std::string& text) { return text.size() == 7 && is_month(text); }
-
-std::vector<std::string> time_formats_of(const std::vector<std::string>& values) {
-  std::vector<std::string> found;
-  for (const auto& row : time_formats)
-    for (const char* format : row)
-      if (format && are_times(values, format)) found.emplace_back(format);
-  return found;
-}
 
 enum class Decimals { none, comma, point };
 
@@ -121,22 +105,36 @@ double fit_of(const CsvSample& sample, const CsvDialect& dialect) {
     fit += of_width;
     for (const std::string& field : record) {
       const bool is_value = is_csv_value(field, dialect) || parse_number(field, ',') ||
-                            !time_formats_of({field}).empty();
+                            !possible_time_formats(field).empty();
       fit += is_value && !field.empty() ? 1 / double(width) : 0;
     }
   }
   return fit;
 }
 
-/// Returns the time formats of the first column that is neither numbers nor ISO times.
-std::vector<std::string> time_formats_in(const CsvSample& sample, const CsvDialect& dialect) {
+/// Returns the columns of a sample, beginning with the one that the options name as the time.
+std::vector<std::size_t> columns_of(const CsvSample& sample, const CsvOptions& options) {
+  if (sample.empty()) return {};
+  std::vector<std::size_t> columns(sample[0].size());
+  std::iota(columns.begin(), columns.end(), std::size_t(0));
+  const std::string& named = options.time.empty() ? options.learned_time : options.time;
+  if (const auto time = find_column(sample[0], sample[0].size(), named))
+    std::rotate(columns.begin(), columns.begin() + std::ptrdiff_t(*time),
+                columns.begin() + std::ptrdiff_t(*time) + 1);
+  return columns;
+}
+
+/// Returns the values of the first column of dates that are neither numbers nor ISO times; none if
+/// there is a column of ISO times.
+std::vector<std::string> dates_in(const CsvSample& sample, const CsvOptions& options,
+                                  const CsvDialect& dialect) {
   std::vector<std::string> found;
-  for (std::size_t i = 0; !sample.empty() && i < sample[0].size(); ++i) {
+  for (const std::size_t i : columns_of(sample, options)) {
     const std::vector<std::string> values = values_of(sample, i);
     if (are_times(values, "")) return {};
     const bool numbers = std::ranges::all_of(
         values, [&](const std::string& text) { return parse_number(text, dialect).has_value(); });
-    if (found.empty() && !numbers) found = time_formats_of(values);
+    if (found.empty() && !numbers && !time_formats_of(values).empty()) found = values;
   }
   return found;
 }
@@ -184,39 +182,40 @@ CsvSample find_delimiter(std::string_view text, const std::string& name, const C
   return best_sample;
 }
 
-/// Sets the format of times if only one fits.
+/// Sets the format of times if only one fits, or the one that a model learned.
 void find_times(std::string_view text, const std::string& name, const CsvOptions& options,
                 const CsvSample& sample, CsvDialect& dialect) {
-  std::vector<std::string> formats = time_formats_in(sample, dialect);
-  if (formats.size() > 1)  // later rows may show whether day or month comes first
-    formats = time_formats_in(
-        csv_sample(text, name, dialect.delimiter, dialect.quote, std::string_view::npos), dialect);
+  std::vector<std::string> dates = dates_in(sample, options, dialect),
+                           formats = time_formats_of(dates);
+  if (formats.size() > 1) {  // later rows may show whether day or month comes first
+    dates =
+        dates_in(csv_sample(text, name, dialect.delimiter, dialect.quote, std::string_view::npos),
+                 options, dialect);
+    formats = time_formats_of(dates);
+  }
   if (std::ranges::count(formats, options.learned_format) > 0) formats = {options.learned_format};
+  if (formats.size() > 1) formats = evenly_spaced_formats(formats, dates);
   if (formats.empty()) dialect.months = columns_of_months(sample, dialect);
   if (!dialect.months.empty()) formats = {month_format};
   if (formats.size() == 1) dialect.time_format = formats[0];
+  if (formats.size() > 1) dialect.possible_formats = formats;
 }
 
 }  // namespace
 
-bool is_missing(std::string_view text) {
-  constexpr std::string_view words[] = {"", "NA", "N/A", "nan", "NaN", "NAN", "null", "NULL"};
-  return std::ranges::find(words, text) != std::end(words);
+bool may_be_columns(std::string_view text, const CsvDialect& dialect) {
+  return dialect.is_one_column && text.find(' ') != text.npos &&
+         parse_number(text, dialect.decimal);
 }
 
-bool is_grouped(std::string_view text, char group) {
-  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
-  const std::size_t first = text.find(group);
-  if (first == text.npos || first == 0 || first > 3 || text[0] == '0') return false;
-  for (std::size_t i = first; i < text.size(); i += 4)
-    if (text[i] != group || text.size() - i < 4 ||
-        !std::ranges::all_of(text.substr(i + 1, 3), [](char c) { return c >= '0' && c <= '9'; }))
-      return false;
-  return true;
+std::string spaced_number_message() {
+  return "may have a space between thousands, or between columns: set data.delimiter (--delimiter) "
+         "to \",\" or \"space\"";
 }
 
 std::optional<double> parse_number(std::string_view text, const CsvDialect& dialect) {
   const char group = dialect.decimal == '.' ? ',' : '.';
+  if (may_be_columns(text, dialect)) return std::nullopt;
   if (!dialect.decimal_is_given || !is_grouped(text, group))
     return parse_number(text, dialect.decimal);
   std::string digits(text);
@@ -224,28 +223,8 @@ std::optional<double> parse_number(std::string_view text, const CsvDialect& dial
   return parse_number(digits);
 }
 
-std::optional<double> parse_number(std::string_view text, char decimal) {
-  const char group = decimal == '.' ? ',' : '.';
-  if (decimal == '.' && text.find(group) == text.npos) return parse_number(text);
-  std::string with_point(text);
-  if (text.find(group) != text.npos) {
-    const std::size_t end = std::min(text.find(decimal), text.size());
-    const bool in_decimals = text.find(group, end) != text.npos;
-    const bool is_clear =
-        !in_decimals && (end < text.size() || std::ranges::count(text, group) > 1);
-    if (!is_clear || !is_grouped(text.substr(0, end), group)) return std::nullopt;
-    std::erase(with_point, group);
-  }
-  if (const std::size_t at = with_point.find(decimal); at != text.npos) with_point[at] = '.';
-  return parse_number(with_point);
-}
-
 bool is_csv_value(std::string_view text, const CsvDialect& dialect) {
   return is_missing(text) || parse_number(text, dialect) || parse_time(text, dialect.time_format);
-}
-
-std::vector<std::string> possible_time_formats(const std::string& text) {
-  return time_formats_of({text});
 }
 
 std::vector<std::string> csv_column_names(std::vector<std::string> header) {
@@ -295,10 +274,11 @@ CsvDialect csv_dialect(std::string_view text, const std::string& name, const Csv
   if (options.delimiter != "auto" && options.decimal != "auto" && options.quote != "auto")
     return dialect;
   const CsvSample sample = find_delimiter(text, name, options, dialect);
+  dialect.is_one_column = options.delimiter == "auto" && !sample.empty() && sample[0].size() == 1;
   if (options.decimal == "auto") {
     const Decimals decimals = decimals_of(sample);
     dialect.decimal = decimals == Decimals::comma ? ',' : '.';
-    dialect.points_may_group = decimals == Decimals::none && dialect.delimiter == ';';
+    dialect.points_may_group = decimals == Decimals::none;
   }
   if (options.time_format.empty()) find_times(text, name, options, sample, dialect);
   return dialect;

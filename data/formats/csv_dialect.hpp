@@ -2,6 +2,7 @@
 /// Dialects of tables: delimiters, quotes, decimal marks and formats of dates.
 
 #include <bochner/data/formats/csv.hpp>
+#include <bochner/data/formats/csv_numbers.hpp>
 
 namespace bochner {
 
@@ -9,8 +10,10 @@ struct CsvDialect {
   char delimiter = ',', decimal = '.';
   char quote = '"';  ///< 0 for none
   std::string time_format = "";
+  std::vector<std::string> possible_formats = {};  ///< of dates, if several fit and none is chosen
   bool decimal_is_given = false;         ///< then 1,234 is a thousand with a decimal point
   bool points_may_group = false;         ///< nothing shows whether 1.234 is a thousand
+  bool is_one_column = false;            ///< no delimiter was found
   std::vector<std::size_t> months = {};  ///< columns of dates such as 07.2016
 };
 
@@ -23,17 +26,14 @@ CsvDialect csv_dialect(std::string_view text, const std::string& name, const Csv
 /// \";\" ..", or "" if all are common or given.
 std::string dialect_note(const CsvDialect& dialect, const CsvOptions& options);
 
-/// Parses a number with this decimal mark, a point or a comma; the other one may separate thousands
-/// if it cannot be a decimal mark: 1.234,5 and 1.234.567.
-std::optional<double> parse_number(std::string_view text, char decimal);
-/// Parses a number as above, and 1.234 as a thousand if the dialect's decimal mark was given.
+/// Parses a number of a table, 1.234 as a thousand if the dialect's decimal mark was given. Returns
+/// nothing if may_be_columns().
 std::optional<double> parse_number(std::string_view text, const CsvDialect& dialect);
-/// Returns whether `group` may separate thousands: 1,234 and 1,234,567.
-bool is_grouped(std::string_view text, char group);
-/// Returns the common formats of parse_time() that fit the text.
-std::vector<std::string> possible_time_formats(const std::string& text);
-/// Returns whether the text is a missing value: empty, NA, N/A, nan, null.
-bool is_missing(std::string_view text);
+/// Returns whether the text is a number such as "2 566" that may also be two columns: nothing else
+/// separates columns.
+bool may_be_columns(std::string_view text, const CsvDialect& dialect);
+/// Returns for an error that a space is between thousands, or between columns.
+std::string spaced_number_message();
 bool is_csv_value(std::string_view text, const CsvDialect& dialect);
 
 /// Returns column names: the number for an empty one, or "column 1" if that is taken.

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <bochner/base/text.hpp>
 #include <bochner/data/formats/csv.hpp>
-#include <bochner/data/formats/csv_dialect.hpp>
+#include <bochner/data/formats/csv_numbers.hpp>
 #include <bochner/data/formats/csv_records.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
 #include <cmath>
@@ -87,9 +87,10 @@ bool has_decimal_comma(std::string_view text) {
 bool is_rounded(std::string_view text, double number, char decimal) {
   constexpr double exact = 9007199254740992;
   if (std::abs(number) < exact || text.find(decimal) != text.npos) return false;
-  if (text.find_first_not_of("+-.,0123456789") != text.npos) return false;
+  const std::string plain = ungrouped(text);
+  if (plain.find_first_not_of("+-.,0123456789") != text.npos) return false;
   std::string digits;
-  for (const char character : text)
+  for (const char character : plain)
     if (character >= '0' && character <= '9' && !(character == '0' && digits.empty()))
       digits += character;
   char written[512];
@@ -105,11 +106,13 @@ std::string ambiguous_mark_message(char mark) {
 void SeenPoints::see(const CsvField& field, std::string_view text) {
   if (is_grouped(text, '.')) {
     if (!grouped) grouped = field;
+    ++groups;
   } else if (text.find_first_of(".eE") != text.npos) {
     are_decimals = true;
   } else {
     const auto digits = std::ranges::count_if(text, [](char c) { return c >= '0' && c <= '9'; });
     (digits <= 3 ? has_short : has_long) = true;
+    hundreds += digits == 3;
   }
 }
 
@@ -122,6 +125,10 @@ std::string_view decimals_of(std::string_view text) {
   const std::string_view tail = text.substr(mark + 1);
   const std::string_view digits = tail.substr(0, tail.find_first_not_of("0123456789"));
   return digits.substr(0, digits.find_last_not_of('0') + 1);
+}
+
+bool is_time_column(const NamedArray& array, std::size_t column) {
+  return array.time == column || std::ranges::count(array.more_times, column) > 0;
 }
 
 }  // namespace
@@ -138,7 +145,7 @@ void MergedRows::see(std::string_view text, double number, std::size_t row) {
 }
 
 bool is_column_of_dates(const NamedArray& array, std::size_t column) {
-  const bool is_time = array.time == column || std::ranges::count(array.more_times, column) > 0;
+  const bool is_time = !array.numeric_time && is_time_column(array, column);
   const std::size_t width = array.values.dimension() == 1 ? 1 : array.values.shape(1);
   for (std::size_t row = 0; is_time && row < array.values.shape(0); ++row) {
     const double offset =
@@ -147,6 +154,11 @@ bool is_column_of_dates(const NamedArray& array, std::size_t column) {
     if (std::isfinite(time) && !has_date(time)) return false;
   }
   return is_time;
+}
+
+std::string number_text(const NamedArray& array, std::size_t column, double number) {
+  if (!array.numeric_time || !is_time_column(array, column)) return format_number(number);
+  return format_numeric_time(array.time_format == "%Q" ? std::round(1e6 * number) / 1e3 : number);
 }
 
 }  // namespace bochner

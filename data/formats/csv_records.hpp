@@ -61,11 +61,15 @@ struct SeenPoints {
   std::optional<CsvField> grouped = std::nullopt;  ///< the first like 1.043
   bool are_decimals = false;                       ///< whether one is like 1.5 or 0.043
   bool has_short = false, has_long = false;        ///< whole numbers below 1000, and others
+  std::size_t groups = 0, hundreds = 0;            ///< numbers like 1.043, and from 100 to 999
 
   void see(const CsvField& field, std::string_view text);
   /// Returns whether points may separate thousands: 1.043 next to 987 where 1043 never occurs, or
   /// all like 1.043 if that is `usual`.
   bool may_group(bool usual) const { return grouped && !has_long && (has_short || usual); }
+  /// Returns the same for fields between commas, where decimal points are usual: takes several
+  /// numbers like 1.043 and several like 987.
+  bool may_group_between_commas() const { return groups > 2 && hundreds > 2 && !has_long; }
 };
 
 /// Rows of a column whose decimals differ from those above but whose doubles are equal.
@@ -82,5 +86,8 @@ class MergedRows {
 
 /// Returns whether a column holds times that can all be written as dates: a file never mixes both.
 bool is_column_of_dates(const NamedArray& array, std::size_t column);
+/// Returns the text of a number that is not a date, numeric times as their file had them: those of
+/// the format %Q in milliseconds.
+std::string number_text(const NamedArray& array, std::size_t column, double number);
 
 }  // namespace bochner

@@ -69,7 +69,7 @@ void add_images(Images& images, ByteSpan file, const std::string& name) {
   throw DataError(name, ": is neither an IDX file nor CIFAR in the binary version");
 }
 
-Images read_images(const std::vector<std::filesystem::path>& files) {
+Images read_images(const std::vector<std::filesystem::path>& files, bool labelled) {
   Images images;
   for (const auto& path : files) {
     const Input input = open_input(path);
@@ -77,6 +77,7 @@ Images read_images(const std::vector<std::filesystem::path>& files) {
   }
   const std::size_t count =
       images.pixels_each() == 0 ? 0 : images.pixels.size() / images.pixels_each();
+  if (!labelled && images.labels.empty()) images.labels.resize(count);
   if (count == 0 || count != images.labels.size())
     throw DataError("the ", files.size(), " files of images hold ", count, " images and ",
                     images.labels.size(), " labels; name the files of both, each once");

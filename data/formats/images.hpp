@@ -22,9 +22,10 @@ std::size_t cifar_record(ByteSpan file);
 /// Appends the images or labels of an IDX file, or both of CIFAR (the fine label of CIFAR-100).
 /// Throws DataError for another format and for images of another size.
 void add_images(Images& images, ByteSpan file, const std::string& name);
-/// Reads the images of the files, plain or gzip, and their labels, in the same order. Throws
-/// DataError unless each image has a label.
-Images read_images(const std::vector<std::filesystem::path>& files);
+/// Reads the images of the files, plain or gzip, and their labels, in the same order. Images of
+/// which none has a label get the label 0, unless `labelled`. Throws DataError if some lack a
+/// label.
+Images read_images(const std::vector<std::filesystem::path>& files, bool labelled = true);
 /// Appends the images of another set. Throws DataError if their size differs.
 void append_images(Images& images, const Images& more, const std::string& name);
 /// Converts to one channel: 0.2989 R + 0.587 G + 0.114 B, rounded, as the Long Range Arena does.

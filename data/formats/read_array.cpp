@@ -71,6 +71,7 @@ NamedArray with_table_options(NamedArray table, const std::string& name,
   if (table.values.dimension() != 2 || table.values.size() == 0) return table;
   try {
     if (!options.time.empty()) table.time = require_column(table, options.time);
+    mark_numeric_time(table);
     if (options.missing == "forward" || options.missing == "mean") fill_in_chosen(table, options);
   } catch (const DataError& error) {
     throw DataError(name, ": ", error.what());

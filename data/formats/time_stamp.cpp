@@ -14,7 +14,8 @@ namespace {
 constexpr std::string_view months[] = {"January",   "February", "March",    "April",
                                        "May",       "June",     "July",     "August",
                                        "September", "October",  "November", "December"};
-constexpr std::string_view weekdays[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+constexpr std::string_view weekdays[] = {"Sunday",   "Monday", "Tuesday", "Wednesday",
+                                         "Thursday", "Friday", "Saturday"};
 constexpr std::string_view directives = "YymdbBaHIpMSzsQ%";
 constexpr int most_decimals = 17;
 
@@ -26,6 +27,17 @@ std::chrono::year_month_day date_of(int year, int month, int day) {
 
 double seconds_to(const std::chrono::sys_seconds& time) {
   return double(time.time_since_epoch().count());
+}
+
+bool begins_with_name(std::string_view text, std::string_view name) {
+  return lower_case(text.substr(0, name.size())) == lower_case(name);
+}
+
+/// Returns how much of the text is this name, whole or its first three letters, in any case.
+std::size_t size_of_name(std::string_view text, std::string_view name) {
+  if (begins_with_name(text, name)) return name.size();
+  if (name == "September" && begins_with_name(text, "Sept")) return 4;
+  return begins_with_name(text, name.substr(0, 3)) ? 3 : 0;
 }
 
 /// Parses a date; every step returns whether the text matches.
@@ -43,14 +55,20 @@ class TimeParser {
     return true;
   }
 
+  /// Matches a literal of a format; a space matches several.
+  bool literals(char character) {
+    const bool found = literal(character);
+    while (found && character == ' ' && sees(' ')) rest_.remove_prefix(1);
+    return found;
+  }
+
   bool directive(char kind) {
     if (kind == 'Y') return digits(4, 0, 9999, year_);
     if (kind == 'y') return year_of_century();
     if (kind == 'm') return up_to_two_digits(1, 12, month_);
     if (kind == 'd') return up_to_two_digits(1, 31, day_);
-    if (kind == 'b') return month_name(3);
-    if (kind == 'B') return month_name(std::string_view::npos);
-    if (kind == 'a') return weekday_name();
+    if (kind == 'b' || kind == 'B') return month_name();
+    if (kind == 'a') return name_of(weekdays).has_value();
     if (kind == 'H') return up_to_two_digits(0, 23, hour_);
     if (kind == 'I') return hour_of_half();
     if (kind == 'p') return half_of_day();
@@ -105,19 +123,21 @@ class TimeParser {
     return found;
   }
 
-  bool month_name(std::size_t letters) {
-    const auto found = std::ranges::find_if(
-        months, [&](std::string_view name) { return rest_.starts_with(name.substr(0, letters)); });
-    if (found == std::end(months)) return false;
-    month_ = int(found - std::begin(months)) + 1;
-    rest_.remove_prefix(std::min(letters, found->size()));
-    return true;
+  /// Takes one of the names. Returns its index, or nothing.
+  template <std::size_t n>
+  std::optional<int> name_of(const std::string_view (&names)[n]) {
+    for (std::size_t i = 0; i < n; ++i)
+      if (const std::size_t size = size_of_name(rest_, names[i])) {
+        rest_.remove_prefix(size);
+        return int(i);
+      }
+    return std::nullopt;
   }
 
-  bool weekday_name() {
-    if (std::ranges::find(weekdays, rest_.substr(0, 3)) == std::end(weekdays)) return false;
-    rest_.remove_prefix(3);
-    return true;
+  bool month_name() {
+    const std::optional<int> found = name_of(months);
+    month_ = found.value_or(0) + 1;
+    return found.has_value();
   }
 
   bool half_of_day() {
@@ -173,7 +193,7 @@ class TimeParser {
 bool follows(TimeParser& parser, std::string_view format) {
   for (std::size_t i = 0; i < format.size(); ++i) {
     const bool is_directive = format[i] == '%' && i + 1 < format.size();
-    if (is_directive ? !parser.directive(format[++i]) : !parser.literal(format[i])) return false;
+    if (is_directive ? !parser.directive(format[++i]) : !parser.literals(format[i])) return false;
   }
   return true;
 }
@@ -238,6 +258,8 @@ std::string format_time(double seconds) {
   }
   return format_number(seconds);
 }
+
+std::string format_numeric_time(double number) { return fmt::format("{}", number); }
 
 std::string format_time(double seconds, double offset) {
   const int minutes = int(std::abs(offset) / 60);

@@ -10,10 +10,10 @@ namespace bochner {
 /// ISO 8601: "2016-07-01", "2016-07-01 00:00", "2016-07-01T00:00:00.25Z", "2016-07-01T02:00+02:00".
 /// Without an offset it is UTC. Nothing where the text is something else or no such day exists.
 /// Or after a format with %Y %y %m %d %b %B %a %H %I %p %M %S %z %s %Q %% as in strptime, numbers
-/// with or without a leading zero: %y is 1969 to 2068, %b and %a an English month and weekday of
-/// three letters, %B a whole month, %I and %p the hour up to 12 and AM or PM, %S may have a
-/// fraction, %z is Z or +02:00 or +0200, %s seconds since 1970 and %Q milliseconds. All other
-/// characters match themselves.
+/// with or without a leading zero: %y is 1969 to 2068, %b or %B an English month and %a a weekday,
+/// whole or of three letters, %I and %p the hour up to 12 and AM or PM, %S may have a fraction, %z
+/// is Z or +02:00 or +0200, %s seconds since 1970 and %Q milliseconds. A space matches one or more;
+/// all other characters match themselves.
 std::optional<double> parse_time(std::string_view text, std::string_view format = "");
 /// The same, and the seconds east of UTC that the text says.
 struct TimeStamp {
@@ -29,6 +29,9 @@ bool has_date(double seconds);
 /// "2016-07-01 00:00:00", with as few decimals as say the same number again; the years 0 to 9999.
 /// Other numbers as they are.
 std::string format_time(double seconds);
+/// "1700000000.5": a time that is a number but not seconds since 1970. No exponent, as in %s, from
+/// 0.0001 to 1e16.
+std::string format_numeric_time(double number);
 /// "2016-07-01 02:00:00+02:00", so many seconds east of UTC.
 std::string format_time(double seconds, double offset);
 

@@ -42,9 +42,9 @@ struct LengthBuckets {
   std::size_t window = 0;  ///< batches whose sequences are sorted together; 0: no buckets
 };
 inline void describe(Keys& keys, LengthBuckets& spec) {
-  const KeyCondition events =
-      when("data.kind", {"event_files"}) && when("model.kind", {"classifier"});
-  keys.when(when("data.kind", {"listops"}) || events)(
+  const KeyCondition files =
+      when("data.kind", {"event_files", "texts"}) && when("model.kind", {"classifier"});
+  keys.when(when("data.kind", {"listops"}) || files)(
       "buckets", spec.window, between(0, 1 << 16),
       "batches that are sorted by length together, so that similar lengths share a batch and less "
       "of it is padding; 0 for no sorting");

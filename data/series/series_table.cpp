@@ -61,12 +61,13 @@ std::vector<double> increasing_times(const NamedArray& table,
   for (const std::size_t row : rows) {
     const double time = finite_number(table, row, *table.time, fill_in);
     if (!times.empty() && time <= times.back())
-      throw DataError(place(table, row, *table.time),
-                      std::ranges::binary_search(times, time)
-                          ? ": " + format_time(time) +
-                                " is repeated; remove a row, or name the "
-                                "column of series ids as data.series"
-                          : ": time must increase from row to row; sort the rows");
+      throw DataError(
+          place(table, row, *table.time),
+          std::ranges::binary_search(times, time)
+              ? ": " + (table.numeric_time ? format_numeric_time(time) : format_time(time)) +
+                    " is repeated; remove a row, or name the "
+                    "column of series ids as data.series"
+              : ": time must increase from row to row; sort the rows");
     times.push_back(time);
   }
   return times;
@@ -174,6 +175,10 @@ TimeSeries time_series(const NamedArray& table, const std::vector<std::string>& 
   return time_series(table, {.targets = columns}, rows_of_series(table, {}).front());
 }
 
+std::string TimeSeries::time_text(double time) const {
+  return numeric_time ? format_numeric_time(time) : format_time(time);
+}
+
 std::uint64_t fingerprint(const TimeSeries& series) {
   std::uint64_t hash = digest_of_elements(series.values, series.variates());
   hash = digest_of_elements(series.times, hash);
@@ -266,6 +271,7 @@ TimeSeries time_series(const NamedArray& table, const SeriesColumns& columns,
   series.id = part.id;
   series.times = increasing_times(table, part.rows);
   series.clock = clock_of(table, part.rows);
+  series.numeric_time = table.numeric_time;
   series.values.resize({targets.size(), part.rows.size()});
   for (std::size_t v = 0; v < targets.size(); ++v) {
     if (!table.columns.empty()) series.names.push_back(table.columns[targets[v]]);
@@ -296,6 +302,13 @@ xt::xarray<double> covariates_of(const NamedArray& table, const SeriesColumns& c
   }
   if (!columns.calendar.empty() && times.size() < count)
     throw DataError("data.calendar needs a column of time stamps; name it as data.time_column");
+  const auto is_of_dates = [](const std::string& cycle) {
+    return cycle != "minute" && cycle != "hour";
+  };
+  if (table.numeric_time && std::ranges::any_of(columns.calendar, is_of_dates))
+    throw DataError(
+        "data.calendar needs dates, but the times are numbers that are not seconds "
+        "since 1970; remove it, or write the times as dates");
   for (const std::string& cycle : columns.calendar) {
     for (std::size_t i = 0; i < count; ++i) {
       const double turn = 2 * std::numbers::pi * phase_in(cycle, times[i]);

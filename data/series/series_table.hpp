@@ -14,11 +14,16 @@ struct TimeSeries {
   std::vector<std::string> id = {};    ///< id within its table
   xt::xarray<double> covariates = {};  ///< (C, rows): known beforehand, or empty
   WallClock clock = {};                ///< clock of days and months
+  bool numeric_time = false;           ///< whether times are numbers but not seconds since 1970
 
   std::size_t variates() const { return values.shape()[0]; }
   std::size_t rows() const { return values.shape()[1]; }
   std::size_t channels() const { return covariates.dimension() == 2 ? covariates.shape()[0] : 0; }
-  TimeStep time_step() const { return TimeStep(times, clock); }
+  TimeStep time_step() const {
+    return numeric_time ? TimeStep::of_numbers(times) : TimeStep(times, clock);
+  }
+  /// Returns a time as a date, or as a number if times are numeric.
+  std::string time_text(double time) const;
 };
 
 /// Returns the named columns of a table (rows, columns) as variates, by default all except the

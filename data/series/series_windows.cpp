@@ -268,8 +268,8 @@ std::string SeriesWindows::gaps_in_words() const {
   const TimeSeries& series = longest->series;
   return in_words(" each ", series.time_step().words(), ", ", format_number_of(count, "gap"),
                   " that no window crosses (the longest ",
-                  format_time(series.times[longest_row - 1]), " to ",
-                  format_time(series.times[longest_row]),
+                  series.time_text(series.times[longest_row - 1]), " to ",
+                  series.time_text(series.times[longest_row]),
                   parts_.size() > 1 ? " of " + words_of(series.id) : "", ")");
 }
 

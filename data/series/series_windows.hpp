@@ -29,7 +29,8 @@ inline void describe(Keys& keys, SeriesSpec& spec) {
   keys("stride", spec.stride, between(1, 1 << 20), "rows from one window to the next");
   keys.when(when("model.backbone", {"rows"}))(
       "stamps", spec.stamps,
-      "time kernels and encodings use the time stamps, in median gaps, not the numbers of rows");
+      "time kernels and encodings use the time stamps, in median gaps, not the numbers of rows",
+      of_model);
   keys("drop", spec.drop, below(0, 1),
        "fraction of the rows removed at random, by train.seed, to try irregular stamps; "
        "data.splits count all rows");

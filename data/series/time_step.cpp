@@ -5,7 +5,6 @@
 #include <bochner/data/series/time_step.hpp>
 #include <chrono>
 #include <iterator>
-#include <numeric>
 
 namespace bochner {
 namespace {
@@ -30,16 +29,36 @@ unsigned last_day(std::chrono::year_month month) {
       std::chrono::year_month_day_last(month.year(), month.month() / std::chrono::last).day());
 }
 
-/// Returns the day of this month, or its last day if it is shorter.
+/// Returns 0 for Monday.
+std::int64_t weekday_of(std::int64_t day) { return ((day - first_monday) % 7 + 7) % 7; }
+
+constexpr unsigned last_of_month = 31, first_business = 32, last_business = 33;
+
+/// Returns the day of this month, or its last day if it is shorter; or a business day of it.
 std::int64_t day_in_month(std::int64_t month, unsigned day) {
   const std::chrono::year_month in{std::chrono::year(int(month / 12)),
                                    std::chrono::month(unsigned(month % 12) + 1)};
-  const std::chrono::year_month_day date = in / std::chrono::day(std::min(day, last_day(in)));
-  return std::chrono::sys_days(date).time_since_epoch().count();
+  const unsigned number = day == first_business ? 1 : std::min(day, last_day(in));
+  const std::int64_t found =
+      std::chrono::sys_days(in / std::chrono::day(number)).time_since_epoch().count();
+  const std::int64_t weekend = std::max<std::int64_t>(0, weekday_of(found) - 4);  // 1: Saturday
+  if (day == first_business) return found + (weekend == 0 ? 0 : 3 - weekend);
+  return day == last_business ? found - weekend : found;
 }
 
-/// Returns 0 for Monday.
-std::int64_t weekday_of(std::int64_t day) { return ((day - first_monday) % 7 + 7) % 7; }
+/// Returns whether at least three of four times are on this day of their month and the others at
+/// most four days nearer to its middle, as after holidays.
+bool are_mostly_on(const std::vector<double>& times, unsigned day) {
+  constexpr std::int64_t most = 4;
+  std::size_t exact = 0;
+  for (const double time : times) {
+    const std::int64_t before = day_in_month(month_of(time), day) - day_of(time),
+                       off = day == first_business ? -before : before;
+    if (off < 0 || off > most) return false;
+    exact += off == 0;
+  }
+  return 4 * exact >= 3 * times.size();
+}
 
 std::int64_t business_day_of(std::int64_t day) {
   const std::int64_t weekday = weekday_of(day);
@@ -97,135 +116,7 @@ double date_phase(const std::string& cycle, double time) {
   return cycle == "day" ? of_month : (double(unsigned(date.month()) - 1) + of_month) / 12;
 }
 
-constexpr std::int64_t whole_day_seconds = 86400, week_seconds = 7 * whole_day_seconds,
-                       shortest_step = 60;
-constexpr std::int64_t monday = 4 * whole_day_seconds;  // 1970-01-05
-constexpr std::int64_t longest_holidays = 7;            // days
-constexpr std::int64_t fewest_periods = 3;
-constexpr double largest_second = 1e15;
-
-std::int64_t floor_of(double number) { return std::int64_t(std::floor(number)); }
-
-std::int64_t floor_ratio(std::int64_t number, std::int64_t by) {
-  return number / by - (number % by < 0);
-}
-
-/// Returns the largest step that reaches all times from the first one; 0 if there is none.
-std::int64_t grid_step(const std::vector<double>& times) {
-  std::int64_t step = 0;
-  for (std::size_t i = 1; i < times.size(); ++i) {
-    const double gap = times[i] - times[i - 1];
-    if (gap != std::floor(gap) || std::abs(gap) > largest_second) return 0;
-    step = std::gcd(step, std::int64_t(gap));
-  }
-  return step;
-}
-
-/// Returns which slots of a period have rows in at least the fraction `fewest` of the periods;
-/// nothing if some are neither that frequent nor rare.
-std::vector<bool> taken_slots(const std::vector<std::int64_t>& slots, std::int64_t period,
-                              double fewest) {
-  std::vector<std::int64_t> rows(std::size_t(period), 0);
-  for (const std::int64_t slot : slots) ++rows[std::size_t(slot % period)];
-  std::vector<bool> taken;
-  for (std::int64_t at = 0; at < period; ++at) {
-    const auto periods = double(floor_ratio(slots.back() - at, period) -
-                                floor_ratio(slots.front() - 1 - at, period));
-    const auto part = double(rows[std::size_t(at)]) / periods;
-    if (part > 0.1 && part < fewest) return {};
-    taken.push_back(part >= fewest);
-  }
-  return taken;
-}
-
-std::vector<bool> repeated(const std::vector<bool>& taken, std::size_t count) {
-  std::vector<bool> all;
-  while (!taken.empty() && all.size() < count) all.insert(all.end(), taken.begin(), taken.end());
-  return all;
-}
-
 }  // namespace
-
-std::optional<WeekSlots> WeekSlots::of(const std::vector<double>& times) {
-  const std::int64_t step = grid_step(times);
-  if (step < shortest_step || whole_day_seconds % step != 0) return std::nullopt;
-  const std::int64_t a_day = whole_day_seconds / step, a_week = 7 * a_day;
-  const double from = times.front() - double(monday);
-  const double phase = from - double(step * floor_of(from / double(step)));
-  std::vector<std::int64_t> slots;  // counted from a Monday before the first time
-  const std::int64_t first_week = floor_of(from / double(week_seconds));
-  for (const double time : times)
-    slots.push_back(floor_of((time - double(monday) - phase) / double(step)) - first_week * a_week);
-  const std::int64_t covered = slots.back() - slots.front() + 1;
-  const bool by_week = covered >= fewest_periods * a_week;
-  if (!by_week && covered < fewest_periods * a_day) return std::nullopt;
-  const std::vector<bool> taken =
-      repeated(by_week ? taken_slots(slots, a_week, 0.7) : taken_slots(slots, a_day, 0.9),
-               std::size_t(a_week));
-  const auto has_row = [&](std::int64_t slot) { return taken[std::size_t(slot % a_week)]; };
-  const auto all = std::ptrdiff_t(a_week), open = std::ranges::count(taken, true);
-  if (open == 0 || open == all) return std::nullopt;
-  if (double(std::ranges::count_if(slots, has_row)) < 0.98 * double(slots.size()))
-    return std::nullopt;
-  return WeekSlots(double(step), phase, taken);
-}
-
-WeekSlots::WeekSlots(double step, double phase, const std::vector<bool>& taken)
-    : step_(step), phase_(phase), rows_{0} {
-  for (const bool each : taken) rows_.push_back(rows_.back() + each);
-}
-
-bool WeekSlots::is_valid() const {
-  if (rows_.size() < 8 || rows_[0] != 0 || rows_.back() == 0) return false;
-  const auto a_week = std::int64_t(rows_.size()) - 1;
-  const bool fills_days = a_week % 7 == 0 && week_seconds % a_week == 0;
-  if (!fills_days || step_ != double(week_seconds / a_week) || step_ < double(shortest_step))
-    return false;
-  for (std::size_t i = 1; i < rows_.size(); ++i)
-    if (rows_[i] != rows_[i - 1] && rows_[i] != rows_[i - 1] + 1) return false;
-  return phase_ >= 0 && phase_ < step_;
-}
-
-std::int64_t WeekSlots::slot_at(double time) const {
-  return floor_of((time - double(monday) - phase_) / step_);
-}
-
-std::int64_t WeekSlots::rows_before(std::int64_t slot) const {
-  const auto a_week = std::int64_t(rows_.size()) - 1;
-  const std::int64_t week = floor_ratio(slot, a_week);
-  return week * rows_.back() + rows_[std::size_t(slot - week * a_week)];
-}
-
-double WeekSlots::after(double time, std::size_t count) const {
-  const auto a_week = std::int64_t(rows_.size()) - 1;
-  const std::int64_t wanted = rows_before(slot_at(time) + 1) + std::int64_t(count);
-  const std::int64_t week = floor_ratio(wanted - 1, rows_.back());
-  const auto next = std::ranges::lower_bound(rows_, wanted - week * rows_.back());
-  const std::int64_t slot = week * a_week + (next - rows_.begin()) - 1;
-  return double(monday) + phase_ + double(slot) * step_;
-}
-
-std::size_t WeekSlots::between(double earlier, double later) const {
-  const auto a_day = std::int64_t(rows_.size() - 1) / 7;
-  const std::int64_t first = slot_at(earlier), last = slot_at(later);
-  const std::int64_t day = floor_ratio(first, a_day), last_day = floor_ratio(last, a_day);
-  std::int64_t rows = rows_before(last + 1) - rows_before(first + 1);
-  if (last_day - day > 1 && last_day - day <= 1 + longest_holidays)
-    rows -= rows_before(last_day * a_day) - rows_before((day + 1) * a_day);
-  return std::size_t(std::max<std::int64_t>(rows, 0));
-}
-
-std::size_t WeekSlots::season() const {
-  const std::size_t a_day = (rows_.size() - 1) / 7;
-  std::int64_t of_day = 0;
-  for (std::size_t day = 0; day < 7; ++day) {
-    const std::int64_t rows = rows_[(day + 1) * a_day] - rows_[day * a_day];
-    if (rows == 0) continue;
-    if (rows == 1 || (of_day > 0 && rows != of_day)) return std::size_t(rows_.back());
-    of_day = rows;
-  }
-  return std::size_t(of_day);
-}
 
 WallClock::WallClock(const std::vector<double>& times, const std::vector<double>& offsets) {
   for (std::size_t i = 0; i < offsets.size(); ++i)
@@ -268,6 +159,16 @@ TimeStep::TimeStep(const std::vector<double>& times, const WallClock& clock) {
   if (by_wall_) clock_ = clock;
 }
 
+TimeStep TimeStep::of_numbers(const std::vector<double>& numbers) {
+  TimeStep step;
+  step.unit_ = Unit::numbers;
+  if (numbers.size() < 2) return step;
+  const std::vector<double> steps = differences(numbers);
+  step.step_ = median(steps);
+  step.is_regular_ = are_mostly(steps, step.step_);
+  return step;
+}
+
 TimeStep TimeStep::by(const WallClock& clock) const {
   TimeStep step = *this;
   if (by_wall_) step.clock_ = clock;
@@ -293,16 +194,27 @@ bool TimeStep::is_monthly(const std::vector<double>& times) {
   unsigned latest_day = 1;
   for (const double time : times)
     latest_day = std::max(latest_day, unsigned(date_of(day_of(time)).day()));
+  const auto are_on = [&](unsigned day) {
+    return std::ranges::all_of(
+        times, [&](double time) { return day_of(time) == day_in_month(month_of(time), day); });
+  };
+  for (const unsigned day : {last_of_month, latest_day})
+    if (are_on(day)) return set_months(times, day);
+  for (const unsigned day : {last_business, last_of_month, first_business})
+    if (are_mostly_on(times, day)) return set_months(times, day);
+  return false;
+}
+
+/// Sets a step of months from one such day to another, if steps are multiples of their median.
+bool TimeStep::set_months(const std::vector<double>& times, unsigned day) {
   std::vector<double> months;
-  for (const double time : times) {
-    months.push_back(double(month_of(time)));
-    if (day_of(time) != day_in_month(month_of(time), latest_day)) return false;
-  }
+  for (const double time : times) months.push_back(double(month_of(time)));
   const std::vector<double> steps = differences(months);
   const double step = median(steps);
-  if (std::ranges::any_of(steps, [&](double each) { return std::fmod(each, step) != 0; }))
+  if (std::ranges::any_of(steps,
+                          [&](double each) { return each < 1 || std::fmod(each, step) != 0; }))
     return false;
-  unit_ = Unit::months, step_ = step, day_ = latest_day, is_regular_ = true;
+  unit_ = Unit::months, step_ = step, day_ = day, is_regular_ = true;
   return true;
 }
 
@@ -333,7 +245,7 @@ double TimeStep::after(double time, std::size_t count) const {
 
 double TimeStep::stepped(double shown, std::size_t count) const {
   if (slots_) return slots_->after(shown, count);
-  if (unit_ == Unit::seconds) return shown + double(count) * step_;
+  if (!counts_dates()) return shown + double(count) * step_;
   const std::int64_t today = day_of(shown), steps = std::int64_t(step_) * std::int64_t(count);
   const std::int64_t day = unit_ == Unit::months ? day_in_month(month_of(shown) + steps, day_)
                                                  : day_of_business(business_day_of(today) + steps);
@@ -344,7 +256,7 @@ std::size_t TimeStep::between(double earlier, double later) const {
   if (!is_regular_) return 1;
   earlier = clock_.shown(earlier), later = clock_.shown(later);
   if (slots_) return slots_->between(earlier, later);
-  if (unit_ == Unit::seconds) return std::size_t(std::llround((later - earlier) / step_));
+  if (!counts_dates()) return std::size_t(std::llround((later - earlier) / step_));
   if (unit_ == Unit::months)
     return std::size_t((month_of(later) - month_of(earlier)) / std::int64_t(step_));
   const std::int64_t days = business_day_of(day_of(later)) - business_day_of(day_of(earlier));
@@ -354,6 +266,7 @@ std::size_t TimeStep::between(double earlier, double later) const {
 std::size_t TimeStep::season() const {
   if (unit_ == Unit::business_days) return 5;
   if (unit_ == Unit::months) return std::fmod(12, step_) == 0 ? std::size_t(12 / step_) : 1;
+  if (unit_ == Unit::numbers) return 1;
   if (slots_) return slots_->season();
   if (!is_regular_) return std::max<std::size_t>(1, rows_of_day_);
   if (step_ == 7 * seconds_of_day) return 52;
@@ -366,6 +279,7 @@ std::size_t TimeStep::season() const {
 std::string TimeStep::words() const {
   if (unit_ == Unit::business_days) return "1 business day";
   if (unit_ == Unit::months) return format_number_of(std::size_t(step_), "month");
+  if (unit_ == Unit::numbers) return format_number(step_);
   constexpr std::pair<double, const char*> units[] = {
       {86400, "day"}, {3600, "hour"}, {60, "minute"}};
   for (const auto& [seconds, name] : units)
@@ -377,9 +291,9 @@ std::string TimeStep::words() const {
 bool TimeStep::is_valid() const {
   constexpr double most_months = 12 * 10000;
   if (slots_ && !slots_->is_valid()) return false;
-  if (!(step_ > 0 && std::isfinite(step_) && unit_ <= Unit::business_days)) return false;
-  if (unit_ == Unit::seconds) return true;
-  return step_ == std::floor(step_) && step_ <= most_months && day_ >= 1 && day_ <= 31;
+  if (!(step_ > 0 && std::isfinite(step_) && unit_ <= Unit::numbers)) return false;
+  if (!counts_dates()) return true;
+  return step_ == std::floor(step_) && step_ <= most_months && day_ >= 1 && day_ <= last_business;
 }
 
 }  // namespace bochner

@@ -69,15 +69,18 @@ bool is_date(double time);
 double phase_in(const std::string& cycle, double time);
 
 /// Step between rows, derived from all of them: calendar months, if all rows are at one time of the
-/// same day of their month (31: its last); a business day, if none is on a weekend and weekends are
-/// crossed; slots, if rows are only at some times of the day or week; else the median gap in
-/// seconds. Dates are those of the local clock.
+/// same day of their month (31: its last), or mostly on its first or last business day; a business
+/// day, if none is on a weekend and weekends are crossed; slots, if rows are only at some times of
+/// the day or week; else the median gap in seconds, or in the unit of numeric times. Dates are
+/// those of the local clock.
 class TimeStep {
  public:
   /// Makes a step of one second.
   TimeStep() = default;
   /// Takes ascending times in seconds since 1970. Fewer than two give one second.
   explicit TimeStep(const std::vector<double>& times, const WallClock& clock = {});
+  /// Takes ascending numbers that are not seconds since 1970.
+  static TimeStep of_numbers(const std::vector<double>& numbers);
   TimeStep by(const WallClock& clock) const;
   /// Returns the time `count` steps later, at the offset from UTC valid there.
   double after(double time, std::size_t count) const;
@@ -89,12 +92,12 @@ class TimeStep {
   /// Returns whether rows with this span are closer than `steps` by a quarter or more; false for
   /// months, business days and irregular steps.
   bool are_closer(double span, std::size_t steps) const {
-    return unit_ == Unit::seconds && is_regular_ && span < 0.75 * double(steps) * step_;
+    return !counts_dates() && is_regular_ && span < 0.75 * double(steps) * step_;
   }
   /// Returns the rows per day (among days that have rows), per week of days, or per year of months
   /// or weeks; 1 if that is not a whole number.
   std::size_t season() const;
-  bool counts_dates() const { return unit_ != Unit::seconds; }
+  bool counts_dates() const { return unit_ == Unit::months || unit_ == Unit::business_days; }
   /// Returns whether a rule leaves out weekends, nights or other times.
   bool has_pauses() const { return unit_ == Unit::business_days || slots_; }
   std::string words() const;
@@ -116,9 +119,10 @@ class TimeStep {
   bool is_valid() const;
 
  private:
-  enum class Unit : std::uint8_t { seconds, months, business_days };
+  enum class Unit : std::uint8_t { seconds, months, business_days, numbers };
   bool counts_days(const std::vector<double>& times);
   bool is_monthly(const std::vector<double>& times);
+  bool set_months(const std::vector<double>& times, unsigned day);
   bool is_business_daily(const std::vector<double>& times);
   bool has_slots(const std::vector<double>& times);
   void set_seconds(const std::vector<double>& times);
@@ -126,7 +130,7 @@ class TimeStep {
 
   Unit unit_ = Unit::seconds;
   double step_ = 1;   ///< in `unit_`
-  unsigned day_ = 1;  ///< day of the month, if months are counted
+  unsigned day_ = 1;  ///< day of the month, if months are counted, or a business day of it
   bool is_regular_ = false;
   std::size_t rows_of_day_ = 0;     ///< rows of a full day; 0 if there are too few, or they differ
   std::optional<WeekSlots> slots_;  ///< if seconds are counted

@@ -102,7 +102,7 @@ RegressionTable regression_table(const NamedArray& array, const TableColumns& wa
       wanted.target.empty() ? width - 1 : require_column(array, wanted.target);
   RegressionTable table;
   for (const std::size_t column : input_columns(array, wanted, target)) {
-    if (array.time == column) table.time = table.inputs.size();
+    if (array.time == column && !array.numeric_time) table.time = table.inputs.size();
     table.inputs.push_back(column_name(array, column));
     table.observations.inputs.push_back(known_column(array, column));
   }

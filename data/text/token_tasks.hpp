@@ -32,7 +32,7 @@ struct TokenTaskSpec {
   TokenTaskSpec of(Split split) const;
 };
 inline void describe(Keys& keys, TokenTaskSpec& spec) {
-  keys("vocabulary", spec.vocabulary, between(2, 1 << 20), "number of different tokens");
+  keys("vocabulary", spec.vocabulary, between(2, 1 << 20), "number of different tokens", of_model);
   keys("items", spec.items, between(1, 1 << 20),
        "symbols to copy (selective_copy), pairs (multi_query_recall)");
   std::string targets = spec.only_answers ? "answers" : "all";

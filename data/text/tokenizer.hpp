@@ -14,11 +14,12 @@ struct TokenizerSpec {
   std::string model, cache;
 };
 inline void describe(Keys& keys, TokenizerSpec& spec) {
-  keys("kind", spec.kind, one_of({"bytes", "sentencepiece"}), "tokens: bytes, or pieces of words");
+  keys("kind", spec.kind, one_of({"bytes", "sentencepiece"}), "tokens: bytes, or pieces of words",
+       of_model);
   keys.when("kind", {"sentencepiece"}, [&] {
     keys("model", spec.model,
          "file of the model, made by bochner data tokenizer; a run has its own copy",
-         resumable_path);
+         {.path = true});
     keys("cache", spec.cache,
          "folder for the tokens of texts above 16 MiB, by default bochner in ~/.cache",
          resumable_path);

@@ -287,7 +287,8 @@ MixerTraits linear_traits(const MixerSpec& spec) {
           .window = sum,
           .convolution = true,
           .gaps = true,
-          .any_order = sum && !counts_positions(spec.features)};
+          .any_order = sum && !counts_positions(spec.features),
+          .carries = true};
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ struct SoftmaxState : MixerState {
   KvCache cache;  ///< all tokens, or those of the window
 };
 
-MixerTraits softmax_traits(const MixerSpec&) {
+MixerTraits softmax_traits(const MixerSpec& spec) {
   return {.heads = true,
           .queries = true,
           .times = true,
@@ -23,6 +23,7 @@ MixerTraits softmax_traits(const MixerSpec&) {
           .convolution = true,
           .gaps = true,
           .any_order = true,
+          .carries = spec.window > 0,
           .features = false};
 }
 

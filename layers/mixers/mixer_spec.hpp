@@ -24,6 +24,7 @@ struct MixerTraits {
   bool gaps = false;         ///< takes tokens at irregular distances
   bool any_order = false;    ///< ignores the order of tokens if all see all, without time kernel,
                              ///< convolution and rotary positions
+  bool carries = false;      ///< the size of its state between tokens is constant
   bool features = true;      ///< reads the spec of feature maps, their densities and denominators
 
   bool has_time_kernel(const std::string& kind) const {

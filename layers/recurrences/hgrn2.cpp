@@ -108,7 +108,7 @@ class Hgrn2Mixer : public Mixer {
 }  // namespace
 
 void add_hgrn2(Mixers& all) {
-  all.add("hgrn2", make<Hgrn2Mixer>, {.heads = true, .features = false});
+  all.add("hgrn2", make<Hgrn2Mixer>, {.heads = true, .carries = true, .features = false});
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -88,7 +88,8 @@ class MinGruMixer : public Mixer {
 }  // namespace
 
 void add_min_gru(Mixers& all) {
-  all.add("min_gru", make<MinGruMixer, MinGruSpec>, {.convolution = true, .features = false});
+  all.add("min_gru", make<MinGruMixer, MinGruSpec>,
+          {.convolution = true, .carries = true, .features = false});
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -166,8 +166,9 @@ class MlstmMixer : public Mixer {
 }  // namespace
 
 void add_mlstm(Mixers& all) {
-  all.add("mlstm", make<MlstmMixer>,
-          {.heads = true, .queries = true, .convolution = true, .features = false});
+  all.add(
+      "mlstm", make<MlstmMixer>,
+      {.heads = true, .queries = true, .convolution = true, .carries = true, .features = false});
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -99,7 +99,10 @@ class SsmMixer : public Mixer {
 };
 
 MixerTraits ssm_traits(const MixerSpec& spec) {
-  return {.convolution = true, .gaps = spec.own.of<SsmSpec>().form == "s5", .features = false};
+  return {.convolution = true,
+          .gaps = spec.own.of<SsmSpec>().form == "s5",
+          .carries = true,
+          .features = false};
 }
 
 }  // namespace

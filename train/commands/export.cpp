@@ -182,8 +182,10 @@ void import_command(const ImportOptions& options) {
   Config config = config_in(weights, input.name());
   if (std::filesystem::exists(source.parent_path() / tokenizer_name))
     config = with_own_tokenizer(config, source.parent_path());
+  const Config stored = config;
   for (const std::string& set : options.sets) apply_set(config, set);
   validate(config);
+  require_same_import(stored, config, input.name());
   PosixStorage storage;
   RunDirectory::require_fresh(storage, options.run);
   const auto learner = learner_in(weights, input.name(), config);

@@ -47,22 +47,14 @@ bool sets_data(const Config& config) {
 LoadedRun load_run(const std::string& reference, const std::vector<std::string>& sets) {
   PosixStorage storage;
   CheckpointReader checkpoint = open_noted(storage, reference);
-  Config config = with_own_tokenizer(stored_config(checkpoint.config(), checkpoint.path().string()),
-                                     parse_run_reference(reference).directory);
+  const Path directory = parse_run_reference(reference).directory;
+  const Config stored =
+      with_own_tokenizer(stored_config(checkpoint.config(), checkpoint.path().string()), directory);
+  Config config = stored;
   for (const std::string& set : sets) apply_set(config, set);
   validate(config);
+  require_same_model(stored, config, directory.string());
   return {std::move(checkpoint), std::move(config)};
-}
-
-void load_weights(const CheckpointReader& checkpoint, const Config& config, Module& model,
-                  const ModelOptions& options) {
-  try {
-    load_model(checkpoint, model, !options.live_weights);
-  } catch (const DataError&) {
-    require_resumable(stored_config(checkpoint.config(), checkpoint.path().string()), config,
-                      parse_run_reference(options.run).directory.string());
-    throw;
-  }
 }
 
 std::unique_ptr<Learner> initial_learner(const LoadedRun& run) {
@@ -76,22 +68,30 @@ std::unique_ptr<Learner> initial_learner(const LoadedRun& run) {
 std::unique_ptr<Learner> load_learner(const LoadedRun& run, const ModelOptions& options,
                                       bool notes) {
   auto learner = initial_learner(run);
-  load_weights(run.checkpoint, run.config, learner->model(), options);
+  load_model(run.checkpoint, learner->model(), !options.live_weights);
   if (notes) note_numerics(run.checkpoint);
   return learner;
+}
+
+void note_changed_data(const CheckpointReader& checkpoint, const Config& config,
+                       const Dataset& data) {
+  const TrainerState& state = checkpoint.state();
+  if (state.data_fingerprint == not_recorded || sets_data(config)) return;
+  const std::uint64_t marks = data.corpus() ? data.corpus()->marks() : 0;
+  if (marks != 0 ? marks == state.data_marks : data.fingerprint() == state.data_fingerprint) return;
+  const char* fact = marks != 0
+                         ? "the files were changed or copied since training, and not compared"
+                         : "the data differ from the training data";
+  fmt::print(stderr, "note     {}: {}\n", fact, assignment(config, "data.files"));
 }
 
 LoadedTask load_task(const ModelOptions& options) {
   auto [checkpoint, config] = load_run(options.run, options.sets);
   auto task = make_task(config, {checkpoint.facts()});
-  load_weights(checkpoint, config, task->model(), options);
+  load_model(checkpoint, task->model(), !options.live_weights);
   if (options.notes_changes) {
     note_numerics(checkpoint);
-    // Skipped for data of --set, and for large texts, whose fingerprint takes long.
-    if (!task->data().corpus() && !sets_data(config) &&
-        task->data().fingerprint() != checkpoint.state().data_fingerprint)
-      fmt::print(stderr, "note     the data differ from the training data: {}\n",
-                 assignment(config, "data.files"));
+    note_changed_data(checkpoint, config, task->data());
   }
   return {std::move(checkpoint), std::move(config), std::move(task)};
 }

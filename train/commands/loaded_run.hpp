@@ -8,6 +8,7 @@
 
 namespace bochner {
 
+class Dataset;
 class DrawnPosteriors;
 class Learner;
 class Task;
@@ -17,7 +18,7 @@ struct LoadedRun {
   Config config;
 };
 /// Opens the checkpoint named by "RUN", "RUN@best" or "RUN@1000"; its config has the changes of
-/// --set and is validated.
+/// --set and is validated. Throws ConfigError, as resume does, if --set makes another model.
 LoadedRun load_run(const std::string& reference, const std::vector<std::string>& sets = {});
 /// Opens the checkpoint of a run reference or of a file.
 CheckpointReader open_run_or_file(const std::string& text);
@@ -40,14 +41,9 @@ inline void add_model_changes(const Command& command, ModelOptions& options) {
 /// Makes the learner of a run with its initial weights and with the facts of its data.
 std::unique_ptr<Learner> initial_learner(const LoadedRun& run);
 /// Makes the learner of a run with its weights and without its training data. With `notes`, prints
-/// a note on stderr if the checkpoint has other numerics. Throws ConfigError, as resume does, if a
-/// key changed by --set makes the weights not fit.
+/// a note on stderr if the checkpoint has other numerics.
 std::unique_ptr<Learner> load_learner(const LoadedRun& run, const ModelOptions& options,
                                       bool notes = true);
-
-/// Copies the weights of a checkpoint into the model of `config`. Throws as load_learner() does.
-void load_weights(const CheckpointReader& checkpoint, const Config& config, Module& model,
-                  const ModelOptions& options);
 
 inline void add_draws(const Command& command, std::size_t& draws) {
   command.number("--draws", &draws,
@@ -56,6 +52,11 @@ inline void add_draws(const Command& command, std::size_t& draws) {
 }
 /// Throws std::invalid_argument if `draws` > 0 and the model has no posterior.
 void require_posterior(const DrawnPosteriors& posteriors, std::size_t draws);
+
+/// Prints a note on stderr if the data are not those of the training, unless --set names others.
+/// Texts above 64 MiB are not read for it, but compared by the times and sizes of their files.
+void note_changed_data(const CheckpointReader& checkpoint, const Config& config,
+                       const Dataset& data);
 
 struct LoadedTask {
   CheckpointReader checkpoint;

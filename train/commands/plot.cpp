@@ -58,6 +58,7 @@ std::string contents_of(const MetricsLog& log, const Inspected& now,
 }
 
 struct PlotOptions : ModelOptions {
+  std::string output;  ///< "" for report.html of the run
   bool json = false;
 };
 
@@ -108,7 +109,8 @@ void plot_command(const PlotOptions& options) {
   const MetricsLog log =
       read_metrics(storage.exists(metrics) ? read_file(storage, metrics) : "", metrics.string());
   Inspected now = inspected(run, true), start = inspected(run, false);
-  load_weights(run.checkpoint, run.config, now.learner.model(), options);
+  load_model(run.checkpoint, now.learner.model(), !options.live_weights);
+  if (now.task) note_changed_data(run.checkpoint, run.config, now.task->data());
   start.examine();
   now.examine();
   if (options.json) {
@@ -119,9 +121,10 @@ void plot_command(const PlotOptions& options) {
   }
   const std::vector<LinearPart> linear = linear_parts(now.learner.model());
   const Page page = page_of(options, run, log, start, now, linear);
-  const Path file = directory / "report.html";
-  commit_file(storage, file, page.html());
-  fmt::print("{}   {}\n", file.string(), contents_of(log, now, linear));
+  const std::string file =
+      options.output.empty() ? (directory / "report.html").string() : options.output;
+  write_output(file, [&](const Sink& sink) { sink(page.html()); });
+  if (file != "-") fmt::print("{}   {}\n", file, contents_of(log, now, linear));
 }
 
 struct ProbeCommand : ModelOptions {
@@ -170,6 +173,8 @@ void add_plot(const Command& program) {
   const auto [command, options] =
       program.command("plot", "write a report of a run with charts: RUN/report.html", plot_command);
   add_run(command, options.run);
+  command.option("--output,-o", &options.output,
+                 "file to write instead of RUN/report.html; - for standard output", "FILE");
   command.flag("--json", &options.json,
                "print initial and learned spectra, kernels and time kernels as JSON lines instead");
   add_model_changes(command, options);

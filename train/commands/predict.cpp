@@ -22,6 +22,7 @@ struct PredictOptions : ModelOptions {
   std::string output = "-";
   bool lines = false, tokens = false, latent = false;
   std::size_t draws = 0;
+  std::optional<std::size_t> context = {};
   CommandLine* line = nullptr;
 
   static bool is_latent(const Config& config) { return config.text("model.kind") == "vae"; }
@@ -171,13 +172,21 @@ std::vector<TextScores> mean_scores(const PredictOptions& options, const Config&
   return mean;
 }
 
+TextContext context_of(const PredictOptions& options, const WritesText& writer) {
+  if (!options.context && writer.carries_context()) return {};
+  const std::size_t repeated = options.context.value_or(0);
+  demand(repeated < writer.window(), "--context {}: must be less than the {} tokens of a window",
+         repeated, writer.window());
+  return {writer.window(), repeated};
+}
+
 /// Scores texts: one row per text, or per token (--tokens).
 NamedArray score(const PredictOptions& options, const Config& config, Learner& learner,
                  const NamedTexts& all, Processes& processes) {
   WritesText& writer = *learner.abilities().writes;
   const auto scores = mean_scores(options, config, learner.model(), [&] {
-    return score_texts(writer.language_model(), writer.tokenizer(), all.texts, writer.window(),
-                       batch_size(config), processes);
+    return score_texts(writer.language_model(), writer.tokenizer(), all.texts,
+                       context_of(options, writer), batch_size(config), processes);
   });
   return options.tokens ? token_table(writer.tokenizer(), scores)
                         : score_table(writer.tokenizer(), scores);
@@ -300,6 +309,10 @@ void add_predict(const Command& program) {
                "language models: log probability of every token, not of the text");
   command.flag("--latent", &options.latent,
                "vae: mean and deviation of the latent variable, not the data expected at its mean");
+  command.number("--context", &options.context,
+                 "language models: read texts in windows as in training, each with the last N "
+                 "tokens before it; by default all tokens before are context if the model carries "
+                 "them in constant memory, else 0");
   add_draws(command, options.draws);
   add_model_changes(command, options);
 }

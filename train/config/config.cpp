@@ -168,13 +168,42 @@ std::vector<ConfigChange> changes(const Config& before, const Config& after) {
   return found;
 }
 
-void require_resumable(const Config& before, const Config& after, const std::string& run) {
+namespace {
+
+/// Throws ConfigError for a change of a key that `is_fixed`; `by` names the weights and the remedy.
+void require_unchanged(const Config& before, const Config& after, const std::string& source,
+                       const std::string& by, bool (*is_fixed)(const ParameterRow&)) {
   for (const ConfigChange& change : changes(before, after))
-    if (!before.table().find(change.name)->traits.resume)
-      throw ConfigError(fmt::format(
-          "{}: {} is fixed at {} by its checkpoints; a new run can start from them: bochner fork "
-          "{} ...",
-          run, change.name, format_value(change.before), shell_word(run)));
+    if (is_fixed(*before.table().find(change.name)))
+      throw ConfigError(fmt::format("{}: {} is fixed at {} by {}", source, change.name,
+                                    format_value(change.before), by));
+}
+
+std::string by_checkpoints(const std::string& run) {
+  return fmt::format("its checkpoints; a new run can start from them: bochner fork {} ...",
+                     shell_word(run));
+}
+
+bool determines_model(const ParameterRow& row) {
+  return row.traits.model || (is_within(row.name, "model") && !row.traits.resume);
+}
+
+}  // namespace
+
+void require_resumable(const Config& before, const Config& after, const std::string& run) {
+  require_unchanged(before, after, run, by_checkpoints(run),
+                    [](const ParameterRow& row) { return !row.traits.resume; });
+}
+
+void require_same_model(const Config& before, const Config& after, const std::string& run) {
+  require_unchanged(before, after, run, by_checkpoints(run), determines_model);
+}
+
+void require_same_import(const Config& before, const Config& after, const std::string& file) {
+  require_unchanged(before, after, file,
+                    "its weights; import them unchanged, then start a new run from that one: "
+                    "bochner fork",
+                    determines_model);
 }
 
 }  // namespace bochner

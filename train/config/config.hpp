@@ -126,5 +126,9 @@ struct ConfigChange {
 std::vector<ConfigChange> changes(const Config& before, const Config& after);
 /// Throws ConfigError when a change is not one that `resume` may make. `run` names the run.
 void require_resumable(const Config& before, const Config& after, const std::string& run);
+/// Throw ConfigError if a change would make another model of the weights of a run, or of a file to
+/// import.
+void require_same_model(const Config& before, const Config& after, const std::string& run);
+void require_same_import(const Config& before, const Config& after, const std::string& file);
 
 }  // namespace bochner

@@ -8,9 +8,7 @@
 #include <bochner/train/storage/storage.hpp>
 #include <cerrno>
 #include <cmath>
-#include <cstdint>
 #include <cstdio>
-#include <memory>
 #include <sstream>
 
 // Debian's target asks for the shared library, whose nesting limit of 256 is too high for the
@@ -87,6 +85,14 @@ std::string shown(const toml::node& node) {
   return out.str();
 }
 
+/// Returns a whole number, however it is written: 1000, 1e3 or 1000.0.
+std::optional<std::int64_t> whole_number(const toml::node& node) {
+  if (const auto* whole = node.as_integer()) return whole->get();
+  const double number = node.is_floating_point() ? node.as_floating_point()->get() : NAN;
+  const bool is_whole = std::abs(number) <= 1e15 && std::trunc(number) == number;
+  return is_whole ? std::optional(std::int64_t(number)) : std::nullopt;
+}
+
 /// Reads one value of a known type; its errors show place, name, value and what it must be.
 class Reader {
  public:
@@ -94,8 +100,9 @@ class Reader {
       : origin_(origin), name_(std::move(name)), path_(path) {}
 
   void read(const toml::node& node, std::int64_t& value) const {
-    if (!node.is_integer()) fail(node, "must be a whole number");
-    value = node.as_integer()->get();
+    const auto whole = whole_number(node);
+    if (!whole) fail(node, "must be a whole number");
+    value = *whole;
   }
 
   void read(const toml::node& node, bool& value) const {
@@ -122,9 +129,9 @@ class Reader {
 
   void read(const toml::node& node, Period& period) const {
     try {
-      const auto* steps = node.as_integer();
+      const auto steps = whole_number(node);
       const auto* text = node.as_string();
-      period = parse_period(steps                          ? std::to_string(steps->get())
+      period = parse_period(steps                          ? std::to_string(*steps)
                             : text && !text->get().empty() ? text->get()
                                                            : "not a period");
     } catch (const std::invalid_argument& error) {
@@ -331,7 +338,7 @@ std::string read_text(const std::filesystem::path& file) {
 bool is_plain_kind(ConfigKind kind, const toml::node& node) {
   if (node.is_string()) return false;
   return kind == ConfigKind::text || (kind == ConfigKind::text_list && !node.is_array()) ||
-         (kind == ConfigKind::period && !node.is_integer());
+         (kind == ConfigKind::period && !node.is_number());
 }
 
 /// The table { value = ... } of a --set.

@@ -128,6 +128,9 @@ class Session {
   /// `parent` is the config of the checkpoint.
   void fork_from(const CheckpointReader& checkpoint, const Config& parent, const ForkResets& resets,
                  std::vector<std::string>& notes);
+  /// Counts examples from 0 if the data are not those of the parent.
+  void begin_other_data(const TrainerState& saved, const Config& parent,
+                        std::vector<std::string>& notes);
   void restore(const CheckpointReader& checkpoint, bool strict, std::vector<std::string>& notes,
                const DataReading& reading);
   /// Compares the data with a checkpoint's; large files with unchanged marks in the background.

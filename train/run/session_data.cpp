@@ -73,7 +73,6 @@ void Session::recognise_data(const TrainerState& saved, const DataReading& readi
     return;
   }
   note_data(reading);
-  constexpr std::uint64_t not_recorded = 0;  // by an import, which opens no data
   if (saved.data_fingerprint != not_recorded && state().data_fingerprint != saved.data_fingerprint)
     refuse_data(run_->path());
 }

@@ -97,6 +97,14 @@ void note_other_data(Learner& parent, Task& task, std::vector<std::string>& note
         some_of(units));
 }
 
+/// Whether the keys of the data differ, except paths.
+bool reads_data_otherwise(const Config& parent, const Config& config) {
+  return std::ranges::any_of(changes(parent, config), [&](const ConfigChange& change) {
+    const KeyTraits& traits = config.table().find(change.name)->traits;
+    return change.name.starts_with("data.") && !traits.resume && !traits.path;
+  });
+}
+
 void count_on(TrainerState& state, const TrainerState& saved, const ForkResets& resets,
               bool averages) {
   if (!resets.schedule) {
@@ -138,6 +146,7 @@ Session Session::fork(const SessionContext& context, const RunReference& parent,
   note_numerics(checkpoint.state(), notes);
   session.fork_from(checkpoint, of_parent, resets, notes);
   session.make_directory(context, checkpoint.path().string());
+  if (!resets.data) session.begin_other_data(checkpoint.state(), of_parent, notes);
   // Otherwise a resume before the first regular save would begin with new weights.
   session.save();
   session.share(context.reading);
@@ -174,6 +183,15 @@ void Session::fork_from(const CheckpointReader& checkpoint, const Config& parent
   note_fresh(std::move(left_out), moments, notes);
   note_other_data(*of_parent, *task_, notes);
   count_on(state(), saved, resets, config_.number("optim.ema") > 0);
+}
+
+void Session::begin_other_data(const TrainerState& saved, const Config& parent,
+                               std::vector<std::string>& notes) {
+  const bool same =
+      saved.data_fingerprint == state().data_fingerprint || saved.data_fingerprint == not_recorded;
+  if (same && !reads_data_otherwise(parent, config_)) return;
+  state().examples = 0;
+  notes.push_back("the data differ from the parent's: their order begins anew");
 }
 
 void write_imported_run(const SessionContext& context, const Config& config,

@@ -93,7 +93,15 @@ StepResult Trainer::sum_gradients(TapeObserver* observer, bool check_finite,
   return result;
 }
 
-/// Accumulates one shard's gradients; the sum over shards is the mean over the step.
+double Trainer::divisor_of(const Examples& part) const {
+  const double parts = double(train_.accumulate * train_.shards);
+  if (parts == 1) return 1;
+  const Dataset& data = task_.data();
+  const double all = data.terms(data.training(first_example(), train_.examples_per_step()));
+  return all > 0 ? all / data.terms(part) : parts;
+}
+
+/// Accumulates one shard's gradients; the sum over shards is the mean over the step's predictions.
 double Trainer::accumulate_gradients(std::size_t shard, PassOptions options) {
   const std::uint64_t parts = train_.accumulate * train_.shards,
                       size = train_.batch / train_.shards;
@@ -107,12 +115,14 @@ double Trainer::accumulate_gradients(std::size_t shard, PassOptions options) {
     tape.step = state_.step * train_.accumulate + micro;
     if (tape.observer && micro + 1 == train_.accumulate) tape.observer->last_pass_began();
     const std::uint64_t first = first_example() + micro * train_.batch;
-    const Var mean = task_.loss(tape, task_.data().training(first + shard * size, size));
-    loss += double(mean.value().data()[0]) / double(parts);
+    const Examples part = task_.data().training(first + shard * size, size);
+    const Var mean = task_.loss(tape, part);
+    const double divisor = divisor_of(part);
+    loss += double(mean.value().data()[0]) / divisor;
     double seen = loss;  // shards that wait for each other must stop together
     if (options.reduction) options.reduction->all_reduce({&seen, 1});
     if (!std::isfinite(seen) && !options.check_finite) break;
-    tape.backward(parts == 1 ? mean : scale(mean, real(1.0 / double(parts))));
+    tape.backward(parts == 1 ? mean : scale(mean, real(1.0 / divisor)));
   }
   return loss;
 }

@@ -86,6 +86,8 @@ class Trainer {
                            const std::function<StopRequests()>& stop_requests = {});
   /// Returns the first example of the next step.
   std::uint64_t first_example() const { return train_.overfit ? 0 : state_.examples; }
+  /// Returns how many times the predictions of a part are in those of the step.
+  double divisor_of(const Examples& part) const;
   double accumulate_gradients(std::size_t shard, PassOptions options);
   std::string non_finite_op(std::size_t shard, PassOptions options);
   std::optional<std::vector<KernelMetrics>> kernels_here(const std::function<bool()>& should_stop);

@@ -136,13 +136,13 @@ const Json& Json::operator[](std::string_view key) const {
   return null;
 }
 
-const Json::Items& Json::items() const {
+const Json::Items& Json::items() const& {
   static const Items none;
   const auto* items = std::get_if<Items>(&value_);
   return items ? *items : none;
 }
 
-const Json::Members& Json::members() const {
+const Json::Members& Json::members() const& {
   static const Members none;
   const auto* members = std::get_if<Members>(&value_);
   return members ? *members : none;

@@ -58,8 +58,11 @@ class Json {
   /// Returns the member of an object; null if there is none.
   const Json& operator[](std::string_view key) const;
   /// Returns the items of an array or an object; none for other kinds.
-  const Items& items() const;
-  const Members& members() const;
+  const Items& items() const&;
+  const Members& members() const&;
+  /// A loop over parts of a temporary would outlive it.
+  const Items& items() && = delete;
+  const Members& members() && = delete;
   bool is_object() const { return std::holds_alternative<Members>(value_); }
   /// Returns the value; nothing, or nullptr, for another kind.
   std::optional<double> number() const;

@@ -122,7 +122,8 @@ std::string names_in(std::string_view metrics) {
   };
   for (const auto& [name, number] : last_validation(metrics)) add(name);
   for_each_line(metrics, [&](std::string_view text, std::size_t) {
-    for (const auto& [name, value] : Json::parse(text).members())
+    const Json line = Json::parse(text);
+    for (const auto& [name, value] : line.members())
       if (value.number()) add(name);
   });
   return names.empty() ? "it has none" : fmt::format("it has {}", fmt::join(names, ", "));

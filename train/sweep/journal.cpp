@@ -68,15 +68,21 @@ SweepHeader header_of(const Json& json) {
   return header;
 }
 
+/// Returns a header to compare: a grid may get further values of its keys.
+Json json_to_compare(const SweepHeader& header) {
+  Json json = json_of(header);
+  if (header.search == SearchKind::grid) json.set("vary", Json::array(keys_of(header)));
+  return json;
+}
+
 /// Throws std::invalid_argument that names a changed option.
 void require_same(const Path& directory, const SweepHeader& before, const SweepHeader& after) {
-  const Json was = json_of(before), is = json_of(after);
+  const Json was = json_to_compare(before), is = json_to_compare(after);
   const std::pair<const char*, const char*> options[] = {
       {"search", "--search"}, {"seed", "--seed"},      {"vary", "--vary"},
       {"goals", "--goal"},    {"factor", "--halving"}, {"rungs", "--halving"}};
   for (const auto& [key, option] : options) {
-    const bool may_differ = before.search == SearchKind::grid && std::string_view(key) == "vary";
-    if (may_differ || was[key].line() == is[key].line()) continue;
+    if (was[key].line() == is[key].line()) continue;
     throw std::invalid_argument(
         fmt::format("{}: was made with {} {}, not {}; choose another --runs DIR",
                     directory.string(), option, was[key].line(), is[key].line()));
@@ -146,9 +152,7 @@ void SweepJournal::apply(const Json& event) {
   const std::string kind = event["event"].text() ? *event["event"].text() : "";
   seconds_ = event["seconds"].number().value_or(seconds_);
   if (kind == "sweep") {
-    SweepHeader header = header_of(event);
-    if (keys_of(header) != keys_of(header_)) trials_.clear();  // a grid of other keys
-    header_ = std::move(header);
+    header_ = header_of(event);
   } else if (kind == "start") {
     require(event["name"].text() && event["name"].text()->find('/') == std::string::npos &&
                 event["trial"].number() == double(trials_.size()) &&

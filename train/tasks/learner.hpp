@@ -49,6 +49,8 @@ class WritesText {
   virtual std::size_t window() const = 0;
   /// Returns how many positions the model distinguishes.
   virtual std::size_t positions() const = 0;
+  /// Whether the model carries what it has read through any text in constant memory.
+  virtual bool carries_context() const = 0;
 };
 
 /// Has a latent variable with a prior.

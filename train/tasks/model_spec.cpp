@@ -108,6 +108,14 @@ std::string describe_stack(const StackSpec& spec) {
                      mixers);
 }
 
+bool carries_context(const StackSpec& spec) {
+  for (std::size_t i = 0; i < std::max<std::size_t>(1, spec.pattern.size()); ++i) {
+    const MixerSpec mixer = block_spec(spec, i).mixer;
+    if (!mixers().traits(mixer.kind, mixer).carries) return false;
+  }
+  return true;
+}
+
 std::string describe_time(const TimeEncodingSpec& spec) {
   return spec.kind == "none" ? "none" : fmt::format("{} ({})", spec.kind, spec.use);
 }

@@ -27,6 +27,8 @@ std::string describe_mixer(const MixerSpec& mixer);
 /// Returns "4 blocks, D 128, linear(positive, gaussian, m 64) x decay", or for a pattern of mixers
 /// "8 blocks, D 128, 3 linear(positive, gaussian, m 64) x gate + softmax".
 std::string describe_stack(const StackSpec& spec);
+/// Whether the state of all blocks between tokens has a constant size, however long the text.
+bool carries_context(const StackSpec& spec);
 /// Returns "flow (rotate)" or "none".
 std::string describe_time(const TimeEncodingSpec& spec);
 

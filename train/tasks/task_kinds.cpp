@@ -149,6 +149,7 @@ CsvOptions only_columns(const Config& config, const std::string& time,
   csv.delimiter = config.text("data.delimiter");
   csv.decimal = config.text("data.decimal");
   csv.quote = config.text("data.quote");
+  csv.header = config.text("data.header");
   csv.time_format = config.text("data.time_format");
   if (!csv.time_format.empty()) csv.time = time;
   for (const std::string& column : columns)

@@ -112,7 +112,8 @@ inline void describe(Keys& keys, DataSpec& spec) {
        "(sensors)");
   keys.when(keys.is("kind", {"bytes"}) && when("model.positions", {"encoding"}))(
       "separator", spec.separator,
-      "bytes that end a line of the text for model.positions, with \\n, \\t, \\r, \\\\ and \\xHH");
+      "bytes that end a line of the text for model.positions, with \\n, \\t, \\r, \\\\ and \\xHH",
+      of_model);
   keys.when("kind", {"bytes", "texts"}).section("tokenizer", spec.tokenizer);
   keys.when(keys.is("kind", data_kinds_with(validation_fraction)))(
       "validation", spec.validation, below(0, 1),

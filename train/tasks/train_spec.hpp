@@ -37,7 +37,7 @@ inline void describe(Keys& keys, TrainSpec& spec) {
        "length of the training; 0 saves the initial model", resumable);
   keys("time", spec.time, {.units = PeriodUnits::wall_time},
        "time limit of a train, resume or fork, which can then be resumed; 0 for none", resumable);
-  keys("seed", spec.seed, at_least(0), "seed of everything random");
+  keys("seed", spec.seed, at_least(0), "seed of everything random", of_model);
   keys("overfit", spec.overfit,
        "train on the first batch only, to see whether the model can learn");
   keys("log.every", spec.log_every, countable,

@@ -12,7 +12,7 @@ std::set<std::string> declared_ops() {
   std::set<std::string> names;
   const std::regex declaration("^Var (\\w+)\\(.*");
   for (const auto& entry :
-       std::filesystem::directory_iterator(BOCHNER_SOURCE_DIR "/autodiff/ops")) {
+       std::filesystem::recursive_directory_iterator(BOCHNER_SOURCE_DIR "/autodiff/ops")) {
     if (entry.path().extension() != ".hpp") continue;
     std::ifstream file(entry.path());
     std::smatch match;

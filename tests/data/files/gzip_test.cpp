@@ -39,9 +39,9 @@ TEST(Gzip, RefusesABombAtItsLimit) {
   EXPECT_EQ(problem(bomb, 1000000), "a.gz: decompresses to more than the limit of 1000000 bytes");
   EXPECT_EQ(unpacked(gzip("hello"), 5), "hello");
   EXPECT_EQ(unpacked(gzip("hello") + gzip(""), 5), "hello");
-  EXPECT_THAT(problem(gzip("hello"), 4), HasSubstr("more than 4 bytes"));
-  EXPECT_THAT(problem(gzip("hello") + gzip("x"), 5), HasSubstr("more than 5 bytes"));
-  EXPECT_THAT(problem(gzip("x"), 0), HasSubstr("more than 0 bytes"));
+  EXPECT_THAT(problem(gzip("hello"), 4), HasSubstr("the limit of 4 bytes"));
+  EXPECT_THAT(problem(gzip("hello") + gzip("x"), 5), HasSubstr("the limit of 5 bytes"));
+  EXPECT_THAT(problem(gzip("x"), 0), HasSubstr("the limit of 0 bytes"));
 }
 
 TEST(Gzip, NamesFilesThatAreCutOffAtAnyByte) {

@@ -274,6 +274,52 @@ TEST(Csv, KnowsNeighboursThatDoublesDoNotTellApart) {
     EXPECT_TRUE(merged(same).empty()) << same;
 }
 
+/// With and without a header, by name and by number.
+TEST(Csv, AddsTheTimeToChosenColumns) {
+  for (const char* text : {"ds,y,z\n2024-01-01,1,2\n", "2024-01-01,1,2\n"}) {
+    const NamedArray table = parse(text, {.columns = {"2"}, .adds_time = true});
+    EXPECT_EQ(table.time, 1u) << text;
+    EXPECT_THAT(numbers(table), ElementsAre(1, 1704067200));
+    EXPECT_FALSE(parse(text, {.columns = {"2"}}).time);
+    EXPECT_EQ(parse(text, {.columns = {"1", "2"}, .adds_time = true}).time, 0u);
+    EXPECT_EQ(parse(text, {.adds_time = true}).time, 0u);
+  }
+  const CsvOptions either{.columns = {"y"}, .adds_time = true};
+  EXPECT_THAT(problem("note,ds,y\nx,01/02/2024,2\nx,02/02/2024,3\n", either),
+              StartsWith("a.csv:2:3: column \"ds\": \"01/02/2024\" may be a time as %d/%m/%Y or"));
+  EXPECT_NO_THROW(parse("ds,y\n01/02/2024,2\n", {.columns = {"y"}}));
+  EXPECT_THAT(problem("s,y\n1700000000,2\n", {.time = "s"}),
+              HasSubstr("is a number, not a date: set data.time_format"));
+  const CsvOptions seconds{.columns = {"y"}, .adds_time = true, .time = "s", .time_format = "%s"};
+  EXPECT_THAT(numbers(parse("s,y\n1700000000,2\n", seconds)), ElementsAre(2, 1700000000));
+}
+
+TEST(Csv, KeepsMissingNumbersButNoMissingTimesOrTexts) {
+  const CsvOptions options{.texts = {"who"}, .keeps_missing_numbers = true};
+  const NamedArray table = parse("day,y,who\n2024-01-01,1,NA\n2024-01-02,,b\n", options);
+  EXPECT_TRUE(std::isnan(table.values(1, 1)));
+  EXPECT_THAT(table.texts.at(2), ElementsAre("NA", "b"));
+  EXPECT_THAT(problem("day,y,who\n2024-01-01,1,\n", options), HasSubstr("is a missing value"));
+  EXPECT_THAT(problem("day,y,who\n2024-01-01,1,a\n,1,a\n", options), HasSubstr("none may be"));
+}
+
+/// Numbers are dates only if all are from 1990 to 2100.
+TEST(Csv, WritesNumericTimesAsNumbers) {
+  const auto again = [](const std::string& text, const char* format) {
+    return written(parse(text, {.time = "t", .time_format = format}));
+  };
+  for (const char* text : {"t,x\n0.25,1\n0.75,2\n", "t,x\n44927,1\n44928,2\n",
+                           "t,x\n-5,1\n1700000000,2\n", "t,x\n1700000000,1\n5000000000,2\n"})
+    EXPECT_EQ(again(text, "%s"), text);
+  EXPECT_EQ(again("t,x\n1700000000,1\n1700000060,2\n", "%s"),
+            "t,x\n2023-11-14 22:13:20,1\n2023-11-14 22:14:20,2\n");
+  for (const char* text : {"t,x\n3,1\n7.001,2\n", "t,x\n100000000003,1\n100000000007,2\n"})
+    EXPECT_EQ(again(text, "%Q"), text);
+  EXPECT_EQ(again("t,x\n1700000000250,1\n", "%Q"), "t,x\n2023-11-14 22:13:20.25,1\n");
+  EXPECT_EQ(again("t,x\n1960,1\n1961,2\n", "%Y"),
+            "t,x\n1960-01-01 00:00:00,1\n1961-01-01 00:00:00,2\n");
+}
+
 TEST(Csv, WritesNoDatesBesideNumbers) {
   const NamedArray table{xt::xarray<double>{{86400, 1}, {253402300800, 2}}, {"day", "x"}, 0};
   EXPECT_EQ(written(table), "day,x\n86400,1\n253402300800,2\n");

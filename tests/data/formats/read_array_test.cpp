@@ -71,6 +71,7 @@ TEST(ReadArray, TablesOfNumbersAreReadAsTold) {
   EXPECT_TRUE(std::isnan(read({}).values(1, 0)));
   const NamedArray table = read({.columns = {"v"}, .time = "t", .missing = "forward"});
   EXPECT_EQ(table.time, 2u);
+  EXPECT_TRUE(table.numeric_time);
   EXPECT_EQ(table.values(1, 0), 1);
   EXPECT_EQ(read({.missing = "mean"}).values(0, 1), 5.5);
   EXPECT_EQ(message_of<DataError>([&] { read({.missing = "forward"}); }),

@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <bochner/base/errors.hpp>
@@ -57,6 +58,22 @@ TEST(TimeSeries, SaysWhatIsWrong) {
               time_series({xt::zeros<double>({2, 1}), {"time"}, 0});
             }),
             "there is no column of numbers next to the time");
+}
+
+TEST(TimeSeries, NumericTimesStayNumbers) {
+  NamedArray numbers = table();
+  numbers.numeric_time = true;
+  const TimeSeries series = time_series(numbers);
+  EXPECT_EQ(series.time_step().words(), "10");
+  EXPECT_EQ(series.time_step().season(), 1u);
+  EXPECT_EQ(series.time_step().after(50, 2), 70);
+  EXPECT_FALSE(series.time_step().is_regular());
+  EXPECT_TRUE(series.time_step().is_valid());
+  EXPECT_EQ(series.time_text(20), "20");
+  EXPECT_EQ(time_series(table()).time_text(20), "1970-01-01 00:00:20");
+  numbers.values(3, 0) = 20;
+  EXPECT_THAT(message_of<DataError>([&] { time_series(numbers); }),
+              testing::HasSubstr("column time: 20 is repeated"));
 }
 
 TEST(TimeSeries, OtherNumbersTimesOrNamesAreOtherData) {

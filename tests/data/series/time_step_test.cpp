@@ -36,6 +36,44 @@ TEST(TimeStep, KnowsTheLastDaysOfMonthsAndTheHour) {
   EXPECT_EQ(after(step, "2024-02-29 18:00", 12), "2025-02-28 18:00");
 }
 
+TEST(TimeStep, KnowsTheEndsOfMonthsWithoutLongOnes) {
+  const TimeStep step(times_of({"2023-04-30", "2023-06-30", "2023-08-31", "2023-10-31"}));
+  EXPECT_EQ(after(step, "2023-10-31", 1), "2023-12-31 00:00");
+  const TimeStep short_months(times_of({"2023-02-28", "2023-04-30", "2023-06-30"}));
+  EXPECT_EQ(short_months.words(), "2 months");
+  EXPECT_EQ(after(short_months, "2023-06-30", 1), "2023-08-31 00:00");
+  const TimeStep days(times_of({"2023-01-30", "2023-02-28", "2023-03-30"}));
+  EXPECT_EQ(after(days, "2023-03-30", 2), "2023-05-30 00:00");
+}
+
+/// Last days of trading: weekdays, and the day before a holiday.
+TEST(TimeStep, KnowsTheLastBusinessDaysOfMonths) {
+  const std::vector<const char*> dates = {"2023-09-29", "2023-10-31", "2023-11-30", "2023-12-29",
+                                          "2024-01-31", "2024-02-29", "2024-03-28"};
+  for (const std::size_t rows : {6u, 7u}) {
+    const TimeStep step(times_of({dates.begin(), dates.begin() + std::ptrdiff_t(rows)}));
+    EXPECT_EQ(step.words(), "1 month");
+    EXPECT_EQ(step.season(), 12u);
+    EXPECT_TRUE(step.is_valid());
+    EXPECT_EQ(after(step, dates[rows - 1], 1), rows == 6 ? "2024-03-29 00:00" : "2024-04-30 00:00");
+    EXPECT_EQ(after(step, "2024-02-29", 4), "2024-06-28 00:00");
+    EXPECT_EQ(between(step, "2023-12-29", "2024-02-29"), 2u);
+  }
+}
+
+TEST(TimeStep, KnowsTheFirstBusinessDaysOfMonths) {
+  const TimeStep step(times_of({"2024-01-02", "2024-02-01", "2024-03-01", "2024-04-01",
+                                "2024-05-01", "2024-06-03", "2024-07-01"}));
+  EXPECT_EQ(step.words(), "1 month");
+  EXPECT_EQ(after(step, "2024-07-01", 2), "2024-09-02 00:00");
+}
+
+/// Dates near the ends of months, but as often on another day of it.
+TEST(TimeStep, OfDaysNearTheEndsOfMonthsIsNoMonth) {
+  const TimeStep step(times_of({"2024-01-29", "2024-02-26", "2024-03-25", "2024-04-29"}));
+  EXPECT_NE(step.words(), "1 month");
+}
+
 TEST(TimeStep, OfQuartersAndYears) {
   const TimeStep quarters(times_of({"1999-10-15", "2000-01-15", "2000-04-15"}));
   EXPECT_EQ(quarters.words(), "3 months");

@@ -335,6 +335,7 @@ TEST(ConfigErrors, BucketsAreOfSequencesThatDifferInLength) {
   EXPECT_EQ(error_in(classifier + "\"shapes\"\n"),
             "bad.toml:2:16: data.buckets has no effect with data.kind = \"shapes\"; remove it");
   EXPECT_EQ(error_in(classifier + "\"listops\"\n"), "");
+  EXPECT_EQ(error_in(classifier + "\"texts\"\ndata.files = \"a/*\"\n"), "");
   EXPECT_EQ(
       error_in("model.kind = \"classifier\"\ndata.kind = \"listops\"\n"
                "data.buckets = 65536\ntrain.batch = 128\n"),

@@ -168,8 +168,8 @@ TEST(ConfigErrors, TheFirstMistakeOfTheTextIsReported) {
 TEST(ConfigErrors, WrongTypes) {
   EXPECT_EQ(error_in("[model]\nkind = \"lm\"\nwidth = \"wide\"\n"),
             "bad.toml:3:9: model.width = \"wide\": must be a whole number");
-  EXPECT_EQ(error_in("model.width = 128.0\n"),
-            "bad.toml:1:15: model.width = 128.0: must be a whole number");
+  EXPECT_EQ(error_in("model.width = 128.5\n"),
+            "bad.toml:1:15: model.width = 128.5: must be a whole number");
   EXPECT_EQ(error_in("optim.lr = true\n"), "bad.toml:1:12: optim.lr = true: must be a number");
   EXPECT_EQ(error_in("optim.nesterov = 1\n"),
             "bad.toml:1:18: optim.nesterov = 1: must be true or false");

@@ -158,15 +158,33 @@ TEST(Config, SetsEveryType) {
   EXPECT_EQ(config.integer("optim.schedule.warmup"), 7);
 }
 
-/// Names are what data hold.
+TEST(Config, ReadsAWholeNumberHoweverItIsWritten) {
+  for (const char* written : {"20", "20.0", "2e1"}) {
+    SCOPED_TRACE(written);
+    const std::string number = written;
+    Config config =
+        parse("data.files = \"a\"\ntrain.batch = " + number + "\ntrain.steps = " + number + "\n");
+    EXPECT_EQ(config.integer("train.batch"), 20);
+    EXPECT_EQ(config.period("train.steps"), Period{20});
+    apply_set(config, "train.batch=" + number);
+    apply_set(config, "train.steps=" + number);
+    EXPECT_EQ(config.integer("train.batch"), 20);
+    EXPECT_EQ(config.period("train.steps"), Period{20});
+  }
+  EXPECT_EQ(error_in("", {"train.batch=20.5"}),
+            "--set: train.batch = 20.5: must be a whole number");
+  EXPECT_EQ(error_in("", {"train.batch=1e300"}),
+            "--set: train.batch = 1e+300: must be a whole number");
+}
+
 TEST(Config, SetErrors) {
   EXPECT_EQ(error_in("", {"optim.lr"}), "--set optim.lr: write KEY=VALUE");
   EXPECT_EQ(error_in("", {"model.width=wide"}),
             "--set: model.width = \"wide\": must be a whole number");
   EXPECT_EQ(error_in("", {"model.width=1\nx = 2"}),
             "--set: model.width = \"1\\u000Ax = 2\": must be a whole number");
-  EXPECT_EQ(error_in("", {"train.steps=1.5"}).substr(0, 49),
-            "--set: train.steps = \"1.5\": must be a period: 500");
+  EXPECT_EQ(error_in("", {"train.steps=1.5"}).substr(0, 47),
+            "--set: train.steps = 1.5: must be a period: 500");
   EXPECT_EQ(error_in("", {"data.files=\xff"}), "--set: the value is not UTF-8 text");
   EXPECT_EQ(error_in("", {"data.files=a\nb"}),
             "--set: data.files = \"a\\u000Ab\": must not hold control characters");

@@ -94,7 +94,8 @@ TEST_F(ForkOfShops, NotesUnitsThatAreFarFromItsData) {
   write(shop("north", 10) + shop("south", 5));
   EXPECT_THAT(forked("fork"),
               ElementsAre(HasSubstr("units stay the parent's, far from those of the data, which a "
-                                    "new run would use: sales of south (mean 500")));
+                                    "new run would use: sales of south (mean 500"),
+                          "the data differ from the parent's: their order begins anew"));
   EXPECT_EQ(tensor("fork", means), tensor("run", means));
 }
 

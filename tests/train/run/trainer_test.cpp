@@ -116,5 +116,31 @@ TEST(Trainer, PassesOfAStepAreItsParts) {
   }
 }
 
+/// Sequences of 2 to 60 events: the loss is that of the whole batch, however it is divided.
+TEST(Trainer, PartsOfAStepCountByTheirPredictions) {
+  TemporaryFolder folder;
+  std::string table = "who,time,type\n";
+  for (int who = 0; who < 24; ++who)
+    for (int i = 0; i < (who % 4 == 3 ? 60 : 2 + who % 4); ++i)
+      table += std::to_string(who) + ',' + std::to_string(i * i % 7 + 7 * i) + ",a" +
+               std::to_string(i * who % 3) + '\n';
+  const auto path = folder.write("events.csv", table);
+  std::vector<StepResult> results;
+  for (const auto& [batch, parts] :
+       {std::pair{"8", ""}, {"2", "train.accumulate=4"}, {"8", "train.shards=4"}}) {
+    std::vector<std::string> sets{"model.kind=events", "data.kind=event_files",
+                                  "data.sequence_column=who", "data.length=64",
+                                  std::string("train.batch=") + batch};
+    if (*parts) sets.push_back(parts);
+    const Config config = tiny_config(path, sets);
+    const auto task = make_task(config);
+    results.push_back(Trainer(config, *task, run_steps).step());
+  }
+  for (const StepResult& result : results) {
+    EXPECT_NEAR(result.loss, results[0].loss, 1e-5);
+    EXPECT_NEAR(result.gradient_norm, results[0].gradient_norm, 1e-4);
+  }
+}
+
 }  // namespace trainer_test
 }  // namespace bochner

@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "data/messages.hpp"
+
 namespace bochner {
 namespace sweep_journal_test {
 
@@ -182,11 +184,11 @@ TEST_F(Journal, OfAGridTakesMoreValues) {
   open();
   EXPECT_THAT(open().header().vary, ElementsAre("m=1,2,3"));
   EXPECT_EQ(open().trials().size(), 1u);
-  // Of other keys it begins anew; runs that are there are gone on with.
   header_.vary = {"m=1,2", "train.seed=1,2"};
-  EXPECT_THAT(open().trials(), IsEmpty());
-  open().start("m=1,seed=1", {"1", "1"});
-  EXPECT_EQ(open().trials().size(), 1u);
+  EXPECT_EQ(message_of<std::invalid_argument>([&] { open(); }),
+            path_.string() +
+                ": was made with --vary [\"m\"], not [\"m\",\"train.seed\"]; choose "
+                "another --runs DIR");
 }
 
 // Its page has no importance of keys, and nothing is best.

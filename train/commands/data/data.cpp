@@ -170,23 +170,29 @@ void print_table(TextTable table) {
   }
 }
 
+/// Returns a time as a date, or as a number if times are numeric.
+std::string time_text(const NamedArray& array, double time) {
+  return array.numeric_time ? format_numeric_time(time) : format_time(time);
+}
+
 /// Returns "every 3600 s", "every 1 month" or "steps of 60 to 3600 s".
 std::string steps_in_words(const TimeSummary& time, const NamedArray& array) {
-  const std::string shortest = format_number(time.shortest_step);
-  if (time.shortest_step == time.longest_step) return "every " + shortest + " s";
-  if (time.shortest_step > 0) {
+  const std::string shortest = format_number(time.shortest_step),
+                    unit = array.numeric_time ? "" : " s";
+  if (time.shortest_step == time.longest_step) return "every " + shortest + unit;
+  if (time.shortest_step > 0 && !array.numeric_time) {
     std::vector<double> times;
     for (std::size_t row = 0; row < array.values.shape(0); ++row)
       times.push_back(array.values(row, *array.time));
     if (const TimeStep step(times); step.counts_dates()) return "every " + step.words();
   }
-  return fmt::format("steps of {} to {} s", shortest, format_number(time.longest_step));
+  return fmt::format("steps of {} to {}{}", shortest, format_number(time.longest_step), unit);
 }
 
 void print_summary(const ArraySummary& summary, const NamedArray& array) {
   if (const auto& time = summary.time)
-    fmt::print("time     {}: {} to {}, {}\n", printable(time->name), format_time(time->first),
-               format_time(time->last), steps_in_words(*time, array));
+    fmt::print("time     {}: {} to {}, {}\n", printable(time->name), time_text(array, time->first),
+               time_text(array, time->last), steps_in_words(*time, array));
   TextTable table = {{"column", "min", "max", "mean", "missing"}};
   for (const ColumnSummary& column : summary.columns) {
     const auto number = [&](double value) {
@@ -250,7 +256,7 @@ void print_rows(const NamedArray& array, std::size_t most) {
     table.push_back(row_of([&](std::size_t column) {
       const double value = array.values.data()[i * width + column];
       const bool is_time = array.time == column || std::ranges::count(array.more_times, column) > 0;
-      return is_time ? format_time(value) : format_number(value);
+      return is_time ? time_text(array, value) : format_number(value);
     }));
   if (shown > 0) print_table(table);
 }

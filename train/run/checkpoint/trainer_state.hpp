@@ -22,6 +22,9 @@ struct BestCheckpoint {
   friend bool operator==(const BestCheckpoint&, const BestCheckpoint&) = default;
 };
 
+/// Fingerprint of data that an imported run has never opened.
+inline constexpr std::uint64_t not_recorded = 0;
+
 /// State of a trainer; random numbers, data order and learning rate are functions of its integers.
 struct TrainerState {
   std::uint32_t version = format_version;
@@ -31,7 +34,7 @@ struct TrainerState {
   std::uint64_t optimizer_steps = 0;
   std::uint64_t ema_steps = 0;
   std::uint64_t seed = 0;
-  std::uint64_t data_fingerprint = 0;
+  std::uint64_t data_fingerprint = not_recorded;
   /// Last validation that improved by train.stop.min_delta, from which patience counts.
   double improved_metric = std::numeric_limits<double>::infinity();
   std::uint64_t improved_step = 0;

@@ -122,7 +122,6 @@ std::vector<std::string> named_sources(const NamedArray& table,
 }
 
 constexpr double earliest_second = 1e8;  // 1973; smaller numbers do not count from 1970
-constexpr double latest_second = 1e11;   // after the year 5000; milliseconds since 1974 are more
 
 struct DateFormat {
   std::size_t digits;
@@ -149,21 +148,34 @@ std::optional<std::string> format_of_dates(const std::vector<double>& numbers) {
 }
 
 bool is_counter(const std::vector<double>& numbers) {
-  const TimeStep step(numbers);
+  const TimeStep step = TimeStep::of_numbers(numbers);
   const auto is_gap = [&](double one, double next) { return step.between(one, next) != 1; };
   return step.is_regular() && std::ranges::adjacent_find(numbers, is_gap) == numbers.end();
 }
 
+/// Returns whether increasing numbers of so many parts of a second are from 1990 to 2100.
+bool is_since_1970(const std::vector<double>& numbers, double parts_of_second) {
+  constexpr double earliest = 631152000, latest = 4102444800;
+  return numbers.front() >= earliest * parts_of_second &&
+         numbers.back() <= latest * parts_of_second;
+}
+
+/// Throws DataError for increasing numbers that may be finer than milliseconds and are not dates.
+void require_no_microseconds(const std::vector<double>& numbers, const std::string& column) {
+  constexpr double fewest = 1e14;
+  if (std::max(-numbers.front(), numbers.back()) >= fewest && !format_of_dates(numbers))
+    throw DataError("column ", excerpt(column), ": ", std::to_string(std::llround(numbers.back())),
+                    " looks like microseconds or nanoseconds, which data.time_format cannot read; "
+                    "write milliseconds since 1970, or dates");
+}
+
 std::optional<std::string> format_of_numbers(const std::vector<double>& numbers,
                                              const std::string& column) {
+  require_no_microseconds(numbers, column);
   if (const auto format = format_of_dates(numbers)) return format;
-  const double largest = std::max(-numbers.front(), numbers.back());
-  if (largest < earliest_second) return is_counter(numbers) ? "" : "%s";
-  if (largest < latest_second) return "%s";
-  if (largest < 1000 * latest_second) return "%Q";
-  throw DataError("column ", excerpt(column), ": ", std::to_string(std::llround(numbers.back())),
-                  " looks like microseconds or nanoseconds, which data.time_format cannot read; "
-                  "write milliseconds since 1970, or dates");
+  if (is_since_1970(numbers, 1000)) return "%Q";
+  const bool is_small = std::max(-numbers.front(), numbers.back()) < earliest_second;
+  return is_small && is_counter(numbers) ? "" : "%s";
 }
 
 constexpr std::size_t longest_pause = 1 << 20;  // limit of data.pause
@@ -244,6 +256,30 @@ std::optional<std::string> format_of_clock(const std::filesystem::path& file,
   as.time_format = format.value_or("");
   const bool is_read = as.time_format.empty() || !times_of(file, column, {}, as).empty();
   return is_read ? format : std::nullopt;  // %s does not read 1.7e9
+}
+
+std::optional<std::string> format_of_clocks(const std::filesystem::path& file,
+                                            const std::string& column,
+                                            const std::vector<std::string>& series, bool is_named,
+                                            const CsvOptions& options) {
+  CsvOptions as = options;
+  as.time = column, as.time_format = "%s";
+  const NamedArray table = read_layout(file, column, series, as);
+  std::vector<double> all;
+  bool counts = true;
+  for (const SeriesRows& part : rows_of_series(table, series)) {
+    std::vector<double> times;
+    for (const std::size_t row : part.rows) times.push_back(table.values(row, 0));
+    counts &= is_contiguous(part) && times.back() - times.front() + 1 == double(times.size());
+    all.insert(all.end(), times.begin(), times.end());
+  }
+  std::ranges::sort(all);
+  require_no_microseconds(all, column);
+  const auto dates = format_of_dates(all);
+  if (dates && (is_named || *dates != "%Y")) return dates;
+  if (is_since_1970(all, 1000)) return "%Q";
+  const bool are_times = is_named || counts || is_since_1970(all, 1);
+  return are_times ? std::optional<std::string>("%s") : std::nullopt;
 }
 
 bool are_irregular(const std::vector<double>& times) {

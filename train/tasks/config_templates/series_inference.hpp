@@ -43,6 +43,15 @@ std::optional<std::string> format_of_clock(const std::filesystem::path& file,
                                            const std::string& column,
                                            const CsvOptions& options = {});
 
+/// Returns data.time_format for a column of numbers that increase within each series of a table, as
+/// format_of_clock() does, but "%s" for counters. Returns nothing for numbers that are neither
+/// dates nor seconds or milliseconds since 1970 nor, in each series, rows one after the other
+/// counted by one, unless `is_named` like a time.
+std::optional<std::string> format_of_clocks(const std::filesystem::path& file,
+                                            const std::string& column,
+                                            const std::vector<std::string>& series, bool is_named,
+                                            const CsvOptions& options = {});
+
 /// Returns data.pause for rows at these times: the smallest that keeps at least half of all
 /// training windows of `lookback` + `horizon` rows, and a window in each split; 1 if gaps do not
 /// matter or times do not increase, 0 if the pause exceeds the limit of the key.

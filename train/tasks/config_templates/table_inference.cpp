@@ -2,9 +2,13 @@
 #include <bochner/base/errors.hpp>
 #include <bochner/base/join.hpp>
 #include <bochner/base/text.hpp>
-#include <bochner/data/formats/csv_dialect.hpp>
+#include <bochner/data/formats/csv_header.hpp>
+#include <bochner/data/formats/date_formats.hpp>
+#include <bochner/data/formats/plain_numbers.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
+#include <bochner/train/config/parameters.hpp>
 #include <bochner/train/tasks/config_templates/table_inference.hpp>
+#include <map>
 #include <set>
 
 namespace bochner {
@@ -17,111 +21,199 @@ std::optional<std::size_t> InferredTable::called(std::string_view wanted) const 
 
 namespace {
 
-/// Returns a number without units and separators: "1'000.50 €", "50.7%", "−3"; "(12)" becomes
-/// "-12".
-std::string plain_number(std::string_view text) {
-  const bool is_negative = text.starts_with('(') && text.ends_with(')');
-  std::string plain(is_negative ? text.substr(1, text.size() - 2) : text);
-  const auto replace = [&](std::string_view part, std::string_view by) {
-    for (std::size_t at; (at = plain.find(part)) != plain.npos;) plain.replace(at, part.size(), by);
-  };
-  for (const char* mark : {"%", "$", "€", "£", "¥", "'", "’", "\u202f", "\u00a0", "\x80"})
-    replace(mark, "");
-  replace("\u2212", "-");
-  return (is_negative ? "-" : "") + std::string(trimmed(plain));
-}
-
-bool is_formatted_number(const std::string& text) {
-  const std::string plain = plain_number(text);
-  return plain != text && (parse_number(plain, '.') || parse_number(plain, ','));
-}
-
 bool is_time_of_day(const std::string& text) {
   return parse_time(text, "%H:%M") || parse_time(text, "%H:%M:%S");
 }
 
 bool names_a_date(const std::string& column) {
-  constexpr std::string_view names[] = {"date",  "datetime", "timestamp", "day",   "week",
-                                        "month", "quarter",  "datum",     "period"};
+  constexpr std::string_view names[] = {"date", "datetime", "timestamp", "ds",    "time",  "day",
+                                        "week", "month",    "quarter",   "datum", "period"};
   return std::ranges::find(names, lower_case(column)) != std::end(names);
 }
 
-bool begins_with_digit(const std::string& text) {
-  return !text.empty() && text[0] >= '0' && text[0] <= '9';
+/// Returns whether a text begins with a digit or has those of a year.
+bool may_be_a_date(const std::string& text) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  return !text.empty() && (is_digit(text[0]) || std::ranges::count_if(text, is_digit) >= 4);
 }
+
+/// Returns whether a text is a date such as 20160701 or 2016070115.
+bool is_compact_date(const std::string& text) {
+  return text.size() >= 8 && text.size() <= 14 && parse_count(text) && text >= "19" &&
+         text < "22" && parse_time(text.substr(0, 8), "%Y%m%d");
+}
+
+bool has_digit(const std::string& text) { return text.find_first_of("0123456789") != text.npos; }
+
+/// Returns whether a column is named like an id: user, user_id, Session ID.
+bool names_an_id(const std::string& column) {
+  const std::string name = lower_case(column);
+  for (const char* whole : {"sequence", "session", "case", "user", "id", "customer", "patient"})
+    if (name == whole) return true;
+  return name.ends_with("_id") || name.ends_with(" id");
+}
+
+constexpr std::string_view type_names[] = {"type",   "event",      "activity",
+                                           "action", "event_type", "event_name"};
+
+/// Returns whether a column is named like an id, a type or a label, whose values are texts even
+/// where most are numbers.
+bool names_texts(const std::string& column) {
+  const std::string name = lower_case(column);
+  for (const char* label : {"label", "class", "category", "sentiment", "topic"})
+    if (name == label) return true;
+  return names_an_id(name) || std::ranges::find(type_names, name) != std::end(type_names);
+}
+
+bool are_most(std::size_t some, std::size_t count) { return count > 0 && 10 * some >= 9 * count; }
 
 /// Counts of values in some rows of a column, without missing ones.
 struct SampledColumn {
-  std::size_t column, count = 0, numbers = 0, whole = 0, times = 0;
+  std::size_t column, count = 0, numbers = 0, whole = 0, compact = 0, rises = 0, times = 0;
+  std::size_t marks = 0;                   ///< missing values only of numbers, such as "None"
   std::size_t no_number = 0, no_time = 0;  ///< the last row with something else
+  std::size_t mark = 0, dressed = 0;       ///< the last row with a mark, and a formatted number
   /// Numbers and times in formats that are not read.
-  std::size_t formatted = 0, of_day = 0, of_formats = 0, grouped = 0;
+  std::size_t formatted = 0, of_day = 0, of_formats = 0, grouped = 0, spaced = 0;
+  std::map<std::string, std::size_t> units;  ///< counts of numbers with units
+  bool has_decimals = false;                 ///< whether one of these has a point or comma
+  std::optional<std::size_t> above;          ///< the whole number before
   std::set<std::string> texts;
 
   SampledColumn(const CsvSample& sample, std::size_t column, std::size_t first,
                 const CsvDialect& dialect)
       : column(column) {
-    for (std::size_t row = first; row < sample.size(); ++row) {
-      if (column >= sample[row].size() || is_missing(sample[row][column])) continue;
-      const std::string& text = sample[row][column];
-      ++count;
-      texts.insert(text);
-      whole += parse_count(text).has_value();
-      const bool is_number = parse_number(text, dialect).has_value(),
-                 is_time = parse_time(text, dialect.time_format).has_value();
-      numbers += is_number, times += is_time;
-      if (!is_number) no_number = row;
-      if (!is_time) no_time = row;
-      if (is_number || is_time) continue;
-      formatted += is_formatted_number(text), of_day += is_time_of_day(text);
-      grouped += is_grouped(text, dialect.decimal == '.' ? ',' : '.');
-      of_formats += !possible_time_formats(text).empty();
+    for (std::size_t row = first; row < sample.size(); ++row)
+      if (column < sample[row].size() && !is_missing(sample[row][column]))
+        see(sample[row][column], row, dialect);
+  }
+
+  void see(const std::string& text, std::size_t row, const CsvDialect& dialect) {
+    ++count;
+    texts.insert(text);
+    const auto whole_number = parse_count(text);
+    whole += whole_number.has_value(), compact += is_compact_date(text);
+    rises += above && whole_number > above;
+    above = whole_number;
+    const bool is_number = parse_number(text, dialect).has_value(),
+               is_time = parse_time(text, dialect.time_format).has_value();
+    numbers += is_number, times += is_time;
+    if (!is_time) no_time = row;
+    if (is_missing_number(text)) {
+      ++marks, mark = row;
+    } else if (!is_number) {
+      no_number = row;
+      if (!is_time) see_other(text, row, dialect);
     }
   }
-  bool are_numbers() const { return numbers == count; }
-  bool are_times() const { return times == count; }
 
-  /// Throws DataError if at most 2 % of the cells are neither numbers nor dates like the others.
+  void see_other(const std::string& text, std::size_t row, const CsvDialect& dialect) {
+    const std::string unit = unit_of(text);
+    const bool is_formatted = is_formatted_number(text);
+    formatted += is_formatted, of_day += is_time_of_day(text);
+    grouped += is_grouped(text, dialect.decimal == '.' ? ',' : '.');
+    spaced += may_be_columns(text, dialect);
+    of_formats += !possible_time_formats(text).empty();
+    if (!unit.empty()) ++units[unit], has_decimals |= text.find_first_of(".,") != text.npos;
+    if (is_formatted || !unit.empty()) dressed = row;
+  }
+
+  /// Counts the cells that are neither missing nor marks.
+  std::size_t values() const { return count - marks; }
+  bool are_numbers() const { return numbers > 0 && numbers == values(); }
+  bool are_times() const { return times == count; }
+  bool are_nearly_all(std::size_t some, std::size_t all, std::size_t share) const {
+    return some > 0 && some < all && share * (all - some) <= all;
+  }
+
+  /// Returns whether nearly all values are numbers, some of them with a unit: the same, or k and M.
+  bool are_quantities() const {
+    std::size_t with_unit = 0;
+    for (const auto& [unit, cells] : units) with_unit += cells;
+    const bool agree = units.size() <= 2 || std::ranges::all_of(units, [](const auto& each) {
+                         return is_multiple(each.first);
+                       });
+    return with_unit > 0 && agree && are_most(numbers + formatted + with_unit, values());
+  }
+
+  /// Returns whether nearly all texts differ and hold digits, as no names of types do.
+  bool are_codes() const {
+    constexpr std::size_t fewest = 10;
+    return texts.size() >= fewest && are_most(texts.size(), count) &&
+           are_most(std::size_t(std::ranges::count_if(texts, has_digit)), texts.size());
+  }
+
+  /// Throws DataError if at most 10 % of the cells are not numbers like the others, or at most 2 %
+  /// are not dates.
   void require_one_kind(const std::string& file, const std::string& name,
                         const CsvSample& sample) const {
-    const auto are_nearly_all = [&](std::size_t n) {
-      return n < count && 50 * (count - n) <= count;
-    };
-    if (are_times() || are_numbers()) return;
-    const bool numeric = are_nearly_all(numbers);
-    if (!numeric && !are_nearly_all(times)) return;
+    if (are_times() || are_numbers() || names_texts(name)) return;
+    const bool numeric = are_nearly_all(numbers, values(), 10),
+               formats = numbers + formatted + grouped + spaced == values();
+    if ((numeric && formats) || (!numeric && !are_nearly_all(times, count, 50))) return;
     const std::size_t row = numeric ? no_number : no_time;
-    throw DataError(file, ": column ", excerpt(name), ": row ", row + 1, " has ",
-                    excerpt(sample[row][column]), " where other rows have ",
-                    numeric ? "numbers" : "dates",
+    throw DataError(odd_cell(file, name, sample, row, numeric ? "numbers" : "dates"));
+  }
+
+  std::string odd_cell(const std::string& file, const std::string& name, const CsvSample& sample,
+                       std::size_t row, const char* others) const {
+    return in_words(file, ": column ", excerpt(name), ": row ", row + 1, " has ",
+                    excerpt(sample[row][column]), " where other rows have ", others,
                     "; correct it, or leave it empty if it is missing");
+  }
+
+  /// Returns an error text for numbers with units.
+  std::string unit_error(const std::string& where, const CsvSample& sample) const {
+    const std::string& text = sample[dressed][column];
+    return in_words(where, excerpt(text), " is not a plain number; write ", plain_number(text),
+                    " (row ", dressed + 1, ")");
+  }
+
+  /// Returns an error text for words that look like numbers in a format that is not read, else "".
+  std::string number_error(const std::string& where, const CsvSample& sample) const {
+    const auto shown = [&](std::size_t row) { return excerpt(sample[row][column]); };
+    const bool differ = 4 * texts.size() > count;
+    if (are_most(numbers + formatted, values()) && formatted > 0) return unit_error(where, sample);
+    if (are_quantities() && differ) return unit_error(where, sample);
+    if (are_most(numbers + grouped, values()) && grouped > 0)
+      return in_words(where, shown(no_number),
+                      " may have decimals or a thousands separator: set the decimal mark, as in "
+                      "--set data.decimal=, (row ",
+                      no_number + 1, ")");
+    if (are_most(numbers + spaced, values()) && spaced > 0)
+      return in_words(where, shown(no_number), " ", spaced_number_message(), " (row ",
+                      no_number + 1, ")");
+    return "";
+  }
+
+  /// Returns an error text for words that look like dates in a format that is not read, else "".
+  std::string date_error(const std::string& file, const std::string& name,
+                         const CsvSample& sample) const {
+    const std::string where = in_words(file, ": column ", excerpt(name), ": ");
+    const auto shown = [&](std::size_t row) { return excerpt(sample[row][column]); };
+    if (are_nearly_all(times, count, 10)) return odd_cell(file, name, sample, no_time, "dates");
+    if (are_most(times + of_formats, count) && of_formats > 0)
+      return in_words(where, shown(no_time), " may be a time as ",
+                      joined(possible_time_formats(sample[no_time][column]), " or "),
+                      "; set one, as in --set data.time_format='%d/%m/%Y'");
+    if (!names_a_date(name) || !std::ranges::all_of(texts, may_be_a_date)) return "";
+    return in_words(where, shown(no_time),
+                    " is not in a known date format; set the format, as in --set "
+                    "data.time_format='%d.%m.%y', or write it as 2016-07-01");
   }
 
   /// Returns an error text for words that look like numbers or dates in a format that is not read,
   /// else "".
   std::string format_error(const std::string& file, const std::string& name,
                            const CsvSample& sample, bool has_times) const {
-    const auto are_most = [&](std::size_t n) { return count > 0 && 10 * n >= 9 * count; };
     const std::string where = in_words(file, ": column ", excerpt(name), ": ");
-    const auto shown = [&](std::size_t row) { return excerpt(sample[row][column]); };
-    if (are_most(numbers + formatted) && formatted > 0)
-      return in_words(where, shown(no_number), " is not a plain number; write ",
-                      plain_number(sample[no_number][column]));
-    if (are_most(numbers + grouped) && grouped > 0)
-      return in_words(where, shown(no_number),
-                      " may have decimals or a thousands separator: set the decimal mark, as in "
-                      "--set data.decimal=,");
-    if (are_most(of_day))
-      return in_words(where, shown(no_time), " is a time without a date; write both in one column");
-    if (has_times) return "";
-    if (of_formats == 0 && names_a_date(name) && std::ranges::all_of(texts, begins_with_digit))
-      return in_words(where, shown(no_time),
-                      " is not in a known date format; set the format, as in --set "
-                      "data.time_format='%d.%m.%y', or write it as 2016-07-01");
-    if (!are_most(times + of_formats) || of_formats == 0) return "";
-    return in_words(where, shown(no_time), " may be a time as ",
-                    joined(possible_time_formats(sample[no_time][column]), " or "),
-                    "; set one, as in --set data.time_format='%d/%m/%Y'");
+    if (const std::string error = names_texts(name) ? "" : number_error(where, sample);
+        !error.empty())
+      return error;
+    if (are_most(of_day, count))
+      return in_words(where, excerpt(sample[no_time][column]),
+                      " is a time without a date; write both in one column");
+    return has_times ? "" : date_error(file, name, sample);
   }
 };
 
@@ -154,14 +246,33 @@ void sort_in(const SampledColumn& column, std::size_t i, bool are_months, Inferr
   const bool numbers = column.are_numbers(), times = column.are_times() && (are_months || !numbers);
   (times ? table.times : numbers ? table.numbers : table.words).push_back(i);
   if (numbers && column.whole == column.count) table.whole_numbers.push_back(i);
+  if (numbers && column.whole == column.count && 4 * column.rises >= 3 * (column.count - 1))
+    table.rising.push_back(i);
+  if (numbers && column.compact == column.count) table.compact_dates.push_back(i);
 }
 
-/// Returns whether a column is named like an id: user, user_id, Session ID.
-bool names_an_id(const std::string& column) {
-  const std::string name = lower_case(column);
-  for (const char* whole : {"sequence", "session", "case", "user", "id", "customer", "patient"})
-    if (name == whole) return true;
-  return name.ends_with("_id") || name.ends_with(" id");
+/// Adds the marks of missing values of a column, and errors if its texts become types of events.
+void add_notes(const SampledColumn& column, const std::string& file, const CsvSample& sample,
+               InferredTable& table) {
+  const std::size_t i = column.column;
+  const std::string& name = table.names[i];
+  const std::string where = in_words(file, ": column ", excerpt(name), ": ");
+  if (column.are_numbers() && column.marks > 0)
+    table.marks[i] = in_words(in_quotes(name), " (", in_quotes(sample[column.mark][i]), " in ",
+                              column.marks, " of the first ", table.sampled, " rows)");
+  if (column.are_numbers()) return;
+  if (column.are_codes())
+    table.codes[i] =
+        in_words(where, "row ", column.no_number + 1, " has ", excerpt(sample[column.no_number][i]),
+                 ", which is not a number; nearly all rows have different texts, so "
+                 "they are not types of events; write plain numbers");
+  if (names_texts(name)) return;
+  if (column.are_quantities()) {
+    table.almost_numbers[i] = column.unit_error(where, sample);
+    if (column.has_decimals) table.quantities.push_back(i);
+  } else if (column.numbers > 0 && 5 * column.numbers >= 4 * column.values()) {
+    table.almost_numbers[i] = column.odd_cell(file, name, sample, column.no_number, "numbers");
+  }
 }
 
 }  // namespace
@@ -171,17 +282,18 @@ InferredTable infer_table(std::string_view text, const std::string& name,
   const CsvDialect dialect = csv_dialect(text, name, options);
   const CsvSample sample = csv_sample(text, name, dialect.delimiter, dialect.quote);
   if (sample.empty()) throw DataError(name, ": is empty, or a quote is not closed");
-  const auto is_value = [&](const std::string& field) { return is_csv_value(field, dialect); };
   InferredTable table;
   table.options = options;
   std::vector<SampledColumn> columns;
-  table.has_header = !std::ranges::all_of(sample[0], is_value);
+  table.has_header = has_csv_header(sample, name, dialect, options);
   table.names =
       csv_column_names(table.has_header ? sample[0] : std::vector<std::string>(sample[0].size()));
+  table.sampled = sample.size() - (table.has_header ? 1 : 0);
   for (std::size_t i = 0; i < sample[0].size(); ++i) {
     require_utf8(name, table.names[i], text);
     const SampledColumn column(sample, i, table.has_header ? 1 : 0, dialect);
     column.require_one_kind(name, table.names[i], sample);
+    add_notes(column, name, sample, table);
     columns.push_back(column);
     table.texts.push_back(column.texts.size());
     if (table.has_header && is_index(sample, i))
@@ -192,7 +304,6 @@ InferredTable infer_table(std::string_view text, const std::string& name,
   for (const std::size_t i : table.words)
     if (table.unread.empty())
       table.unread = columns[i].format_error(name, table.names[i], sample, !table.times.empty());
-  table.sampled = sample.size() - (table.has_header ? 1 : 0);
   const auto lines = std::size_t(std::count(text.begin(), text.end(), '\n'));
   table.rows = lines + (text.ends_with('\n') ? 0 : 1) - (table.has_header ? 1 : 0);
   return table;
@@ -214,12 +325,17 @@ std::optional<std::size_t> time_column(const InferredTable& table) {
 }
 
 std::optional<std::size_t> type_column(const InferredTable& table, std::size_t time) {
-  for (const char* name : {"type", "event", "activity", "action", "event_type", "event_name"})
-    if (const auto column = table.called(name)) return column;
+  for (const std::string_view name : type_names)
+    if (const auto column = table.called(name); column && !table.codes.contains(*column))
+      return column;
   const bool has_numbers = !std::ranges::all_of(
       table.numbers, [&](std::size_t i) { return i == time || names_an_id(table.names[i]); });
   if (has_numbers || table.words.empty()) return std::nullopt;
-  return *std::ranges::min_element(table.words, {}, [&](std::size_t i) { return table.texts[i]; });
+  if (!table.almost_numbers.empty()) throw DataError(table.almost_numbers.begin()->second);
+  std::vector<std::size_t> types = table.words;
+  std::erase_if(types, [&](std::size_t i) { return table.codes.contains(i); });
+  if (types.empty()) throw DataError(table.codes.at(table.words[0]));
+  return *std::ranges::min_element(types, {}, [&](std::size_t i) { return table.texts[i]; });
 }
 
 std::optional<std::size_t> sequence_column(const InferredTable& table, std::size_t time,

@@ -1,6 +1,7 @@
 #pragma once
 #include <bochner/data/formats/csv.hpp>
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,11 +14,20 @@ struct InferredTable {
   std::vector<std::string> names;  ///< column names, or numbers from 1
   std::vector<std::size_t> numbers, times, words, empty;
   std::vector<std::size_t> whole_numbers;  ///< also in `numbers`
+  std::vector<std::size_t> compact_dates;  ///< such as 20160701; also in `whole_numbers`
+  std::vector<std::size_t> rising;         ///< mostly more than in the row above; `whole_numbers`
   std::vector<std::size_t> row_numbers;    ///< only count the rows; not in `numbers`
   std::vector<std::size_t> texts;          ///< number of different texts in each column
   std::size_t sampled = 0;                 ///< rows that were examined
   std::string unread;  ///< error text for numbers or dates in a format that is not read, or ""
-  CsvOptions options;  ///< format of the file
+  /// Missing values of columns of numbers that have a mark: "load" ("None" in 8 of ..).
+  std::map<std::size_t, std::string> marks;
+  /// Error texts of columns that are not types: nearly all texts differ and hold digits.
+  std::map<std::size_t, std::string> codes;
+  /// Error texts of columns of `words` that hold numbers with units, or mostly numbers.
+  std::map<std::size_t, std::string> almost_numbers;
+  std::vector<std::size_t> quantities;  ///< in `almost_numbers`: with units and decimals
+  CsvOptions options;                   ///< format of the file
   bool has_header = false;
   std::size_t rows = 0;
 
@@ -26,8 +36,8 @@ struct InferredTable {
 };
 
 /// Infers the columns of a table from its text; `name`: for errors. Throws DataError for a table
-/// that is empty, has names that are not UTF-8, or has a few other cells in a column of numbers or
-/// times.
+/// that is empty, has names that are not UTF-8, may have a header, or has a few other cells in a
+/// column of numbers or times.
 InferredTable infer_table(std::string_view text, const std::string& name,
                           const CsvOptions& options = {});
 
@@ -36,7 +46,8 @@ bool names_a_source(const std::string& column);
 /// Returns the column of times: named so, or the first one of dates.
 std::optional<std::size_t> time_column(const InferredTable& table);
 /// Returns the column of event types: named so, or the one with the fewest different texts if all
-/// numbers are times or ids.
+/// numbers are times or ids. Throws DataError if these texts are codes or almost
+/// numbers.
 std::optional<std::size_t> type_column(const InferredTable& table, std::size_t time);
 /// Returns the column that identifies sequences of events: named like an id, or the only other one
 /// of texts.

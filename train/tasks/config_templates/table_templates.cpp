@@ -37,6 +37,15 @@ std::string comment_on_unused(const InferredTable& table, const std::vector<std:
   return left.empty() ? "" : "# left out: " + some_of(left) + "\n";
 }
 
+/// Returns a comment that lists the marks of missing values in the columns of numbers.
+std::string comment_on_marks(const InferredTable& table) {
+  std::vector<std::string> marks;
+  for (const std::size_t i : table.numbers)
+    if (const auto found = table.marks.find(i); found != table.marks.end())
+      marks.push_back(found->second);
+  return marks.empty() ? "" : "# missing values: " + some_of(marks) + "\n";
+}
+
 /// Returns possible id columns of series: texts, and whole numbers.
 std::vector<std::string> candidates_of(const InferredTable& table) {
   std::vector<std::string> candidates;
@@ -103,7 +112,7 @@ std::string columns_of_series(const InferredTable& table, const SeriesLayout& la
         (table.times.empty() ? ""
                              : "time_column = " + in_quotes(table.names[table.times[0]]) + "\n");
   if (!clock.empty()) columns += "time_format = " + in_quotes(table.options.time_format) + "\n";
-  columns += left_out;
+  columns += left_out + comment_on_marks(table);
   if (!words.empty())
     columns +=
         "# known = " + quoted_list(names_of(table, words)) + "   # if also known for future rows\n";
@@ -159,7 +168,7 @@ std::string regression_config(const std::string& files, const InferredTable& tab
   inputs.pop_back();
   std::string columns = "inputs = " + quoted_list(names_of(table, inputs)) +
                         "\ntarget = " + in_quotes(table.names[target]) + "\n";
-  columns += comment_on_unused(table, names_of(table, table.numbers));
+  columns += comment_on_unused(table, names_of(table, table.numbers)) + comment_on_marks(table);
   return fill_in("gp", {{"files", files},
                         {"columns", columns},
                         {"method", in_quotes(table.rows > most_exact ? "features" : "exact")},
@@ -171,7 +180,7 @@ std::optional<std::string> text_columns(const InferredTable& table) {
   for (const char* label : {"label", "class", "category", "sentiment", "topic"})
     for (const char* text : {"text", "review", "message", "sentence", "comment"}) {
       const auto of_label = table.called(label), of_text = table.called(text);
-      if (!of_label || !of_text) continue;
+      if (!of_label || !of_text || table.codes.contains(*of_label)) continue;
       return "text_column = " + in_quotes(table.names[*of_text]) +
              "\nlabel_column = " + in_quotes(table.names[*of_label]) + "\n" +
              comment_on_unused(table, {table.names[*of_text], table.names[*of_label]});
@@ -179,23 +188,94 @@ std::optional<std::string> text_columns(const InferredTable& table) {
   return std::nullopt;
 }
 
-/// Returns the table with increasing numbers that are named like a time as its times, or as row
-/// numbers if they are a counter.
+/// Returns the columns of numbers that may be times: those named like one, then compact dates.
+std::vector<std::size_t> clocks_of(const InferredTable& table) {
+  std::vector<std::size_t> clocks;
+  for (const char* name : {"time", "timestamp", "date", "datetime", "ds"})
+    if (const auto column = table.called(name);
+        column && std::ranges::count(table.numbers, *column) > 0)
+      clocks.push_back(*column);
+  clocks.insert(clocks.end(), table.compact_dates.begin(), table.compact_dates.end());
+  return clocks;
+}
+
+/// Returns the table with a column of numbers as its times.
+InferredTable with_times(const InferredTable& table, std::size_t column,
+                         const std::string& format) {
+  InferredTable series = table;
+  std::erase(series.numbers, column);
+  std::erase(series.whole_numbers, column);
+  series.times.push_back(column);
+  series.options.time = table.names[column];
+  series.options.time_format = format;
+  return series;
+}
+
+/// Returns the table with a clock of increasing numbers as its times, or as row numbers if they are
+/// a counter.
 std::optional<InferredTable> with_clock(const fs::path& file, const InferredTable& table) {
   if (!table.times.empty() || !table.has_header) return std::nullopt;
-  for (const char* name : {"time", "timestamp", "date", "datetime", "ds"}) {
-    const auto column = table.called(name);
-    if (!column || std::ranges::count(table.numbers, *column) == 0) continue;
-    const auto format = format_of_clock(file, table.names[*column], table.options);
+  for (const std::size_t column : clocks_of(table)) {
+    const auto format = format_of_clock(file, table.names[column], table.options);
     if (!format) continue;
-    InferredTable series = table;
-    std::erase(series.numbers, *column);
-    std::erase(series.whole_numbers, *column);
-    (format->empty() ? series.row_numbers : series.times).push_back(*column);
-    if (format->empty()) return series;
-    series.options.time = table.names[*column];
-    series.options.time_format = *format;
+    InferredTable series = with_times(table, column, *format);
+    if (!format->empty()) return series;
+    series.times = {}, series.options = table.options;
+    series.row_numbers.push_back(column);
     return series;
+  }
+  return std::nullopt;
+}
+
+/// Throws DataError if numbers with units and decimals would be left out.
+void require_plain_numbers(const InferredTable& table, const SeriesLayout& layout) {
+  for (const std::size_t i : table.quantities)
+    if (std::ranges::count(layout.columns, table.names[i]) == 0)
+      throw DataError(table.almost_numbers.at(i));
+}
+
+/// A table whose times are numbers, and its series.
+struct ClockedSeries {
+  InferredTable table;
+  SeriesLayout layout;
+};
+
+/// Returns the layout of series within which a column of numbers increases. Their ids are texts, or
+/// whole numbers named like a source.
+SeriesLayout layout_by_clock(const fs::path& file, const InferredTable& table) try {
+  std::vector<std::string> candidates = names_of(table, table.words);
+  for (const std::size_t i : table.whole_numbers)
+    if (names_a_source(table.names[i])) candidates.push_back(table.names[i]);
+  if (candidates.empty()) return {};
+  const std::string& time = table.options.time;
+  SeriesLayout layout = layout_of_series(file, time, candidates, table.options);
+  if (layout.columns.empty())
+    layout =
+        layout_of_readings(file, time, candidates, names_of(table, table.numbers), table.options);
+  return with_targets(layout, table);
+} catch (const DataError&) {
+  return {};  // missing numbers, and those such as 1e3, are not times
+}
+
+/// Returns the table with the column of numbers as its times that increases within each of several
+/// series.
+std::optional<ClockedSeries> series_with_clock(const fs::path& file, const InferredTable& table) {
+  if (!table.times.empty() || !table.has_header) return std::nullopt;
+  std::vector<std::size_t> clocks = clocks_of(table);
+  for (const char* name :
+       {"t", "hour", "day", "week", "month", "quarter", "year", "period", "step"})
+    if (const auto column = table.called(name);
+        column && std::ranges::count(table.whole_numbers, *column) > 0)
+      clocks.push_back(*column);
+  const std::size_t named = clocks.size();
+  for (const std::size_t i : table.rising)
+    if (!names_a_source(table.names[i])) clocks.push_back(i);
+  for (std::size_t i = 0; i < clocks.size(); ++i) {
+    const SeriesLayout layout = layout_by_clock(file, with_times(table, clocks[i], "%s"));
+    if (layout.columns.empty()) continue;
+    const auto format =
+        format_of_clocks(file, table.names[clocks[i]], layout.columns, i < named, table.options);
+    if (format) return ClockedSeries{with_times(table, clocks[i], *format), layout};
   }
   return std::nullopt;
 }
@@ -209,13 +289,22 @@ std::string table_config(const std::string& files, const fs::path& file,
   if (const auto columns = text_columns(inferred))
     return text_config(files, *columns, inferred.rows);
   if (!inferred.unread.empty()) throw DataError(inferred.unread);
-  if (const SeriesLayout layout = series_layout(file, inferred); !layout.columns.empty())
+  const SeriesLayout layout = series_layout(file, inferred);
+  if (!layout.columns.empty()) {
+    require_plain_numbers(inferred, layout);
     return series_config(files, file, inferred, layout);
+  }
   if (const auto time = time_column(inferred))
     if (const auto type = type_column(inferred, *time))
       return event_config(files, inferred, *time, *type);
+  require_plain_numbers(inferred, layout);
   const auto clock = with_clock(file, inferred);
+  if (!clock)
+    if (const auto series = series_with_clock(file, inferred))
+      return series_config(files, file, series->table, series->layout);
   const InferredTable& table = clock ? *clock : inferred;
+  if (table.numbers.empty() && !table.almost_numbers.empty())
+    throw DataError(table.almost_numbers.begin()->second);
   if (table.numbers.empty())
     throw DataError(input.name(),
                     ": has no column of numbers to learn; name its columns in a config of "

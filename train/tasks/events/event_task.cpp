@@ -75,7 +75,8 @@ class EventLearner : public TableLearner<EventFacts, EventModelSpec, EventModel>
     NamedArray result;
     result.columns = {"next_time_median", "next_time_mean"};
     for (std::string& name : type_columns(facts_)) result.columns.push_back(std::move(name));
-    if (question.time) result.more_times = {0, 1};  // dates, like the input
+    if (question.time) result.more_times = {0, 1};  // dates or numbers, like the input
+    result.numeric_time = question.numeric_time, result.time_format = question.time_format;
     result.values = xt::xarray<double>(
         std::vector<std::size_t>{question.values.shape()[0], result.columns.size()});
     for (const EventTable& events : windows) write_forecasts(model_, events, result.values);

@@ -16,12 +16,14 @@ struct SensorFacts {
   static constexpr const char* kind = "sensors";
   std::uint64_t dimensions = 1, variates = 1;
   std::uint64_t length = 256;               ///< readings of a window
+  std::string ask = SensorSpec().ask;       ///< which of them training asks for,
+  double asked = SensorSpec().asked;        ///< and which fraction
   std::vector<std::string> names = {};      ///< columns of time, places and values
   std::vector<SensorBatch> specimens = {};  ///< in the unit of the data
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(dimensions, variates, length, names, specimens);
+    archive(dimensions, variates, length, ask, asked, names, specimens);
   }
   void check() const;
   /// Returns a table without rows.

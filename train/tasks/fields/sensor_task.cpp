@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bochner/base/errors.hpp>
+#include <bochner/base/text.hpp>
 #include <bochner/layers/models/sensor_model.hpp>
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/charts/page.hpp>
@@ -55,11 +56,13 @@ void fill(SensorTable& table, std::size_t row, const real* values) {
   }
 }
 
-NamedArray as_array(const SensorTable& table, const std::vector<std::size_t>& rows, bool dated) {
+NamedArray as_array(const SensorTable& table, const std::vector<std::size_t>& rows,
+                    const NamedArray& question) {
   const std::size_t d = table.dimensions, V = table.variates;
   NamedArray array;
   array.columns = table.names;
-  if (dated) array.time = 0;
+  if (question.time) array.time = 0;
+  array.numeric_time = question.numeric_time, array.time_format = question.time_format;
   array.values = xt::xarray<double>::from_shape({rows.size(), 1 + d + V});
   for (std::size_t i = 0; i < rows.size(); ++i) {
     array.values(i, 0) = table.times[rows[i]];
@@ -91,6 +94,8 @@ class SensorLearner : public TableLearner<SensorFacts, SensorModelSpec, SensorMo
         columns_(sensor_columns(config)),
         asks_(sensor_spec(config)) {
     asks_.length = facts_.length;
+    asks_.ask = facts_.ask;
+    asks_.asked = facts_.asked;
   }
 
   std::string describe() const override {
@@ -127,7 +132,7 @@ class SensorLearner : public TableLearner<SensorFacts, SensorModelSpec, SensorMo
         }
     }
     std::ranges::sort(rows, {}, [&](std::size_t row) { return table.rows[row]; });
-    return as_array(filled, rows, question.time.has_value());
+    return as_array(filled, rows, question);
   }
 
   void forward_specimen(Tape& tape, std::size_t i) override {
@@ -192,6 +197,8 @@ SensorFacts facts_of(const SensorWindows& data, const KnownFacts& known) {
     return {.dimensions = table.dimensions,
             .variates = table.variates,
             .length = data.spec().length,
+            .ask = data.spec().ask,
+            .asked = data.spec().asked,
             .names = table.names,
             .specimens = take_specimens(data, data.spec().length * table.variates)};
   SensorFacts facts = known.of<SensorFacts>();
@@ -301,7 +308,9 @@ class SensorTask : public Task, public HasUnits {
 /// Returns facts for a model without data.
 SensorFacts assumed_sensor_facts(const Config& config) {
   return {.dimensions = sensor_columns(config).places.size(),
-          .length = config.count("data.length")};
+          .length = config.count("data.length"),
+          .ask = config.text("data.ask"),
+          .asked = config.number("data.asked")};
 }
 
 void check_sensors(const Config& config) {
@@ -332,6 +341,9 @@ void SensorFacts::check() const {
   require_size("coordinates of a place", dimensions, 3);
   require_size("variates of sensors", variates, 1 << 16);
   require_size("readings of a window", length, 1 << 24);
+  if (const auto known = sensor_questions(); std::ranges::find(known, ask) == known.end())
+    throw DataError("facts of sensors ask for ", excerpt(ask));
+  if (!(asked > 0 && asked < 1)) throw DataError("facts of sensors ask for a fraction of ", asked);
   if (names.size() != 1 + dimensions + variates)
     throw DataError("facts of sensors name ", names.size(), " columns of ",
                     1 + dimensions + variates);

@@ -51,10 +51,7 @@ class LabelLearner : public TableLearner<LabelFacts, SequenceClassifierSpec, Seq
   LabelLearner(const Config& config, LabelFacts facts)
       : TableLearner(config, std::move(facts), classifier_spec),
         data_kind_(config.text("data.kind")) {
-    if (data_kind_ == "texts") {
-      texts_ = labelled_texts_spec(config);
-      require_same_tokenizer(config, *texts_.tokenizer, facts_.tokenizer);
-    }
+    if (data_kind_ == "texts") texts_ = labelled_texts_spec(config, facts_.tokenizer);
     if (!spec_.trunk.timed) return;
     columns_ = event_columns(config);
     events_ = labelled_events_spec(config);

@@ -12,12 +12,14 @@
 namespace bochner {
 namespace {
 
-Images images_of(const std::vector<std::string>& files) {
-  return read_images(expand_files(files, std::filesystem::current_path()));
+bool needs_labels(const Config& config) { return config.text("model.kind") == "classifier"; }
+
+Images images_of(const Config& config, const std::vector<std::string>& files) {
+  return read_images(expand_files(files, std::filesystem::current_path()), needs_labels(config));
 }
 
 void require_classes(const Config& config, const Images& images) {
-  if (config.text("model.kind") != "classifier") return;
+  if (!needs_labels(config)) return;
   const auto differs = [&](std::uint8_t label) { return label != images.labels[0]; };
   if (images.size() > 0 && std::ranges::none_of(images.labels, differs))
     throw DataError("data.files: all images have the label ", int(images.labels[0]),
@@ -27,12 +29,12 @@ void require_classes(const Config& config, const Images& images) {
 std::unique_ptr<LabelledSequences> images_in_files(const Config& config, bool class_token) {
   const auto data = read_spec<DataSpec>(config, "data");
   const auto spec = read_spec<ImagesSpec>(config, "data");
-  Images images = images_of(data.files);
+  Images images = images_of(config, data.files);
   std::uint64_t train = images.size();
   if (spec.validation_files.empty())
     train -= held_out(train, data.validation);
   else
-    append_images(images, images_of(spec.validation_files), "data.validation_files");
+    append_images(images, images_of(config, spec.validation_files), "data.validation_files");
   require_classes(config, images);
   if (spec.grey) images = to_grey(images);
   return std::make_unique<ImageSequences>(std::move(images), train, config.count("train.seed"),
@@ -155,9 +157,9 @@ LabelledEventsSpec labelled_events_spec(const Config& config) {
           has_class_token(config), config.text("model.kind") == "classifier"};
 }
 
-LabelledTextsSpec labelled_texts_spec(const Config& config) {
+LabelledTextsSpec labelled_texts_spec(const Config& config, std::uint64_t tokenizer) {
   return {config.count("data.length"), config.number("data.validation"), config.count("train.seed"),
-          has_class_token(config), tokenizer_of(config)};
+          has_class_token(config), tokenizer_of(config, tokenizer)};
 }
 
 LabelData::LabelData(const Config& config, const KnownFacts& known) {

@@ -60,7 +60,8 @@ LabelFacts image_facts(const Config& config, const LabelData& data, const KnownF
 LabelFacts smallest_image_facts(const Config& config);
 
 LabelledEventsSpec labelled_events_spec(const Config& config);
-LabelledTextsSpec labelled_texts_spec(const Config& config);
+/// `tokenizer`: its known digest, see tokenizer_of().
+LabelledTextsSpec labelled_texts_spec(const Config& config, std::uint64_t tokenizer = 0);
 /// Returns whether each sequence begins with a class token.
 bool has_class_token(const Config& config);
 

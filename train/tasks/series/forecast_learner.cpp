@@ -48,7 +48,7 @@ Tensor by_rows(const Tensor& forecast, std::size_t V, std::size_t H) {
 ForecastLearner::ForecastLearner(const Config& config, SeriesFacts facts)
     : TableLearner(config, std::move(facts), forecaster_spec),
       rules_(request_rules(config, facts_)) {
-  reading_ = series_options(config, facts_);
+  reading_ = question_options(config, facts_);
 }
 
 std::string ForecastLearner::describe() const {

@@ -48,13 +48,8 @@ struct SeenSeries {
 };
 
 SeenSeries seen_series(NamedArray& table, const RequestRules& rules, const SeriesColumns& columns,
-                       const SeriesRows& part, bool has_future) {
-  const std::size_t empty = rows_to_forecast(table, columns, part.rows);
-  if (!has_future && empty > 0 && !rules.carries_forward)
-    throw DataError("the input ends with ", format_number_of(empty, "row"), " without values",
-                    part.id.empty() ? "" : " of " + words_of(part.id),
-                    "; remove them: only models with data.stamps or data.known read such rows");
-  SeenSeries seen{{}, part.rows, has_future ? empty : 0};
+                       const SeriesRows& part) {
+  SeenSeries seen{{}, part.rows, rows_to_forecast(table, columns, part.rows)};
   SeriesRows before = part;
   before.rows.resize(part.rows.size() - seen.asked);
   if (before.rows.empty())
@@ -100,9 +95,9 @@ void require_steps(const TimeSeries& series, const TimeStep* learned, const Seri
   for (std::size_t row = first + 1; row < series.rows(); ++row)
     if (step.between(series.times[row - 1], series.times[row]) > spec.pause)
       throw DataError("the input has no row", whose, " between ",
-                      format_time(series.times[row - 1]), " and ", format_time(series.times[row]),
-                      ", within the last ", L, " rows; the model learned rows ", step.words(),
-                      advice);
+                      series.time_text(series.times[row - 1]), " and ",
+                      series.time_text(series.times[row]), ", within the last ", L,
+                      " rows; the model learned rows ", step.words(), advice);
   if (step.are_closer(series.times.back() - series.times[first], L - 1))
     throw DataError("the input's last ", L, " rows", whose,
                     " are closer together than in training: ", step.words(), advice);
@@ -197,8 +192,9 @@ void require_next_steps(const TimeSeries& series, const std::vector<double>& com
     const double time = coming[i];
     const std::size_t steps = step.between(last, time);
     if (steps == 0 || steps > spec.pause)
-      throw DataError("the row to forecast at ", format_time(time), " is not the next one after ",
-                      format_time(last), series.id.empty() ? "" : " of " + words_of(series.id),
+      throw DataError("the row to forecast at ", series.time_text(time),
+                      " is not the next one after ", series.time_text(last),
+                      series.id.empty() ? "" : " of " + words_of(series.id),
                       "; the model learned rows ", step.words(), " apart", neighbours);
     last = time;
   }
@@ -251,7 +247,8 @@ void write_ids(NamedArray& table, std::size_t column, const std::vector<std::str
 
 RequestRules request_rules(const Config& config, const SeriesFacts& facts) {
   const SeriesColumns columns = series_columns(config);
-  RequestRules rules{columns, carries_forward(config, columns), series_spec(config), facts};
+  const bool carries = config.text("data.missing") == "forward";
+  RequestRules rules{columns, carries, series_spec(config), facts};
   rules.windows.lookback = facts.lookback;
   rules.windows.horizon = facts.horizon;
   return rules;
@@ -266,15 +263,13 @@ std::vector<ForecastRequest> forecast_requests(const NamedArray& input, const Re
     columns = with_indicators(table, columns, learned.levels);
   columns.targets.clear();
   if (!input.columns.empty()) columns.targets = learned.columns;
-  const bool has_future = rules.windows.stamps || !columns.known.empty();
   std::vector<SeriesRows> parts = rows_of_series(table, columns.series);
   if (!columns.series.empty()) {
     leave_out_unlearned(parts, learned, left_out);
     require_known(parts, learned);
   }
   std::vector<SeenSeries> all;
-  for (const SeriesRows& part : parts)
-    all.push_back(seen_series(table, rules, columns, part, has_future));
+  for (const SeriesRows& part : parts) all.push_back(seen_series(table, rules, columns, part));
   require_fit(all, learned);
   require_rows_to_come(all, rules, learned.horizon, left_out);
   std::vector<ForecastRequest> requests;
@@ -293,6 +288,7 @@ NamedArray forecast_table(const NamedArray& input, const SeriesColumns& columns,
   for (const ForecastRequest& request : requests) rows += request.rows;
   NamedArray table{xt::xarray<double>::from_shape({rows, first + width}), {}};
   if (time > 0) table.time = ids;
+  table.numeric_time = input.numeric_time, table.time_format = input.time_format;
   if (!requests[0].clock.is_utc()) table.offsets.assign(rows, 0);
   std::vector<std::vector<std::string>> id_columns(ids);
   std::size_t row = 0;

@@ -28,10 +28,10 @@ RequestRules request_rules(const Config& config, const SeriesFacts& facts);
 
 /// Returns a request for each series of a table, in the order of their first rows. Rows without
 /// targets at the end of a series are to be forecast: at their times if the model has data.stamps,
-/// with their values if it has data.known, which requires such rows, one step apart. Series that
-/// were too short to train on or have no future rows are skipped with a note in `left_out`, unless
-/// all are such. Throws DataError for other series that are unknown or too short, and for rows that
-/// do not fit.
+/// else one step apart, with their values if it has data.known, which requires such rows. Series
+/// that were too short to train on or have no future rows are skipped with a note in `left_out`,
+/// unless all are such. Throws DataError for other series that are unknown or too short, and for
+/// rows that do not fit.
 std::vector<ForecastRequest> forecast_requests(const NamedArray& input, const RequestRules& rules,
                                                std::vector<std::string>& left_out);
 

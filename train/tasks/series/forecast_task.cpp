@@ -254,8 +254,11 @@ class ForecastTask : public Task, public Backtests, public HasUnits {
     for (std::size_t i = 0; i < spec().lookback - first + spec().horizon; ++i)
       times.push_back(all.empty() ? double(i) - double(spec().lookback - first) + 1
                                   : all[row - (spec().lookback - first) + i]);
-    const Axis axis = all.empty() ? Axis{"rows after the last one seen"} : Axis{"", Scale::time};
-    const std::string from = all.empty() ? fmt::format("row {}", row + 1) : format_time(all[row]);
+    const Axis axis = all.empty()           ? Axis{"rows after the last one seen"}
+                      : series.numeric_time ? Axis{"time"}
+                                            : Axis{"", Scale::time};
+    const std::string from =
+        all.empty() ? fmt::format("row {}", row + 1) : series.time_text(all[row]);
     std::vector<std::string> charts;
     for (const std::size_t v : spread(spec().variates, shown_variates)) {
       ForecastPicture picture{fmt::format("{} from {}", variate_name(number, v), from),

@@ -68,11 +68,12 @@ void RollingOrigins::choose(const BacktestPlan& plan) {
   for (std::size_t series = 0; series < of_series.size(); ++series)
     for (std::size_t i = 0; i < of_series[series].size(); ++i) {
       const SeriesWindows::Place place = windows_.place(split_, of_series[series][i]);
-      const auto& times = windows_.series(series).times;
+      const TimeSeries& of_window = windows_.series(series);
       chosen_.push_back({of_series[series][i], place, most - 1 - i});
       std::string& start = result_.starts[most - 1 - i];
       if (start.empty())
-        start = times.empty() ? in_words("row ", place.row + 1) : format_time(times[place.row]);
+        start = of_window.times.empty() ? in_words("row ", place.row + 1)
+                                        : of_window.time_text(of_window.times[place.row]);
     }
 }
 

@@ -186,8 +186,8 @@ ReadOptions series_options(const Config& config) {
   if (!csv.columns.empty()) {
     const std::vector<std::string> others = columns.others();
     csv.columns.insert(csv.columns.end(), others.begin(), others.end());
-    if (!csv.time.empty()) csv.columns.push_back(csv.time);
   }
+  csv.adds_time = true;
   csv.texts = columns.others();
   csv.labels = columns.series;
   const bool forward = csv.missing == "forward" && !columns.series.empty();
@@ -200,6 +200,13 @@ ReadOptions series_options(const Config& config, const SeriesFacts& known) {
   ReadOptions options = series_options(config);
   options.csv.learned_time = known.time;
   options.csv.learned_format = known.time_format;
+  return options;
+}
+
+ReadOptions question_options(const Config& config, const SeriesFacts& known) {
+  ReadOptions options = series_options(config, known);
+  if (options.csv.missing == "forward") options.csv.missing = "nan";
+  options.csv.keeps_missing_numbers = true;
   return options;
 }
 

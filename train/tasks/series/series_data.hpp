@@ -60,6 +60,8 @@ SeriesColumns series_columns(const Config& config);
 ReadOptions series_options(const Config& config);
 /// Returns how to read tables whose time column and time format are known.
 ReadOptions series_options(const Config& config, const SeriesFacts& known);
+/// Returns how to read tables that may end with future rows, whose values are missing.
+ReadOptions question_options(const Config& config, const SeriesFacts& known);
 /// The series of a config, and how their table was read.
 struct SeriesTable {
   std::vector<TimeSeries> series;

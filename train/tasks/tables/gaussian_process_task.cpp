@@ -84,6 +84,14 @@ void require_numbers(const std::vector<double>& numbers, bool may_miss) {
       throw DataError("facts of a table hold a number that is too large or missing");
 }
 
+/// Returns which of the inputs is the time column of a table, if its times are numeric.
+std::optional<std::size_t> numeric_time_among(const std::vector<std::string>& inputs,
+                                              const NamedArray& table) {
+  for (std::size_t j = 0; j < inputs.size() && table.numeric_time; ++j)
+    if (require_column(table, inputs[j]) == table.time) return j;
+  return std::nullopt;
+}
+
 /// Predicts a column of a table from others, by a Gaussian process.
 class ProcessLearner : public Learner, public AnswersTables {
  public:
@@ -133,6 +141,9 @@ class ProcessLearner : public Learner, public AnswersTables {
     const std::vector<double>& quantiles = model_.spec().quantiles;
     NamedArray array{xt::xarray<double>::from_shape({n, d + 2 + quantiles.size()}), table.inputs,
                      table.time};
+    if (const auto time = numeric_time_among(table.inputs, question)) {
+      array.time = time, array.numeric_time = true, array.time_format = question.time_format;
+    }
     array.columns.insert(array.columns.end(), {"mean", "deviation"});
     for (const double q : quantiles) array.columns.push_back(fmt::format("q{:.12g}", 100 * q));
     const ColumnUnit unit = rows_->target_unit();

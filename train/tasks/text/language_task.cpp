@@ -20,13 +20,6 @@
 namespace bochner {
 namespace {
 
-/// Returns the tokenizer of the config. Throws DataError if the facts name another one.
-std::shared_ptr<const Tokenizer> known_tokenizer(const Config& config, const TextFacts& facts) {
-  auto tokenizer = tokenizer_of(config);
-  require_same_tokenizer(config, *tokenizer, facts.tokenizer);
-  return tokenizer;
-}
-
 /// Predicts the next token. Throws DataError if the model was trained with another tokenizer than
 /// that of the config.
 class LanguageLearner : public Learner, public WritesText, public HasSpecimens {
@@ -34,7 +27,7 @@ class LanguageLearner : public Learner, public WritesText, public HasSpecimens {
   LanguageLearner(const Config& config, TextFacts facts)
       : facts_(std::move(facts)),
         writes_(config.text("data.kind") == "bytes"),
-        tokenizer_(known_tokenizer(config, facts_)),
+        tokenizer_(tokenizer_of(config, facts_.tokenizer)),
         spec_(trunk_spec(config, facts_.length)),
         positions_(counts_positions(config) ? spec_.block.mixer.features.length
                                             : std::numeric_limits<std::size_t>::max()),
@@ -58,6 +51,10 @@ class LanguageLearner : public Learner, public WritesText, public HasSpecimens {
   const Tokenizer& tokenizer() const override { return *tokenizer_; }
   std::size_t window() const override { return facts_.length; }
   std::size_t positions() const override { return positions_; }
+  bool carries_context() const override {
+    return bochner::carries_context(spec_) &&
+           std::min(positions_, model_.position_limit()) == std::numeric_limits<std::size_t>::max();
+  }
 
   std::size_t specimens() const override { return facts_.specimens.size(); }
   void forward_specimen(Tape& tape, std::size_t i) override {
@@ -160,7 +157,8 @@ std::unique_ptr<Task> open_language_task(const Config& config, const KnownFacts&
   const auto data = read_spec<DataSpec>(config, "data");
   ByteCorpus corpus(data_files(config));
   if (has_words(config)) {
-    const auto tokenizer = tokenizer_of(config);
+    const std::uint64_t digest = known.are_exact() ? known.of<TextFacts>().tokenizer : 0;
+    const auto tokenizer = tokenizer_of(config, digest);
     EncodedText tokens = encoded_text(config, corpus, *tokenizer);
     auto windows =
         std::make_unique<WordWindows>(std::move(corpus), std::move(tokens), tokenizer, data.length,

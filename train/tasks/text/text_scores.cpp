@@ -15,16 +15,22 @@ namespace {
 
 using Texts = std::vector<TextScores>;
 
-/// Tokens begin, ..., begin + size of a text; the first is input only.
+/// Tokens begin, ..., begin + size of a text. The first is input only, as are `repeated` more.
 struct TextWindow {
-  std::size_t text, begin, size;
+  std::size_t text, begin, size, repeated;
 };
 
-std::vector<TextWindow> cut_texts(const Texts& texts, std::size_t length) {
+std::vector<TextWindow> cut_texts(const Texts& texts, const TextContext& context) {
   std::vector<TextWindow> windows;
-  for (std::size_t i = 0; i < texts.size(); ++i)
-    for (std::size_t begin = 0; begin + 1 < texts[i].tokens.size(); begin += length)
-      windows.push_back({i, begin, std::min(length, texts[i].tokens.size() - 1 - begin)});
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const std::size_t last = texts[i].tokens.empty() ? 0 : texts[i].tokens.size() - 1;
+    for (std::size_t first = 0; first < last;) {
+      const std::size_t repeated = std::min(context.repeated, first),
+                        fresh = std::min(context.window - repeated, last - first);
+      windows.push_back({i, first - repeated, repeated + fresh, repeated});
+      first += fresh;
+    }
+  }
   return windows;
 }
 
@@ -53,12 +59,68 @@ std::vector<double> score_windows(LanguageModel& model, std::span<const TextWind
   const std::size_t T = inputs.shape[1], V = logits.dim(-1);
   std::vector<double> scores;
   for (std::size_t row = 0; row < windows.size(); ++row)
-    for (std::size_t t = 0; t < windows[row].size; ++t) {
-      const auto& [text, begin, size] = windows[row];
+    for (std::size_t t = windows[row].repeated; t < windows[row].size; ++t) {
+      const auto& [text, begin, size, repeated] = windows[row];
       scores.push_back(log_probability({logits.data() + (row * T + t) * V, V},
                                        texts[text].tokens[begin + t + 1]));
     }
   return scores;
+}
+
+void score_in_windows(LanguageModel& model, Texts& texts, const TextContext& context,
+                      std::size_t batch, Processes& processes) {
+  const std::vector<TextWindow> all = cut_texts(texts, context);
+  const std::vector<double> numbers = processes.gather(ceil_div(all.size(), batch), [&](std::size_t
+                                                                                            index) {
+    const std::size_t first = index * batch;
+    return score_windows(model, {all.data() + first, std::min(batch, all.size() - first)}, texts);
+  });
+  const double* next = numbers.data();
+  for (const TextWindow& window : all) {
+    std::vector<double>& to = texts[window.text].log_probabilities;
+    const double* end = next + (window.size - window.repeated);
+    to.insert(to.end(), next, end);
+    next = end;
+  }
+}
+
+/// Returns ln p of the tokens of some texts, concatenated; they are read in step.
+std::vector<double> read_texts(LanguageModel& model, std::span<const TextScores> texts) {
+  std::vector<std::vector<double>> scores(texts.size());
+  LanguageModel::State state = model.start();
+  std::vector<std::int32_t> tokens(texts.size());
+  const auto holds = [&](std::size_t b, std::size_t t) { return t < texts[b].tokens.size(); };
+  for (std::size_t t = 0, open = 1; open > 0; ++t) {
+    open = 0;
+    for (std::size_t b = 0; b < texts.size(); ++b) {
+      if (holds(b, t)) tokens[b] = texts[b].tokens[t];
+      open += holds(b, t + 1);
+    }
+    if (open == 0) break;
+    const Tensor logits = model.step(tokens, state);
+    const std::size_t V = logits.shape()[1];
+    for (std::size_t b = 0; b < texts.size(); ++b)
+      if (holds(b, t + 1))
+        scores[b].push_back(log_probability({logits.data() + b * V, V}, texts[b].tokens[t + 1]));
+  }
+  std::vector<double> all;
+  for (const std::vector<double>& each : scores) all.insert(all.end(), each.begin(), each.end());
+  return all;
+}
+
+void score_carried(LanguageModel& model, Texts& texts, std::size_t batch, Processes& processes) {
+  const std::vector<double> numbers =
+      processes.gather(ceil_div(texts.size(), batch), [&](std::size_t index) {
+        const std::size_t first = index * batch;
+        return read_texts(model,
+                          std::span(texts).subspan(first, std::min(batch, texts.size() - first)));
+      });
+  const double* next = numbers.data();
+  for (TextScores& text : texts) {
+    const double* end = next + (text.tokens.empty() ? 0 : text.tokens.size() - 1);
+    text.log_probabilities.assign(next, end);
+    next = end;
+  }
 }
 
 /// Returns a piece as UTF-8, with bytes that are not UTF-8 as "\\xe2".
@@ -96,23 +158,15 @@ NamedArray table_of(std::vector<std::string> columns, const std::vector<double>&
 }  // namespace
 
 Texts score_texts(LanguageModel& model, const Tokenizer& tokenizer,
-                  const std::vector<std::string>& texts, std::size_t length, std::size_t batch,
-                  Processes& processes) {
-  require(length >= 1 && batch >= 1, "score_texts", "length and batch must be at least 1");
+                  const std::vector<std::string>& texts, const TextContext& context,
+                  std::size_t batch, Processes& processes) {
+  require(batch >= 1, "score_texts", "batch must be at least 1");
+  require(context.window == 0 || context.repeated < context.window, "score_texts", "windows of ",
+          context.window, " tokens with ", context.repeated, " of context hold nothing new");
   Texts scores;
   for (const std::string& text : texts) scores.push_back({tokenizer.encode(text)});
-  const std::vector<TextWindow> all = cut_texts(scores, length);
-  const std::size_t batches = ceil_div(all.size(), batch);
-  const std::vector<double> numbers = processes.gather(batches, [&](std::size_t index) {
-    const std::size_t first = index * batch;
-    return score_windows(model, {all.data() + first, std::min(batch, all.size() - first)}, scores);
-  });
-  const double* next = numbers.data();
-  for (const TextWindow& window : all) {
-    std::vector<double>& to = scores[window.text].log_probabilities;
-    to.insert(to.end(), next, next + window.size);
-    next += window.size;
-  }
+  context.window == 0 ? score_carried(model, scores, batch, processes)
+                      : score_in_windows(model, scores, context, batch, processes);
   return scores;
 }
 

@@ -7,18 +7,25 @@ namespace bochner {
 
 struct NamedArray;
 
-/// Tokens of a text, and ln p of each but the first, given the tokens before it in its window.
+/// Tokens of a text, and ln p of each but the first, given tokens before it.
 struct TextScores {
   std::vector<std::int32_t> tokens;
   std::vector<double> log_probabilities = {};
 };
 
-/// Scores each text. Texts are cut into windows of `length` predicted tokens as in training, which
-/// are computed `batch` at a time and shared among the processes. Throws std::invalid_argument if
-/// either is 0.
+/// What the model sees before each token of a text: all tokens, which it carries from token to
+/// token, or those of a window. The first `repeated` tokens of a window are the last ones of the
+/// window before, as context.
+struct TextContext {
+  std::size_t window = 0, repeated = 0;  ///< in predicted tokens; 0: all tokens
+};
+
+/// Scores each text, `batch` texts or windows at a time, which are shared among the processes.
+/// Throws std::invalid_argument if `batch` is 0, or a window holds nothing new.
 std::vector<TextScores> score_texts(LanguageModel& model, const Tokenizer& tokenizer,
-                                    const std::vector<std::string>& texts, std::size_t length,
-                                    std::size_t batch, Processes& processes = Processes::alone());
+                                    const std::vector<std::string>& texts,
+                                    const TextContext& context, std::size_t batch,
+                                    Processes& processes = Processes::alone());
 
 /// Returns a row for each text: its number, the number of tokens unless they are bytes, predicted
 /// bytes, the sum of ln p, perplexity per token and bits per byte; NaN if nothing is predicted.

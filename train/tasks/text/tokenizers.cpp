@@ -2,6 +2,7 @@
 
 #include <bochner/base/errors.hpp>
 #include <bochner/base/text.hpp>
+#include <bochner/data/files/digest.hpp>
 #include <bochner/train/storage/storage.hpp>
 #include <bochner/train/tasks/task_kinds.hpp>
 #include <bochner/train/tasks/text/tokenizers.hpp>
@@ -75,17 +76,13 @@ std::string tokenizer_file(const Config& config) {
   return read_model(config.text("data.tokenizer.model"));
 }
 
-std::shared_ptr<const Tokenizer> tokenizer_of(const Config& config) {
+std::shared_ptr<const Tokenizer> tokenizer_of(const Config& config, std::uint64_t digest) {
   if (!has_words(config)) return make_byte_tokenizer();
-  return make_piece_tokenizer(bytes_of(tokenizer_file(config)),
-                              config.text("data.tokenizer.model"));
-}
-
-void require_same_tokenizer(const Config& config, const Tokenizer& tokenizer,
-                            std::uint64_t digest) {
-  if (digest == 0 || tokenizer.digest() == digest) return;
-  throw DataError(config.text("data.tokenizer.model"),
-                  ": not the tokenizer that the model was trained with; restore that file");
+  const std::string& name = config.text("data.tokenizer.model");
+  const std::string model = tokenizer_file(config);
+  if (digest != 0 && digest_of(model.data(), model.size()) != digest)
+    throw DataError(name, ": not the tokenizer that the model was trained with; restore that file");
+  return make_piece_tokenizer(bytes_of(model), name);
 }
 
 EncodedText encoded_text(const Config& config, const ByteCorpus& text, const Tokenizer& tokenizer,

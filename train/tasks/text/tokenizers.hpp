@@ -15,10 +15,9 @@ void check_tokenizer(const Config& config);
 /// Returns the bytes of data.tokenizer.model, "" if tokens are bytes. Throws IoError, and DataError
 /// for a file that is too large.
 std::string tokenizer_file(const Config& config);
-/// Returns the tokenizer of a config. Throws as tokenizer_file() and make_piece_tokenizer() do.
-std::shared_ptr<const Tokenizer> tokenizer_of(const Config& config);
-/// Throws DataError unless the tokenizer has the digest of the trained model; 0 fits any.
-void require_same_tokenizer(const Config& config, const Tokenizer& tokenizer, std::uint64_t digest);
+/// Returns the tokenizer of a config. Throws as tokenizer_file() and make_piece_tokenizer() do, and
+/// DataError if its file has another digest than that of the trained model, unless that is 0.
+std::shared_ptr<const Tokenizer> tokenizer_of(const Config& config, std::uint64_t digest = 0);
 
 /// Callbacks while a large text is encoded: `report` gets a line for the user; `poll` is called
 /// repeatedly and may throw to cancel.

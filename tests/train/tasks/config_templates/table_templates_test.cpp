@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <bochner/base/errors.hpp>
+#include <bochner/data/formats/csv_numbers.hpp>
 #include <functional>
 
 #include "data/messages.hpp"
@@ -18,6 +19,13 @@ using testing::Not;
 
 class StarterTables : public Starter {
  protected:
+  /// Returns the error for a table of days and these cells.
+  std::string problem(const std::string& header,
+                      const std::function<std::string(std::size_t)>& cells) {
+    const auto file =
+        write("p.csv", table(header, 200, [&](std::size_t i) { return day(i) + ";" + cells(i); }));
+    return message_of<DataError>([&] { config_template_for(file); });
+  }
   /// Returns rows that begin with these texts.
   std::filesystem::path table_of(const std::string& header, std::size_t rows,
                                  const std::function<std::string(std::size_t)>& time) {
@@ -58,6 +66,50 @@ TEST_F(StarterTables, DatesWithoutMarksAreDates) {
   EXPECT_EQ(format_of(table_of("date,a,b", 300, year)), "%Y");
   const auto unix_hours = [](std::size_t i) { return std::to_string(1704067200 + 3600 * i); };
   EXPECT_EQ(format_of(table_of("time,a,b", 300, unix_hours)), "%s");
+}
+
+TEST_F(StarterTables, CompactDatesNeedNoName) {
+  const auto time = [](std::size_t i) { return compact(1.7040672e9 + 86400 * double(i), 8); };
+  EXPECT_EQ(format_of(table_of("Stichtag,a,b", 300, time)), "%Y%m%d");
+}
+
+TEST_F(StarterTables, UsualDatesAreDates) {
+  const auto day_first = [](std::size_t i) {
+    const std::string iso = day(i);
+    return iso.substr(8, 2) + "-" + iso.substr(5, 2) + "-" + iso.substr(0, 4);
+  };
+  const auto month_first = [](std::size_t i) {
+    constexpr const char* names[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                     "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+    const std::string iso = day(i);
+    return "\"" + std::string(names[std::stoul(iso.substr(5, 2)) - 1]) + " " + iso.substr(8, 2) +
+           ", " + iso.substr(0, 4) + "\"";
+  };
+  for (const char* header : {"ds,a,b", "time,a,b", "date,a,b", "timestamp,a,b", "x,a,b"})
+    for (const auto& date :
+         std::vector<std::function<std::string(std::size_t)>>{day_first, month_first}) {
+      const auto with_gap = [&](std::size_t i) { return date(i < 100 ? i : i + 3); };
+      const auto file = table_of(header, 300, with_gap);
+      EXPECT_EQ(config_for(file).text("model.kind"), "forecaster") << header;
+      EXPECT_THAT(config_template_for(file), Not(HasSubstr("left out"))) << header;
+      Config config = config_for(file);
+      apply_set(config, "data.pause=1");
+      EXPECT_THAT(make_task(config)->data().words(), HasSubstr("each 1 day, 1 gap")) << header;
+    }
+}
+
+/// Each day from 1 to 9 may be a month, and no format reads quarters.
+TEST_F(StarterTables, RefusesDatesThatItCannotRead) {
+  const auto problem = [&](const std::string& header, const auto& date) {
+    return message_of<DataError>([&] { config_template_for(table_of(header, 300, date)); });
+  };
+  for (const char* header : {"ds,a,b", "x,a,b"})
+    EXPECT_THAT(
+        problem(header, [](std::size_t i) { return "0" + std::to_string(1 + i % 9) + "-02-2024"; }),
+        HasSubstr("may be a time as %d-%m-%Y or %m-%d-%Y; set one, as in --set data.time_format="));
+  for (const char* header : {"ds,a,b", "time,a,b"})
+    EXPECT_THAT(problem(header, [](std::size_t i) { return "Q1 " + std::to_string(1400 + i); }),
+                HasSubstr("is not in a known date format"));
 }
 
 TEST_F(StarterTables, CountersAreNoDates) {
@@ -112,6 +164,56 @@ TEST_F(StarterTables, BlocksOfReadingsAreSeries) {
   EXPECT_THAT(config_for(file).text_list("data.series"), ElementsAre("what"));
 }
 
+/// Numbers count up within each series: counters, Unix seconds, dates without marks.
+TEST_F(StarterTables, NumbersAreTimesOfSeveralSeries) {
+  const auto number_of = [](const char* kind, std::size_t row) {
+    const std::string kinds = kind;
+    if (kinds == "unix") return std::to_string(1700000000 + 3600 * row);
+    return kinds == "count" ? std::to_string(row + 1)
+                            : compact(1.7040672e9 + 86400 * double(row), 8);
+  };
+  const auto long_table = [&](const char* header, const char* kind, bool in_blocks,
+                              const char* prefix) {
+    return config_for(write("long.csv", table(header, 300, [&](std::size_t i) {
+                              const std::size_t row = in_blocks ? i % 100 : i / 3;
+                              return prefix + std::to_string(1 + (in_blocks ? i / 100 : i % 3)) +
+                                     "," + number_of(kind, row) + "," + std::to_string(i % 7);
+                            })));
+  };
+  for (const auto& [kind, format] : {std::pair{"count", "%s"}, {"unix", "%s"}, {"ymd", "%Y%m%d"}})
+    for (const bool in_blocks : {true, false})
+      for (const char* prefix : {"H", ""}) {
+        const Config config = long_table("unique_id,ds,y", kind, in_blocks, prefix);
+        EXPECT_EQ(config.text("model.kind"), "forecaster") << kind;
+        EXPECT_THAT(config.text_list("data.series"), ElementsAre("unique_id"));
+        EXPECT_THAT(config.text_list("data.columns"), ElementsAre("y"));
+        EXPECT_EQ(config.text("data.time_column"), "ds");
+        EXPECT_EQ(config.text("data.time_format"), format);
+      }
+  for (const char* kind : {"count", "unix", "ymd"})
+    EXPECT_THAT(long_table("shop,nr,y", kind, true, "H").text_list("data.series"),
+                ElementsAre("shop"));
+}
+
+/// Steps of an experiment are not times, nor are widths within a species.
+TEST_F(StarterTables, GroupsAreNoSeries) {
+  const auto kind_of = [&](const char* header, const auto& row) {
+    return config_for(write("g.csv", table(header, 300, row))).text("model.kind");
+  };
+  const auto with = [](const char* group, std::size_t number, std::size_t i) {
+    return group + std::to_string(i / 100) + "," + std::to_string(number) + "," +
+           std::to_string(i % 7);
+  };
+  EXPECT_EQ(kind_of("material,heat,strength",
+                    [&](std::size_t i) { return with("m", 20 * (i % 100), i); }),
+            "gp");
+  EXPECT_EQ(
+      kind_of("species,width,length", [&](std::size_t i) { return with("s", i * i % 97, i); }),
+      "gp");
+  EXPECT_EQ(kind_of("group,width,length", [&](std::size_t i) { return with("", i % 100, i); }),
+            "gp");
+}
+
 /// A label of days does not identify series, nor does a state of a smooth series.
 TEST_F(StarterTables, StatesAreNoSeries) {
   const auto state = [&](double unevenness) {
@@ -157,6 +259,134 @@ TEST_F(StarterTables, NorthAmericaIsARegion) {
                           }));
   EXPECT_THAT(config_for(file).text_list("data.series"), ElementsAre("region"));
   EXPECT_THAT(make_task(config_for(file))->learner().series(), ElementsAre("EU", "NA", "APAC"));
+}
+
+/// A few loads that repeat every week; each 25th of them is another text.
+std::string load_or(std::size_t i, const std::string& other) {
+  return i % 25 == 7 ? other : std::to_string(100 + i % 7) + ".5";
+}
+
+TEST_F(StarterTables, MarksOfMissingNumbersLeaveAColumnOfNumbers) {
+  for (const char* mark : {"None", "-", "?", ".", "#N/A", "N/A", "NA", "missing", "null"}) {
+    const auto file = write("m.csv", table("time,load", 200, [&](std::size_t i) {
+                              return day(i) + "," + load_or(i, mark);
+                            }));
+    const std::string text = config_template_for(file);
+    EXPECT_THAT(text, HasSubstr("kind = \"forecaster\"")) << mark;
+    if (!is_missing(mark)) {
+      EXPECT_THAT(text, HasSubstr("# missing values: \"load\" (\"" + std::string(mark) +
+                                  "\" in 8 of the first 199 rows)\n"));
+    }
+    EXPECT_THAT(message_of<DataError>([&] { config_for(file); }),
+                HasSubstr("m.csv:9:12: column \"load\": \"" + std::string(mark) +
+                          "\" is a missing value; set data.missing = \"forward\""));
+  }
+  const auto of_stores =
+      write("s.csv", table("time,store,sales", 400, [](std::size_t i) {
+              return day(i % 200) + (i < 200 ? ",a," : ",b,") + load_or(i % 200, "None");
+            }));
+  EXPECT_THAT(config_template_for(of_stores), HasSubstr("series = [\"store\"]"));
+  EXPECT_THAT(config_template_for(of_stores), HasSubstr("columns = [\"sales\"]"));
+}
+
+TEST_F(StarterTables, OtherTextsAmongNumbersAreErrors) {
+  for (const char* other : {"inf", "-inf", "n.a.", "--", "x", "12 W"})
+    EXPECT_THAT(
+        problem("time;load;temp",
+                [&](std::size_t i) { return load_or(i, other) + ";" + std::to_string(i % 9); }),
+        HasSubstr("p.csv: column \"load\": row 184 has \"" + std::string(other) +
+                  "\" where other rows have numbers"));
+  const auto often = [](std::size_t i) { return i % 7 == 3 ? "inf" : load_or(i, "1"); };
+  EXPECT_THAT(problem("time;load", often), HasSubstr("has \"inf\" where other rows have numbers"));
+  const auto file = write("d.csv", table("date,load", 200, [](std::size_t i) {
+                            return (i % 20 == 7 ? "None" : day(i)) + "," + std::to_string(i % 7);
+                          }));
+  EXPECT_THAT(message_of<DataError>([&] { config_template_for(file); }),
+              HasSubstr("column \"date\": row 189 has \"None\" where other rows have dates"));
+}
+
+TEST_F(StarterTables, NamesMayBeMostlyNumbers) {
+  const auto file = write("n.csv", table("date;user;qty", 200, [](std::size_t i) {
+                            return day(i % 50) + ";" + (i < 190 ? std::to_string(i / 50) : "A") +
+                                   ";" + std::to_string(i % 7);
+                          }));
+  EXPECT_THAT(config_for(file).text_list("data.series"), ElementsAre("user"));
+}
+
+TEST_F(StarterTables, MarksBetweenThousandsLeaveNumbers) {
+  const auto grouped = [](std::size_t n, const char* mark) {
+    const std::string digits = std::to_string(n);
+    return n < 1000 ? digits
+                    : digits.substr(0, digits.size() - 3) + mark + digits.substr(digits.size() - 3);
+  };
+  for (const char* mark : {" ", "_", "\u00a0", "\u2009", "\u202f"})
+    EXPECT_THAT(config_for(write("g.csv", table("date;y", 200,
+                                                [&](std::size_t i) {
+                                                  return day(i) + ";" + grouped(900 + 17 * i, mark);
+                                                })))
+                    .text("model.kind"),
+                "forecaster")
+        << mark;
+  const auto lakh = [&](std::size_t i) {
+    return day(i) + ";" + std::to_string(1 + i % 9) + "," + std::to_string(10 + i % 80) + ",932";
+  };
+  EXPECT_EQ(config_for(write("l.csv", table("date;y", 200, lakh))).text("model.kind"),
+            "forecaster");
+}
+
+TEST_F(StarterTables, NumbersWithUnitsAreNoTexts) {
+  const auto with = [](const std::string& before, const std::string& after) {
+    return [=](std::size_t i) { return before + std::to_string(100 + i % 7) + ".5" + after; };
+  };
+  const std::pair<const char*, const char*> units[] = {{"", " kWh"}, {"", "k"}, {"", " %"},
+                                                       {"", " EUR"}, {"€", ""}, {"EUR ", ""}};
+  for (const auto& [before, after] : units)
+    EXPECT_THAT(problem("date;y", with(before, after)),
+                HasSubstr("is not a plain number; write 10"));
+  EXPECT_THAT(
+      problem("date;y;temp",
+              [&](std::size_t i) { return with("", " kWh")(i) + ";" + std::to_string(i % 9); }),
+      HasSubstr("p.csv: column \"y\": \"102.5 kWh\" is not a plain number; write 102.5 (row "));
+  const auto whole = [](std::size_t i) { return std::to_string(100 + i % 7) + " kWh"; };
+  EXPECT_THAT(problem("date;y", whole), HasSubstr("\"102 kWh\" is not a plain number; write 102"));
+  const auto sizes =
+      write("z.csv", table("date;size;sales", 200, [](std::size_t i) {
+              return day(i % 100) + (i < 100 ? ";0.5 l;" : ";1.5 l;") + std::to_string(i % 7);
+            }));
+  EXPECT_THAT(config_for(sizes).text_list("data.series"), ElementsAre("size"));
+}
+
+TEST_F(StarterTables, CodesAreNoTypes) {
+  const auto code = [](std::size_t i) { return "2x" + std::to_string(100 + i); };
+  EXPECT_THAT(problem("date;y", code),
+              HasSubstr("p.csv: column \"y\": row 200 has \"2x298\", which is not a number; "
+                        "nearly all rows have different texts"));
+  const auto file = write("c.csv", table("date;code;what", 200, [&](std::size_t i) {
+                            return day(i) + ";" + code(i) + (i % 3 ? ";buy" : ";view");
+                          }));
+  EXPECT_EQ(config_for(file).text("data.type_column"), "what");
+}
+
+TEST_F(StarterTables, HeadersOfPandasAreHeaders) {
+  const auto loads = [](std::size_t i) { return std::to_string(20 + i * i % 7) + ".25"; };
+  const auto indexed = write(
+      "i.csv", table(",0", 200, [&](std::size_t i) { return std::to_string(i) + "," + loads(i); }));
+  EXPECT_THAT(config_for(indexed).text_list("data.columns"), ElementsAre("0"));
+  const auto dated =
+      write("d.csv", table(",0", 200, [&](std::size_t i) { return day(i) + "," + loads(i); }));
+  EXPECT_EQ(make_task(config_for(dated))->data().examples(Split::validation),
+            make_task(config_for(write(
+                          "e.csv", table("date,load", 200,
+                                         [&](std::size_t i) { return day(i) + "," + loads(i); }))))
+                ->data()
+                .examples(Split::validation));
+  const auto counted = write(
+      "n.csv", table("0,1", 200, [&](std::size_t i) { return loads(i) + "," + loads(i + 1); }));
+  EXPECT_THAT(message_of<DataError>([&] { config_template_for(counted); }),
+              HasSubstr("n.csv:1:1: the first row (\"0\", \"1\") may name the columns or hold "
+                        "numbers: set data.header"));
+  EXPECT_THAT(config_template_for(counted, {.header = "yes"}), HasSubstr("target = \"1\""));
+  EXPECT_THAT(config_template_for(counted, {.header = "no"}), HasSubstr("forecaster"));
 }
 
 TEST_F(StarterTables, EndingsMayBeOfCapitals) {

@@ -73,6 +73,12 @@ TEST_F(Latent, IsMadeOfAConfig) {
   EXPECT_EQ(task(images)->data().examples(Split::validation), 4u);
 }
 
+TEST_F(Latent, NeedsNoLabelsOfImages) {
+  const std::uint64_t labelled = task(images)->data().examples(Split::train);
+  std::filesystem::remove(folder_.path() / "digits/b-labels");
+  EXPECT_EQ(task(images)->data().examples(Split::train), labelled);
+}
+
 /// The two parts add up to the bound; more draws make it tighter.
 TEST_F(Latent, MeasuresReconstructionAndDivergence) {
   for (const Sets& data : {shapes, series, texts, images}) {

@@ -86,6 +86,46 @@ TEST(BusinessDays, GoOnFromAWeekAsItLearned) {
   EXPECT_EQ(next_of(126, 138), "2024-05-20 00:00:00");
 }
 
+/// Days as Excel counts them: neither seconds nor dates, and with a gap.
+TEST(NumericTimes, StayNumbers) {
+  std::string text = "day,a\n";
+  for (std::size_t i = 0; i < 120; ++i)
+    if (i != 40 && i != 41) text += fmt::format("{},{}\n", 44927 + i, wave(i));
+  TemporaryFolder folder;
+  const auto file = folder.write("excel.csv", text);
+  const auto task = make_task(
+      tiny_config(file, {"model.kind=forecaster", "data.kind=series", "data.lookback=6",
+                         "data.horizon=3", "data.time_column=day", "data.time_format='%s'"}));
+  EXPECT_THAT(task->data().words(),
+              StartsWith("1 variate, 118 rows each 1, 1 gap that no window crosses (the longest "
+                         "44966 to 44969)"));
+  const NamedArray rows = read_csv(file, {.time = "day", .time_format = "%s"});
+  std::string written;
+  write_csv(predict(task, rows), [&](std::string_view piece) { written += piece; });
+  EXPECT_THAT(written, StartsWith("day,a\n45047,"));
+  EXPECT_THAT(written, testing::HasSubstr("\n45049,"));
+}
+
+/// data.columns chooses what is forecast, not whether there are times.
+TEST(ChosenColumns, KeepTheTime) {
+  std::string text = "day,a,b\n";
+  for (std::size_t i = 0; i < 120; ++i)
+    if (i != 40)
+      text += fmt::format("{},{},5\n", format_time(86400.0 * double(19723 + i)), wave(i));
+  TemporaryFolder folder;
+  const auto file = folder.write("days.csv", text);
+  const auto bare = folder.write("bare.csv", text.substr(text.find('\n') + 1));
+  const auto words_of = [&](const std::filesystem::path& data, const char* columns) {
+    return make_task(tiny_config(data, {"model.kind=forecaster", "data.kind=series",
+                                        "data.lookback=6", "data.horizon=3", columns}))
+        ->data()
+        .words();
+  };
+  for (const char* columns : {"data.columns=a", "data.columns=['2']", "data.columns=[]"})
+    EXPECT_THAT(words_of(file, columns), HasSubstr("119 rows each 1 day, 1 gap")) << columns;
+  EXPECT_THAT(words_of(bare, "data.columns=['2']"), HasSubstr("119 rows each 1 day, 1 gap"));
+}
+
 TEST(MonthlySeries, NamesItsGapsAndDoesNotCrossThem) {
   TemporaryFolder folder;
   const auto file = folder.write("months.csv", monthly_text(61, 20));

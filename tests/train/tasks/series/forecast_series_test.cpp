@@ -270,11 +270,32 @@ TEST_F(ForecastShops, SeesNoRowsAcrossAGap) {
   EXPECT_EQ(error(often),
             "the input's last 14 rows of north are closer together than in training: 1 day apart; "
             "data.pause = 0 allows any step");
-  EXPECT_EQ(error(days(0, 180, 202, 200)),
-            "the input ends with 2 rows without values of north; remove them: only models with "
-            "data.stamps or data.known read such rows");
+  EXPECT_EQ(
+      error(days(0, 180, 200) + days(0, 202, 203, 202)),
+      "the row to forecast at 2024-07-21 00:00:00 is not the next one after 2024-07-18 "
+      "00:00:00 of north; the model learned rows 1 day apart; data.pause = 0 allows any step");
   const auto lenient = make_task(config({"data.known=[]", "data.pause=0"}));
   EXPECT_NO_THROW(predict(lenient, table(days(0, 180, 200) + days(0, 204, 210))));
+}
+
+/// Rows without values at the end ask for forecasts, with or without covariates.
+TEST_F(ForecastShops, RowsWithoutValuesAreToCome) {
+  for (const char* missing : {"refuse", "forward"}) {
+    const auto task = make_task(config({"data.known=[]", fmt::format("data.missing={}", missing)}));
+    const auto read = [&](const std::string& rows) {
+      ReadOptions reading = tables(task).read_options();
+      reading.csv.named_columns = tables(task).input_columns();
+      return parse_csv(header + rows, "input", reading.csv);
+    };
+    const NamedArray all = predict(task, read(days(0, 180, 200))),
+                     two = predict(task, read(days(0, 180, 202, 200)));
+    ASSERT_EQ(all.values.shape()[0], H);
+    ASSERT_EQ(two.values.shape()[0], 2u);
+    for (std::size_t column = 1; column < 3; ++column)
+      EXPECT_EQ(two.values(1, column), all.values(1, column)) << missing;
+    EXPECT_EQ(message_of<DataError>([&] { predict(task, read(days(0, 180, 208, 200))); }),
+              "the input asks for 8 rows; the model forecasts at most 7");
+  }
 }
 
 TEST_F(ForecastShops, TakesNoNumberBeyondItsOwn) {

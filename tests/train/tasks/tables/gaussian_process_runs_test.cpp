@@ -103,7 +103,9 @@ TEST_F(ProcessRuns, GiveTheirUnitsToForks) {
   std::vector<std::string> notes;
   const Path fork = folder_.path() / "fork";
   Session::fork({storage_, fork, "test"}, {run_, ""}, config(), {.schedule = true}, notes);
-  EXPECT_THAT(notes, testing::ElementsAre(HasSubstr("units stay the parent's, far from those")));
+  EXPECT_THAT(notes, testing::ElementsAre(HasSubstr("units stay the parent's, far from those"),
+                                          "the data differ from the parent's: their order begins "
+                                          "anew"));
   EXPECT_EQ(units(fork), units(run_));
   EXPECT_NEAR(said(fork).values(0, 1), wave_at(2), 0.5);
 }

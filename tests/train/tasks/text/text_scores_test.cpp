@@ -27,7 +27,7 @@ std::unique_ptr<LanguageModel> tiny_model_of_bytes() {
 }
 
 std::vector<double> scores_of(LanguageModel& model, const std::string& text, std::size_t batch) {
-  return score_texts(model, *make_byte_tokenizer(), {text}, length, batch)[0].log_probabilities;
+  return score_texts(model, *make_byte_tokenizer(), {text}, {length}, batch)[0].log_probabilities;
 }
 
 double sum(const std::vector<double>& scores) {
@@ -52,7 +52,7 @@ TEST(TextScores, DependOnTheirTextAlone) {
   const auto model = tiny_model_of_bytes();
   const std::vector<std::string> texts = {"ab", "", "x", "a text of more than two windows",
                                           "ab\xff"};
-  const auto together = score_texts(*model, *make_byte_tokenizer(), texts, length, 16);
+  const auto together = score_texts(*model, *make_byte_tokenizer(), texts, {length}, 16);
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const std::vector<double> alone = scores_of(*model, texts[i], 1);
     const std::vector<double>& among = together[i].log_probabilities;
@@ -61,13 +61,38 @@ TEST(TextScores, DependOnTheirTextAlone) {
   }
 }
 
+/// Carried context is that of one window over the whole text; windows see what they repeat.
+TEST(TextScores, SeeAllContextOrThatOfTheirWindow) {
+  const Config config = tiny_config("text", {"model.positions=rotary"});
+  const auto model = std::make_unique<LanguageModel>(trunk_spec(config, length));
+  initialize(*model, 1);
+  const auto bytes = make_byte_tokenizer();
+  const std::vector<std::string> texts = {"a text of more than two windows", "", "x", "nine byte"};
+  const auto scores = [&](const TextContext& context, std::size_t batch) {
+    std::vector<double> all;
+    for (const TextScores& text : score_texts(*model, *bytes, texts, context, batch))
+      all.insert(all.end(), text.log_probabilities.begin(), text.log_probabilities.end());
+    return all;
+  };
+  const std::vector<double> whole = scores({64}, 4);
+  for (const std::size_t batch : {1, 3}) {
+    EXPECT_THAT(scores({}, batch), testing::Pointwise(testing::DoubleNear(1e-5), whole));
+    EXPECT_THAT(scores({length}, batch), testing::Not(whole));
+  }
+  const std::vector<double> overlapping = scores({length, length - 1}, 4);
+  ASSERT_EQ(overlapping.size(), whole.size());
+  for (std::size_t t = 0; t < length; ++t) EXPECT_NEAR(overlapping[t], whole[t], 1e-5);
+  EXPECT_THROW(scores({length, length}, 1), std::invalid_argument);
+}
+
 TEST(TextScores, AreEqualInAnyNumberOfProcesses) {
   const std::vector<std::string> texts = {"ab", "", "x", "a text of more than two windows", "abc"};
   const auto bytes = make_byte_tokenizer();
-  const auto alone = score_texts(*tiny_model_of_bytes(), *bytes, texts, length, 2);
+  const auto alone = score_texts(*tiny_model_of_bytes(), *bytes, texts, {length}, 2);
   for (const std::size_t count : {2, 5})
     run_processes(count, [&](Processes& processes) {
-      const auto shared = score_texts(*tiny_model_of_bytes(), *bytes, texts, length, 2, processes);
+      const auto shared =
+          score_texts(*tiny_model_of_bytes(), *bytes, texts, {length}, 2, processes);
       for (std::size_t i = 0; i < texts.size(); ++i)
         EXPECT_EQ(shared[i].log_probabilities, alone[i].log_probabilities);
     });
