@@ -85,6 +85,7 @@ void export_torch(const ExportOptions& options) {
   const std::vector<TorchSource> sources = torch_sources_of(config);
   SafetensorsTexts texts = texts_of(checkpoint);
   texts.emplace_back("sizes", learner->sizes().line());
+  texts.emplace_back("keys", print_config(config, Printed::all));  // the sources read any key
   PosixStorage storage;
   make_directories(storage, folder);
   write_weights(checkpoint, options.live_weights, texts, (folder / torch_weights).string());

@@ -34,7 +34,7 @@ class File:
         self.metadata = header.pop("__metadata__", {})
         if "config" not in self.metadata:
             raise ValueError(f"{path}: has no config; bochner export writes one with the weights")
-        self.config = flat(tomllib.loads(self.metadata["config"]))
+        self.config = flat(tomllib.loads(self.metadata.get("keys", self.metadata["config"])))
         self.sizes = json.loads(self.metadata["sizes"]) if "sizes" in self.metadata else own_sizes(path, self.config)
         self.tensors, self.taken = {}, set()
         for name, entry in header.items():
@@ -45,10 +45,11 @@ class File:
 
 
 def own_sizes(path, config):
-    """Returns this package's sizes, for a file of the same model by `bochner export --output` without them."""
+    """Returns this package's sizes, for a file of the same model by `bochner export --output`, which has neither them
+    nor the keys that do not apply."""
     own = File(OWN)
     for key, value in own.config.items():
-        if key.startswith(SIZED) and config.get(key) != value:
+        if config.setdefault(key, value) != value and key.startswith(SIZED):
             raise ValueError(f"{path}: its model differs from this package's in {key}; export --torch writes its own")
     return own.sizes
 
