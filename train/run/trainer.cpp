@@ -76,9 +76,10 @@ void Trainer::calibrate(const std::function<bool(const std::string& layer)>& wan
 
 StepResult Trainer::sum_gradients(TapeObserver* observer, bool check_finite,
                                   const std::function<StopRequests()>& stop_requests) {
+  const double terms = step_terms();
   const auto pass = [&](std::size_t shard, PassOptions options) {
     options.check_finite = check_finite;
-    return accumulate_gradients(shard, options);
+    return accumulate_gradients(shard, terms, options);
   };
   StepResult result;
   {
@@ -93,16 +94,18 @@ StepResult Trainer::sum_gradients(TapeObserver* observer, bool check_finite,
   return result;
 }
 
-double Trainer::divisor_of(const Examples& part) const {
-  const double parts = double(train_.accumulate * train_.shards);
-  if (parts == 1) return 1;
+double Trainer::step_terms() const {
+  if (train_.accumulate * train_.shards == 1) return 0;
   const Dataset& data = task_.data();
-  const double all = data.terms(data.training(first_example(), train_.examples_per_step()));
-  return all > 0 ? all / data.terms(part) : parts;
+  return data.terms(data.training(first_example(), train_.examples_per_step()));
+}
+
+double Trainer::divisor_of(const Examples& part, double terms) const {
+  return terms > 0 ? terms / task_.data().terms(part) : double(train_.accumulate * train_.shards);
 }
 
 /// Accumulates one shard's gradients; the sum over shards is the mean over the step's predictions.
-double Trainer::accumulate_gradients(std::size_t shard, PassOptions options) {
+double Trainer::accumulate_gradients(std::size_t shard, double terms, PassOptions options) {
   const std::uint64_t parts = train_.accumulate * train_.shards,
                       size = train_.batch / train_.shards;
   options.training = true;
@@ -117,7 +120,7 @@ double Trainer::accumulate_gradients(std::size_t shard, PassOptions options) {
     const std::uint64_t first = first_example() + micro * train_.batch;
     const Examples part = task_.data().training(first + shard * size, size);
     const Var mean = task_.loss(tape, part);
-    const double divisor = divisor_of(part);
+    const double divisor = divisor_of(part, terms);
     loss += double(mean.value().data()[0]) / divisor;
     double seen = loss;  // shards that wait for each other must stop together
     if (options.reduction) options.reduction->all_reduce({&seen, 1});
@@ -130,7 +133,7 @@ double Trainer::accumulate_gradients(std::size_t shard, PassOptions options) {
 std::string Trainer::non_finite_op(std::size_t shard, PassOptions options) {
   options.check_finite = true;
   try {
-    accumulate_gradients(shard, options);
+    accumulate_gradients(shard, step_terms(), options);
   } catch (const NonFiniteError& error) {
     return error.what();
   }

@@ -86,9 +86,11 @@ class Trainer {
                            const std::function<StopRequests()>& stop_requests = {});
   /// Returns the first example of the next step.
   std::uint64_t first_example() const { return train_.overfit ? 0 : state_.examples; }
-  /// Returns how many times the predictions of a part are in those of the step.
-  double divisor_of(const Examples& part) const;
-  double accumulate_gradients(std::size_t shard, PassOptions options);
+  /// Returns the number of predictions of the next step; 0 if the step has one part.
+  double step_terms() const;
+  /// Returns how many times the predictions of a part are in the `terms` of its step.
+  double divisor_of(const Examples& part, double terms) const;
+  double accumulate_gradients(std::size_t shard, double terms, PassOptions options);
   std::string non_finite_op(std::size_t shard, PassOptions options);
   std::optional<std::vector<KernelMetrics>> kernels_here(const std::function<bool()>& should_stop);
   void require_finite_update(double learning_rate);

@@ -20,13 +20,15 @@ struct TextWindow {
   std::size_t text, begin, size, repeated;
 };
 
+/// Without windows, each text is one.
 std::vector<TextWindow> cut_texts(const Texts& texts, const TextContext& context) {
   std::vector<TextWindow> windows;
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const std::size_t last = texts[i].tokens.empty() ? 0 : texts[i].tokens.size() - 1;
     for (std::size_t first = 0; first < last;) {
       const std::size_t repeated = std::min(context.repeated, first),
-                        fresh = std::min(context.window - repeated, last - first);
+                        most = context.window == 0 ? last : context.window - repeated,
+                        fresh = std::min(most, last - first);
       windows.push_back({i, first - repeated, repeated + fresh, repeated});
       first += fresh;
     }
@@ -67,60 +69,26 @@ std::vector<double> score_windows(LanguageModel& model, std::span<const TextWind
   return scores;
 }
 
-void score_in_windows(LanguageModel& model, Texts& texts, const TextContext& context,
-                      std::size_t batch, Processes& processes) {
-  const std::vector<TextWindow> all = cut_texts(texts, context);
-  const std::vector<double> numbers = processes.gather(ceil_div(all.size(), batch), [&](std::size_t
-                                                                                            index) {
-    const std::size_t first = index * batch;
-    return score_windows(model, {all.data() + first, std::min(batch, all.size() - first)}, texts);
-  });
-  const double* next = numbers.data();
-  for (const TextWindow& window : all) {
-    std::vector<double>& to = texts[window.text].log_probabilities;
-    const double* end = next + (window.size - window.repeated);
-    to.insert(to.end(), next, end);
-    next = end;
-  }
-}
-
-/// Returns ln p of the tokens of some texts, concatenated; they are read in step.
-std::vector<double> read_texts(LanguageModel& model, std::span<const TextScores> texts) {
-  std::vector<std::vector<double>> scores(texts.size());
+/// Returns ln p of the tokens of whole texts, concatenated; they are read in step.
+std::vector<double> score_carried(LanguageModel& model, std::span<const TextWindow> whole,
+                                  const Texts& texts) {
+  std::vector<std::vector<double>> scores(whole.size());
   LanguageModel::State state = model.start();
-  std::vector<std::int32_t> tokens(texts.size());
-  const auto holds = [&](std::size_t b, std::size_t t) { return t < texts[b].tokens.size(); };
-  for (std::size_t t = 0, open = 1; open > 0; ++t) {
-    open = 0;
-    for (std::size_t b = 0; b < texts.size(); ++b) {
-      if (holds(b, t)) tokens[b] = texts[b].tokens[t];
-      open += holds(b, t + 1);
-    }
-    if (open == 0) break;
+  std::vector<std::int32_t> tokens(whole.size());
+  const std::size_t longest = std::ranges::max(whole, {}, &TextWindow::size).size;
+  for (std::size_t t = 0; t < longest; ++t) {
+    for (std::size_t b = 0; b < whole.size(); ++b)
+      if (t < whole[b].size) tokens[b] = texts[whole[b].text].tokens[t];
     const Tensor logits = model.step(tokens, state);
     const std::size_t V = logits.shape()[1];
-    for (std::size_t b = 0; b < texts.size(); ++b)
-      if (holds(b, t + 1))
-        scores[b].push_back(log_probability({logits.data() + b * V, V}, texts[b].tokens[t + 1]));
+    for (std::size_t b = 0; b < whole.size(); ++b)
+      if (t < whole[b].size)
+        scores[b].push_back(
+            log_probability({logits.data() + b * V, V}, texts[whole[b].text].tokens[t + 1]));
   }
   std::vector<double> all;
   for (const std::vector<double>& each : scores) all.insert(all.end(), each.begin(), each.end());
   return all;
-}
-
-void score_carried(LanguageModel& model, Texts& texts, std::size_t batch, Processes& processes) {
-  const std::vector<double> numbers =
-      processes.gather(ceil_div(texts.size(), batch), [&](std::size_t index) {
-        const std::size_t first = index * batch;
-        return read_texts(model,
-                          std::span(texts).subspan(first, std::min(batch, texts.size() - first)));
-      });
-  const double* next = numbers.data();
-  for (TextScores& text : texts) {
-    const double* end = next + (text.tokens.empty() ? 0 : text.tokens.size() - 1);
-    text.log_probabilities.assign(next, end);
-    next = end;
-  }
 }
 
 /// Returns a piece as UTF-8, with bytes that are not UTF-8 as "\\xe2".
@@ -165,8 +133,20 @@ Texts score_texts(LanguageModel& model, const Tokenizer& tokenizer,
           context.window, " tokens with ", context.repeated, " of context hold nothing new");
   Texts scores;
   for (const std::string& text : texts) scores.push_back({tokenizer.encode(text)});
-  context.window == 0 ? score_carried(model, scores, batch, processes)
-                      : score_in_windows(model, scores, context, batch, processes);
+  const auto score = context.window == 0 ? score_carried : score_windows;
+  const std::vector<TextWindow> all = cut_texts(scores, context);
+  const std::size_t batches = ceil_div(all.size(), batch);
+  const std::vector<double> numbers = processes.gather(batches, [&](std::size_t index) {
+    const std::size_t first = index * batch;
+    return score(model, {all.data() + first, std::min(batch, all.size() - first)}, scores);
+  });
+  const double* next = numbers.data();
+  for (const TextWindow& window : all) {
+    std::vector<double>& to = scores[window.text].log_probabilities;
+    const double* end = next + (window.size - window.repeated);
+    to.insert(to.end(), next, end);
+    next = end;
+  }
   return scores;
 }
 
