@@ -42,7 +42,10 @@
 #include <bochner/layers/probability/distributions.hpp>
 #include <bochner/layers/probability/gaussian_mixture.hpp>
 #include <bochner/layers/probability/k_means.hpp>
+#include <bochner/layers/probability/linear_regression.hpp>
 #include <bochner/layers/probability/normal_rows.hpp>
+#include <bochner/layers/probability/ppca.hpp>
+#include <bochner/layers/probability/variational_mixture.hpp>
 #include <bochner/layers/recurrences/recurrent_specs.hpp>
 #include <bochner/layers/spectral/density.hpp>
 #include <bochner/layers/spectral/initial.hpp>

@@ -49,6 +49,16 @@ struct GammaPoisson {
   }
 };
 
+/// Pareto(shape, scale) on the upper end b of numbers that are uniform on (0, b); the posterior of
+/// n numbers is Pareto(shape + n, max(scale, numbers)). DeGroot, "Optimal statistical decisions",
+/// 1970, section 9.7.
+struct ParetoUniform {
+  ParetoDistribution prior;
+  ParetoUniform posterior(const std::vector<double>& numbers) const;
+  /// ln p of the next number: uniform up to scale, with a tail like a Pareto distribution's.
+  double log_predictive(double x) const;
+};
+
 /// The normal-gamma distribution on mean and precision of a normal one: precision ~ Gamma, mean ~
 /// N(mean, 1 / (strength precision)). Bishop, (2.149) to (2.154).
 struct NormalGamma {
@@ -74,6 +84,13 @@ struct NormalWishart {
   void add(const double* row) { move(row, 1); }
   /// Undoes add() of this row, up to rounding.
   void remove(const double* row) { move(row, -1); }
+  /// The posterior of rows of this total weight, weighted mean (d) and scatter about it (d, d).
+  NormalWishart posterior(double weight, const std::vector<double>& centre,
+                          const std::vector<double>& scatter) const;
+  /// The marginal distribution of the precision matrix. Throws NotPositiveDefinite.
+  WishartDistribution precision() const;
+  /// The expected covariance, squares / (degrees - d - 1). -> (d, d)
+  std::vector<double> expected_covariance() const;
   /// Student's t with degrees - d + 1 degrees of freedom. Gelman et al., section 3.6.
   StudentDistribution predictive() const;
   /// ln of the normalising integral over mean and precision, up to a constant of d alone: ln p of n
@@ -83,5 +100,8 @@ struct NormalWishart {
  private:
   void move(const double* row, double sign);
 };
+
+/// KL(p || q) in nats: of the precision matrices, and of the means given the precision on average.
+double kl_divergence(const NormalWishart& p, const NormalWishart& q);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

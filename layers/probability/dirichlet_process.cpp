@@ -1,9 +1,12 @@
 #include <bochner/base/numeric/cholesky.hpp>
 #include <bochner/base/numeric/parallel.hpp>
+#include <bochner/base/shape.hpp>
 #include <bochner/layers/probability/dirichlet_process.hpp>
 #include <bochner/layers/probability/gaussian_mixture.hpp>
 #include <map>
+#include <numbers>
 #include <numeric>
+#include <optional>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -30,32 +33,14 @@ class UrnComponent {
   void remove(const double* row) { --count_, state_.remove(row), prepare(); }
   std::size_t count() const { return count_; }
 
-  double log_predictive(const double* row) const {
-    const std::size_t d = state_.mean.size();
-    double square = 0;
-    std::vector<double> white(d);
-    for (std::size_t i = 0; i < d; ++i) {
-      white[i] = row[i] - state_.mean[i];
-      for (std::size_t j = 0; j < i; ++j) white[i] -= factor_[i * d + j] * white[j];
-      white[i] /= factor_[i * d + i];
-      square += white[i] * white[i];
-    }
-    return at_mean_ - (degrees_ + double(d)) / 2 * std::log1p(square / degrees_);
-  }
+  double log_predictive(const double* row) const { return (*density_)(row); }
 
  private:
-  void prepare() {
-    const StudentDistribution next = state_.predictive();
-    degrees_ = next.degrees;
-    at_mean_ = next.log_density(next.mean);
-    factor_ = next.scale;
-    cholesky(next.mean.size(), factor_.data());
-  }
+  void prepare() { density_.emplace(state_.predictive()); }
 
   NormalWishart state_;
   std::size_t count_ = 0;
-  double degrees_ = 0, at_mean_ = 0;
-  std::vector<double> factor_;
+  std::optional<StudentDensity> density_;
 };
 
 class PolyaUrn : public GibbsSampler {
@@ -117,15 +102,7 @@ class PolyaUrn : public GibbsSampler {
 /// Mean and covariance of a draw of the precision and of the mean given it.
 GaussianComponent drawn_component(const NormalWishart& state, Draws& draws) {
   const std::size_t d = state.mean.size();
-  const auto inverse = [d](std::vector<double> a) {
-    cholesky(d, a.data());
-    invert_from_factor(d, a.data());
-    for (std::size_t i = 0; i < d; ++i)
-      for (std::size_t j = 0; j < i; ++j) a[j * d + i] = a[i * d + j];
-    return a;
-  };
-  const WishartDistribution precision{state.degrees, inverse(state.squares)};
-  GaussianComponent drawn{0, state.mean, inverse(precision.draw(draws))};
+  GaussianComponent drawn{0, state.mean, inverse_of(state.precision().draw(draws), d)};
   std::vector<double> factor = drawn.covariance, z(d);
   cholesky(d, factor.data());
   for (double& one : z) one = draws.normal();
@@ -238,6 +215,32 @@ std::unique_ptr<GibbsSampler> blocked_gibbs_sampler(const DirichletProcess& proc
                                                     std::vector<double> rows, std::size_t sticks,
                                                     const RandomFunction& random) {
   return std::make_unique<StickBreaking>(process, std::move(rows), sticks, random);
+}
+
+std::vector<NormalWishart> component_posteriors(const DirichletProcess& process,
+                                                const std::vector<std::size_t>& labels,
+                                                const std::vector<double>& rows) {
+  const std::size_t d = process.base.mean.size();
+  require(labels.size() * d == rows.size(), "component_posteriors", labels.size(), " labels, ",
+          rows.size(), " values in rows of ", d);
+  std::vector<NormalWishart> states;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (labels[i] >= states.size()) states.resize(labels[i] + 1, process.base);
+    states[labels[i]].add(rows.data() + i * d);
+  }
+  return states;
+}
+
+double log_joint(const DirichletProcess& process, const std::vector<std::size_t>& labels,
+                 const std::vector<double>& rows) {
+  const double n = double(labels.size()), a = process.concentration,
+               base = process.base.log_integral();
+  double sum =
+      std::lgamma(a) - std::lgamma(a + n) - double(rows.size()) / 2 * std::log(std::numbers::pi);
+  for (const NormalWishart& one : component_posteriors(process, labels, rows))
+    sum +=
+        std::log(a) + std::lgamma(one.strength - process.base.strength) + one.log_integral() - base;
+  return sum;
 }
 
 std::size_t count_components(GibbsSampler& sampler, std::size_t sweeps, double least_share) {

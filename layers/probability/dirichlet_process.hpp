@@ -19,6 +19,20 @@ struct DirichletProcess {
 /// order of appearance. The expected number of components is sum_i a / (a + i - 1), i = 1 .. n.
 std::vector<std::size_t> chinese_restaurant_labels(std::size_t n, double concentration,
                                                    Draws draws);
+/// Draws n values from a Polya urn: value i is a new draw of the base with probability
+/// concentration / (concentration + i), else a copy of one of the i values so far. Blackwell,
+/// MacQueen, "Ferguson distributions via Polya urn schemes", 1973.
+template <class Base>
+auto polya_urn_values(std::size_t n, double concentration, const Base& base, Draws draws) {
+  std::vector<decltype(base.draw(draws))> values;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (draws.chance(concentration / (concentration + double(i))))
+      values.push_back(base.draw(draws));
+    else
+      values.push_back(values[draws.below(i)]);
+  }
+  return values;
+}
 /// Draws the first `count` shares of the process: beta_k prod_(l < k) (1 - beta_l).
 std::vector<double> stick_breaking_shares(std::size_t count, double concentration, Draws draws);
 
@@ -29,7 +43,7 @@ class GibbsSampler {
   virtual ~GibbsSampler() = default;
   /// Draws the label of every row given all others.
   virtual void sweep() = 0;
-  /// The component of each row. (n)
+  /// The component of each row, from 0; a collapsed sampler leaves no gaps. (n)
   virtual const std::vector<std::size_t>& labels() const = 0;
 };
 
@@ -45,6 +59,15 @@ std::unique_ptr<GibbsSampler> collapsed_gibbs_sampler(const DirichletProcess& pr
 std::unique_ptr<GibbsSampler> blocked_gibbs_sampler(const DirichletProcess& process,
                                                     std::vector<double> rows, std::size_t sticks,
                                                     const RandomFunction& random);
+
+/// Returns ln p(labels, rows) under the process, means and precisions integrated out. labels (n)
+/// from 0 without gaps, rows (n, d)
+double log_joint(const DirichletProcess& process, const std::vector<std::size_t>& labels,
+                 const std::vector<double>& rows);
+/// Returns the posterior of each component given the labels. -> (K)
+std::vector<NormalWishart> component_posteriors(const DirichletProcess& process,
+                                                const std::vector<std::size_t>& labels,
+                                                const std::vector<double>& rows);
 
 /// Makes so many sweeps. Returns the most frequent number, over the later half, of components that
 /// have at least this share of the rows.

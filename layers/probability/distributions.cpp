@@ -33,14 +33,17 @@ double whitened_square(const std::vector<double>& factor, std::vector<double> b,
   return squared_length(b.data(), b.size());
 }
 
-/// E ln det X and ln of the normalising integral of a Wishart distribution.
-double expected_log_determinant(const WishartDistribution& p) {
-  const std::size_t d = p.dim();
-  double sum =
-      double(d) * std::numbers::ln2 + log_determinant_of_factor(d, factor_of(p.scale, d).data());
-  for (std::size_t i = 0; i < d; ++i) sum += special::digamma((p.degrees - double(i)) / 2);
-  return sum;
+/// x += L z for z standard normal.
+void add_normal(const std::vector<double>& factor, Draws& draws, double stretch,
+                std::vector<double>& x) {
+  const std::size_t d = x.size();
+  std::vector<double> z(d);
+  for (double& one : z) one = draws.normal();
+  for (std::size_t i = 0; i < d; ++i)
+    for (std::size_t j = 0; j <= i; ++j) x[i] += stretch * factor[i * d + j] * z[j];
 }
+
+/// ln of the normalising integral of a Wishart distribution.
 double log_wishart_integral(const WishartDistribution& p) {
   const std::size_t d = p.dim();
   return p.degrees / 2 *
@@ -62,6 +65,26 @@ double log_multivariate_gamma(std::size_t d, double x) {
   double sum = double(d) * double(d - 1) / 4 * std::log(std::numbers::pi);
   for (std::size_t i = 0; i < d; ++i) sum += std::lgamma(x - double(i) / 2);
   return sum;
+}
+
+double squared_mahalanobis(const std::vector<double>& factor, const std::vector<double>& mean,
+                           const double* x) {
+  const std::size_t d = mean.size();
+  std::vector<double> white(d);
+  for (std::size_t i = 0; i < d; ++i) {
+    white[i] = x[i] - mean[i];
+    for (std::size_t j = 0; j < i; ++j) white[i] -= factor[i * d + j] * white[j];
+    white[i] /= factor[i * d + i];
+  }
+  return squared_length(white.data(), d);
+}
+
+std::vector<double> inverse_of(std::vector<double> a, std::size_t d) {
+  cholesky(d, a.data());
+  invert_from_factor(d, a.data());
+  for (std::size_t i = 0; i < d; ++i)
+    for (std::size_t j = 0; j < i; ++j) a[j * d + i] = a[i * d + j];
+  return a;
 }
 
 double NormalDistribution::log_density(double x) const {
@@ -138,8 +161,15 @@ double WishartDistribution::log_density(const std::vector<double>& x) const {
 }
 double WishartDistribution::entropy() const {
   const double d = double(dim());
-  return log_wishart_integral(*this) - (degrees - d - 1) / 2 * expected_log_determinant(*this) +
+  return log_wishart_integral(*this) - (degrees - d - 1) / 2 * expected_log_determinant() +
          degrees * d / 2;
+}
+double WishartDistribution::expected_log_determinant() const {
+  const std::size_t d = dim();
+  double sum =
+      double(d) * std::numbers::ln2 + log_determinant_of_factor(d, factor_of(scale, d).data());
+  for (std::size_t i = 0; i < d; ++i) sum += special::digamma((degrees - double(i)) / 2);
+  return sum;
 }
 std::vector<double> WishartDistribution::draw(Draws& draws) const {
   const std::size_t d = dim();
@@ -156,14 +186,17 @@ std::vector<double> WishartDistribution::draw(Draws& draws) const {
   return x;
 }
 
+StudentDensity::StudentDensity(const StudentDistribution& p)
+    : degrees_(p.degrees), at_mean_(0), mean_(p.mean), factor_(factor_of(p.scale, p.mean.size())) {
+  at_mean_ = -log_student_integral(p, factor_);
+}
+double StudentDensity::operator()(const double* x) const {
+  return at_mean_ - (degrees_ + double(mean_.size())) / 2 *
+                        std::log1p(squared_mahalanobis(factor_, mean_, x) / degrees_);
+}
+
 double StudentDistribution::log_density(const std::vector<double>& x) const {
-  const std::size_t d = mean.size();
-  const std::vector<double> factor = factor_of(scale, d);
-  std::vector<double> away(d);
-  for (std::size_t i = 0; i < d; ++i) away[i] = x[i] - mean[i];
-  return -(degrees + double(d)) / 2 *
-             std::log1p(whitened_square(factor, std::move(away), d) / degrees) -
-         log_student_integral(*this, factor);
+  return StudentDensity(*this)(x.data());
 }
 double StudentDistribution::entropy() const {
   const std::size_t d = mean.size();
@@ -172,14 +205,31 @@ double StudentDistribution::entropy() const {
          half * (special::digamma(half) - special::digamma(degrees / 2));
 }
 std::vector<double> StudentDistribution::draw(Draws& draws) const {
-  const std::size_t d = mean.size();
-  const std::vector<double> factor = factor_of(scale, d);
   const double stretch = 1 / std::sqrt(GammaDistribution{degrees / 2, degrees / 2}.draw(draws));
-  std::vector<double> z(d), x = mean;
-  for (double& one : z) one = draws.normal();
-  for (std::size_t i = 0; i < d; ++i)
-    for (std::size_t j = 0; j <= i; ++j) x[i] += stretch * factor[i * d + j] * z[j];
+  std::vector<double> x = mean;
+  add_normal(factor_of(scale, mean.size()), draws, stretch, x);
   return x;
+}
+
+double MultivariateNormalDistribution::log_density(const std::vector<double>& x) const {
+  const std::size_t d = mean.size();
+  const std::vector<double> factor = factor_of(covariance, d);
+  return log_normal_density(d, squared_mahalanobis(factor, mean, x.data())) -
+         log_determinant_of_factor(d, factor.data()) / 2;
+}
+double MultivariateNormalDistribution::entropy() const {
+  const std::size_t d = mean.size();
+  return normal_entropy(d) + log_determinant_of_factor(d, factor_of(covariance, d).data()) / 2;
+}
+std::vector<double> MultivariateNormalDistribution::draw(Draws& draws) const {
+  std::vector<double> x = mean;
+  add_normal(factor_of(covariance, mean.size()), draws, 1, x);
+  return x;
+}
+
+double ParetoDistribution::log_density(double x) const {
+  if (!(x >= scale)) return -std::numeric_limits<double>::infinity();
+  return std::log(shape / scale) - (shape + 1) * std::log(x / scale);
 }
 
 double kl_divergence(const NormalDistribution& p, const NormalDistribution& q) {
@@ -216,8 +266,25 @@ double kl_divergence(const WishartDistribution& p, const WishartDistribution& q)
   const std::size_t d = p.dim();
   const double trace = whitened_square(factor_of(q.scale, d), factor_of(p.scale, d), d);
   return log_wishart_integral(q) - log_wishart_integral(p) +
-         (p.degrees - q.degrees) / 2 * expected_log_determinant(p) +
+         (p.degrees - q.degrees) / 2 * p.expected_log_determinant() +
          p.degrees / 2 * (trace - double(d));
+}
+
+double kl_divergence(const MultivariateNormalDistribution& p,
+                     const MultivariateNormalDistribution& q) {
+  const std::size_t d = p.mean.size();
+  const std::vector<double> of_p = factor_of(p.covariance, d), of_q = factor_of(q.covariance, d);
+  const double log_ratio =
+      log_determinant_of_factor(d, of_q.data()) - log_determinant_of_factor(d, of_p.data());
+  return (whitened_square(of_q, of_p, d) + squared_mahalanobis(of_q, q.mean, p.mean.data()) -
+          double(d) + log_ratio) /
+         2;
+}
+
+double kl_divergence(const ParetoDistribution& p, const ParetoDistribution& q) {
+  if (p.scale < q.scale) return std::numeric_limits<double>::infinity();
+  const double ratio = q.shape / p.shape;
+  return ratio - 1 - std::log(ratio) + q.shape * std::log(p.scale / q.scale);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

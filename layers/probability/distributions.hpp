@@ -56,6 +56,24 @@ struct CategoricalDistribution {
   std::size_t draw(Draws& draws) const;
 };
 
+/// N(mean, covariance) in d dimensions.
+struct MultivariateNormalDistribution {
+  std::vector<double> mean;        ///< (d)
+  std::vector<double> covariance;  ///< (d, d), positive definite
+  /// Throws NotPositiveDefinite.
+  double log_density(const std::vector<double>& x) const;
+  double entropy() const;
+  std::vector<double> draw(Draws& draws) const;
+};
+
+/// shape scale^shape / x^(shape + 1), x >= scale.
+struct ParetoDistribution {
+  double shape = 1, scale = 1;
+  double log_density(double x) const;
+  double entropy() const { return std::log(scale / shape) + 1 / shape + 1; }
+  double draw(Draws& draws) const { return scale * std::pow(draws.uniform(), -1 / shape); }
+};
+
 /// The density of positive definite X (d, d) is |X|^((degrees - d - 1) / 2) exp(-tr(scale^-1 X) /
 /// 2) over its integral; degrees > d - 1. The mean is degrees scale.
 struct WishartDistribution {
@@ -65,6 +83,8 @@ struct WishartDistribution {
   /// Throws NotPositiveDefinite.
   double log_density(const std::vector<double>& x) const;
   double entropy() const;
+  /// E ln |X|. Bishop, (B.81).
+  double expected_log_determinant() const;
   /// By the decomposition of Bartlett, "On the theory of statistical regression", 1933.
   std::vector<double> draw(Draws& draws) const;
 };
@@ -80,6 +100,19 @@ struct StudentDistribution {
   std::vector<double> draw(Draws& draws) const;
 };
 
+/// The log density of Student's t at many points: its scale is factored once.
+class StudentDensity {
+ public:
+  /// Throws NotPositiveDefinite.
+  explicit StudentDensity(const StudentDistribution& p);
+  /// (d)
+  double operator()(const double* x) const;
+
+ private:
+  double degrees_, at_mean_;
+  std::vector<double> mean_, factor_;
+};
+
 // KL(p || q) = E_p ln(p / q) in closed form, in nats.
 
 double kl_divergence(const NormalDistribution& p, const NormalDistribution& q);
@@ -89,6 +122,10 @@ double kl_divergence(const DirichletDistribution& p, const DirichletDistribution
 /// Infinite if q_k = 0 for some p_k > 0.
 double kl_divergence(const CategoricalDistribution& p, const CategoricalDistribution& q);
 double kl_divergence(const WishartDistribution& p, const WishartDistribution& q);
+double kl_divergence(const MultivariateNormalDistribution& p,
+                     const MultivariateNormalDistribution& q);
+/// Infinite if p.scale < q.scale, where q has no density.
+double kl_divergence(const ParetoDistribution& p, const ParetoDistribution& q);
 
 struct Estimate {
   double mean, error;  ///< and its standard error
@@ -110,5 +147,13 @@ Estimate estimate_kl_divergence(const P& p, const Q& q, Draws draws, std::size_t
 /// ln Gamma_d(x), the multivariate gamma function: d (d - 1) / 4 ln pi + sum_i ln Gamma(x - i / 2),
 /// i = 0 .. d - 1.
 double log_multivariate_gamma(std::size_t d, double x);
+
+/// Returns |L^-1 (x - mean)|^2, the squared Mahalanobis distance for the covariance L L^T. L (d, d)
+/// lower triangular, mean (d), x (d)
+double squared_mahalanobis(const std::vector<double>& factor, const std::vector<double>& mean,
+                           const double* x);
+
+/// The inverse of a positive definite matrix (d, d). Throws NotPositiveDefinite.
+std::vector<double> inverse_of(std::vector<double> a, std::size_t d);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

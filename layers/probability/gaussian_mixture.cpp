@@ -162,6 +162,34 @@ std::vector<double> part_of(const std::vector<double>& matrix, std::size_t d,
   return part;
 }
 
+/// Returns components at the centres that find(points, d) clusters, with the variances of all rows.
+template <class Find>
+GaussianMixture start_at_centres(const WeightedRows& rows, std::size_t K, const Find& find) {
+  require_shapes(rows, {});
+  require(K >= 1 && rows.size() >= K, "mixture", "needs a row for each of ", K,
+          " components: ", rows.size());
+  const std::size_t n = rows.size(), d = rows.d;
+  std::vector<double> mean(d), square(d), seen(d), filled = rows.values;
+  for (std::size_t i = 0; i < n * d; ++i)
+    if (!std::isnan(filled[i])) mean[i % d] += filled[i], seen[i % d] += 1;
+  for (std::size_t j = 0; j < d; ++j) mean[j] /= std::max(seen[j], 1.0);
+  for (std::size_t i = 0; i < n * d; ++i) {
+    if (std::isnan(filled[i])) filled[i] = mean[i % d];
+    square[i % d] += (filled[i] - mean[i % d]) * (filled[i] - mean[i % d]);
+  }
+  const Clusters clusters = find(filled, d);
+  GaussianMixture start;
+  for (std::size_t k = 0; k < K; ++k) {
+    const auto centre = clusters.centres.begin() + std::ptrdiff_t(k * d);
+    start.components.push_back(
+        {1 / double(K), {centre, centre + std::ptrdiff_t(d)}, std::vector<double>(d * d)});
+    for (std::size_t j = 0; j < d; ++j)
+      start.components[k].covariance[j * d + j] =
+          square[j] > 0 ? square[j] / std::max(seen[j], 1.0) : 1;
+  }
+  return start;
+}
+
 }  // namespace
 
 FittedMixture fit_mixture(const WeightedRows& rows, GaussianMixture start,
@@ -183,36 +211,29 @@ FittedMixture fit_mixture(const WeightedRows& rows, GaussianMixture start,
   return learned;
 }
 
-std::vector<double> log_densities(const GaussianMixture& mixture, const WeightedRows& rows,
-                                  double uniform_density) {
+LabelPosterior label_posterior(const GaussianMixture& mixture, const WeightedRows& rows,
+                               double uniform_density) {
   require_shapes(rows, mixture);
-  return expect(mixture, rows, patterns_of(rows.values, rows.d), uniform_density).log_density;
+  const std::size_t n = rows.size(), K = mixture.components.size();
+  Expected expected = expect(mixture, rows, patterns_of(rows.values, rows.d), uniform_density);
+  LabelPosterior posterior{std::vector<double>(n * K), std::move(expected.log_density)};
+  for (std::size_t k = 0; k < K; ++k)
+    for (std::size_t i = 0; i < n; ++i)
+      posterior.responsibilities[i * K + k] = expected.shares[k * n + i];
+  return posterior;
 }
 
 GaussianMixture initial_mixture(const WeightedRows& rows, std::size_t K) {
-  require_shapes(rows, {});
-  require(K >= 1 && rows.size() >= K, "mixture", "needs a row for each of ", K,
-          " components: ", rows.size());
-  const std::size_t n = rows.size(), d = rows.d;
-  std::vector<double> mean(d), square(d), seen(d), filled = rows.values;
-  for (std::size_t i = 0; i < n * d; ++i)
-    if (!std::isnan(filled[i])) mean[i % d] += filled[i], seen[i % d] += 1;
-  for (std::size_t j = 0; j < d; ++j) mean[j] /= std::max(seen[j], 1.0);
-  for (std::size_t i = 0; i < n * d; ++i) {
-    if (std::isnan(filled[i])) filled[i] = mean[i % d];
-    square[i % d] += (filled[i] - mean[i % d]) * (filled[i] - mean[i % d]);
-  }
-  const Clusters clusters = k_means(filled, d, K);
-  GaussianMixture start;
-  for (std::size_t k = 0; k < K; ++k) {
-    const auto centre = clusters.centres.begin() + std::ptrdiff_t(k * d);
-    start.components.push_back(
-        {1 / double(K), {centre, centre + std::ptrdiff_t(d)}, std::vector<double>(d * d)});
-    for (std::size_t j = 0; j < d; ++j)
-      start.components[k].covariance[j * d + j] =
-          square[j] > 0 ? square[j] / std::max(seen[j], 1.0) : 1;
-  }
-  return start;
+  return start_at_centres(rows, K, [K](const std::vector<double>& points, std::size_t d) {
+    return k_means(points, d, K);
+  });
+}
+
+GaussianMixture initial_mixture(const WeightedRows& rows, std::size_t K,
+                                const RandomFunction& random) {
+  return start_at_centres(rows, K, [&](const std::vector<double>& points, std::size_t d) {
+    return k_means(points, d, {.clusters = K}, random);
+  });
 }
 
 std::vector<double> loadings(const GaussianComponent& component, std::size_t factors) {

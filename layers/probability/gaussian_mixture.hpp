@@ -3,6 +3,7 @@
 /// rows that may have missing entries, in double.
 
 #include <bochner/autodiff/real.hpp>
+#include <bochner/base/numeric/philox.hpp>
 #include <cstddef>
 #include <optional>
 #include <vector>
@@ -57,10 +58,18 @@ FittedMixture fit_mixture(const WeightedRows& rows, GaussianMixture start,
 /// Returns a start for fit_mixture(): K components at the centres of k-means, each with the
 /// covariance of all rows; missing entries are taken to be the mean of their column.
 GaussianMixture initial_mixture(const WeightedRows& rows, std::size_t K);
+/// Starts at the centres of k-means from random starts instead.
+GaussianMixture initial_mixture(const WeightedRows& rows, std::size_t K,
+                                const RandomFunction& random);
 
-/// Returns ln p of the observed entries of each row. -> (n)
-std::vector<double> log_densities(const GaussianMixture& mixture, const WeightedRows& rows,
-                                  double uniform_density = 0);
+/// The posterior of the labels of rows: responsibilities (n, K), and ln p of each row (n).
+struct LabelPosterior {
+  std::vector<double> responsibilities, log_density;
+};
+/// Returns it given the observed entries. Responsibilities of a row sum to 1 less that of the
+/// background.
+LabelPosterior label_posterior(const GaussianMixture& mixture, const WeightedRows& rows,
+                               double uniform_density = 0);
 
 /// Returns the loadings W of probabilistic PCA, covariance = W W^T + s^2 I, longest column first.
 /// Tipping, Bishop, "Probabilistic principal component analysis", 1999, (7). (d, d) -> (d, factors)

@@ -53,6 +53,31 @@ TEST(Conjugate, GammaPoissonIsItsIntegral) {
         1e-8);
 }
 
+/// The posterior and the predictive density are integrals over the upper end.
+TEST(Conjugate, ParetoUniformIsItsIntegral) {
+  const ParetoUniform prior{{2.5, 1.2}}, seen = prior.posterior({0.4, 2, 1.1});
+  EXPECT_EQ(seen.prior.shape, 5.5);
+  EXPECT_EQ(seen.prior.scale, 2);
+  const auto uniform = [](double x, double end) { return x <= end ? 1 / end : 0.0; };
+  for (const double x : {0.3, 2.0, 3.0})
+    EXPECT_NEAR(
+        std::exp(seen.log_predictive(x)),
+        integral(
+            [&](double end) { return uniform(x, end) * std::exp(seen.prior.log_density(end)); }, 2,
+            200),
+        2e-4);
+  const double numbers = prior.log_predictive(0.4) + prior.posterior({0.4}).log_predictive(2) +
+                         prior.posterior({0.4, 2}).log_predictive(1.1);
+  const double evidence = integral(
+      [&](double end) {
+        return uniform(0.4, end) * uniform(2, end) * uniform(1.1, end) *
+               std::exp(prior.prior.log_density(end));
+      },
+      1.2, 40);
+  EXPECT_NEAR(std::exp(numbers), evidence, 1e-5);
+  EXPECT_EQ(seen.log_predictive(-1), -INFINITY);
+}
+
 /// The predictive density is the mean of N(x; mean, 1 / precision) over the prior: the mean has
 /// gone in closed form, the precision by quadrature.
 TEST(Conjugate, NormalGammaIsItsIntegral) {
@@ -100,6 +125,43 @@ TEST(Conjugate, NormalWishartPredictsTheProductOfItsEvidence) {
     EXPECT_NEAR(now.strength, prior.strength, 1e-12);
     EXPECT_NEAR(now.degrees, prior.degrees, 1e-12);
   }
+}
+
+/// KL(p || q) is the difference of E_p ln p and E_p ln q of draws, to 5 sigma.
+TEST(Conjugate, NormalWishartDivergenceIsItsExpectation) {
+  const NormalWishart p{{0.2, -0.1}, 1.5, 6, {2, 0.3, 0.3, 1}}, q{{0, 0.5}, 0.7, 4, {1, 0, 0, 1.5}};
+  Draws draws({7, Purpose::test, 12});
+  constexpr int count = 20000;
+  double sum = 0, squares = 0;
+  for (int i = 0; i < count; ++i) {
+    const std::vector<double> precision = p.precision().draw(draws);
+    const auto given = [&](const NormalWishart& one) {
+      std::vector<double> covariance = inverse_of(precision, 2);
+      for (double& x : covariance) x /= one.strength;
+      return MultivariateNormalDistribution{one.mean, covariance};
+    };
+    const std::vector<double> mean = given(p).draw(draws);
+    const double ratio = given(p).log_density(mean) - given(q).log_density(mean) +
+                         p.precision().log_density(precision) -
+                         q.precision().log_density(precision);
+    sum += ratio, squares += ratio * ratio;
+  }
+  const double error = std::sqrt((squares / count - sum * sum / count / count) / count);
+  EXPECT_NEAR(kl_divergence(p, q), sum / count, 5 * error);
+  EXPECT_GT(kl_divergence(p, q), 20 * error);
+  EXPECT_NEAR(kl_divergence(p, p), 0, 1e-12);
+}
+
+/// Of weighted rows the posterior is that of rows added one by one.
+TEST(Conjugate, NormalWishartTakesRowsAtOnce) {
+  const NormalWishart prior{{0.2, -0.1}, 0.7, 3.5, {1, 0.3, 0.3, 0.8}};
+  const double rows[] = {1, 0, 0, 2};
+  NormalWishart one_by_one = prior;
+  one_by_one.add(rows), one_by_one.add(rows + 2);
+  const NormalWishart at_once = prior.posterior(2, {0.5, 1}, {0.5, -1, -1, 2});
+  EXPECT_NEAR(kl_divergence(at_once, one_by_one), 0, 1e-12);
+  EXPECT_NEAR(at_once.log_integral(), one_by_one.log_integral(), 1e-12);
+  EXPECT_NEAR(at_once.expected_covariance()[3], at_once.squares[3] / 2.5, 1e-15);
 }
 
 }  // namespace conjugate_test

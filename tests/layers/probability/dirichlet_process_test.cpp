@@ -4,6 +4,8 @@
 #include <bochner/base/numeric/parallel.hpp>
 #include <bochner/layers/probability/dirichlet_process.hpp>
 #include <cmath>
+#include <map>
+#include <set>
 
 namespace bochner {
 namespace dirichlet_process_test {
@@ -36,6 +38,23 @@ TEST(DirichletProcess, RestaurantHasTheExpectedNumberOfTables) {
     EXPECT_NEAR(mean, expected, 3 * deviation / std::sqrt(double(draws))) << a;
     EXPECT_NEAR(expected, a * std::log1p(double(n) / a), 0.7);
   }
+}
+
+/// Values of the urn are those of a restaurant whose tables draw from the base: the number of
+/// different ones, and the mean.
+TEST(DirichletProcess, UrnRepeatsItsValues) {
+  const double a = 2;
+  constexpr std::size_t draws = 2000, n = 50;
+  double different = 0, expected = 0, sum = 0;
+  for (std::size_t i = 0; i < n; ++i) expected += a / (a + double(i));
+  for (std::size_t draw = 0; draw < draws; ++draw) {
+    const std::vector<double> values =
+        polya_urn_values(n, a, NormalDistribution{3, 1}, Draws({draw, Purpose::test, 4}));
+    different += double(std::set<double>(values.begin(), values.end()).size());
+    sum += values.back();
+  }
+  EXPECT_NEAR(different / draws, expected, 4 * std::sqrt(expected / draws));
+  EXPECT_NEAR(sum / draws, 3, 4 / std::sqrt(double(draws)));
 }
 
 /// E sum of the first K shares = 1 - (a / (1 + a))^K.
@@ -93,6 +112,60 @@ TEST(DirichletProcess, GibbsSamplesThePosterior) {
     const double worth = sweeps * (1 - resemblance) / (1 + resemblance);
     EXPECT_NEAR(mean, expected, 5 * std::sqrt(variance / worth)) << (urn ? "urn" : "sticks");
   }
+}
+
+/// Labels in order of appearance, for all partitions of n rows.
+std::vector<std::vector<std::size_t>> partitions(std::size_t n) {
+  std::vector<std::vector<std::size_t>> all{{}};
+  for (std::size_t i = 0; i < n; ++i) {
+    std::vector<std::vector<std::size_t>> longer;
+    for (const auto& one : all) {
+      const std::size_t tables = one.empty() ? 0 : std::ranges::max(one) + 1;
+      for (std::size_t label = 0; label <= tables; ++label) {
+        longer.push_back(one);
+        longer.back().push_back(label);
+      }
+    }
+    all = std::move(longer);
+  }
+  return all;
+}
+
+/// Renumbers labels in order of appearance.
+std::vector<std::size_t> in_order(const std::vector<std::size_t>& labels) {
+  std::map<std::size_t, std::size_t> number;
+  std::vector<std::size_t> renamed;
+  for (const std::size_t label : labels)
+    renamed.push_back(number.emplace(label, number.size()).first->second);
+  return renamed;
+}
+
+/// Of five rows each of the 52 partitions is visited as often as its exact posterior says.
+TEST(DirichletProcess, CollapsedGibbsVisitsAllPartitions) {
+  const DirichletProcess process{0.8, {{0}, 0.3, 3, {1}}};
+  const std::vector<double> rows{-2, -1.5, 0.2, 1.4, 1.9};
+  std::map<std::vector<std::size_t>, double> exact, visits;
+  double all = 0;
+  for (const auto& labels : partitions(5))
+    all += exact[labels] = std::exp(log_joint(process, labels, rows));
+  ASSERT_EQ(exact.size(), 52u);
+  const auto sampler = collapsed_gibbs_sampler(process, rows, random_of(5));
+  constexpr int sweeps = 60000;
+  for (int i = 0; i < sweeps; ++i) {
+    sampler->sweep();
+    visits[in_order(sampler->labels())] += 1.0 / sweeps;
+  }
+  double distance = 0, likeliest = 0;  // total variation
+  for (const auto& [labels, p] : exact) {
+    distance += std::fabs(visits[labels] - p / all) / 2;
+    likeliest = std::max(likeliest, p / all);
+  }
+  EXPECT_LT(distance, 0.02);
+  EXPECT_LT(likeliest, 0.5);
+  // A single row has one partition, whose probability is that of the base.
+  double evidence = 0;
+  for (const auto& labels : partitions(1)) evidence += std::exp(log_joint(process, labels, {0.7}));
+  EXPECT_NEAR(evidence, std::exp(process.base.predictive().log_density({0.7})), 1e-12);
 }
 
 TEST(DirichletProcess, BitsDoNotDependOnThreads) {

@@ -32,8 +32,10 @@ TEST(Distributions, OfOneNumberIntegrateToOne) {
   expect_density(NormalDistribution{1, 0.7}, -8, 10);
   expect_density(GammaDistribution{2.5, 1.5}, 0, 40);
   expect_density(BetaDistribution{2.5, 1.5}, 0, 1);
+  expect_density(ParetoDistribution{9, 2}, 2, 60);
   EXPECT_EQ(GammaDistribution().log_density(-1), -INFINITY);
   EXPECT_EQ(BetaDistribution().log_density(1), -INFINITY);
+  EXPECT_EQ(ParetoDistribution().log_density(0.9), -INFINITY);
 }
 
 TEST(Distributions, StudentsIntegratesToOne) {
@@ -55,6 +57,19 @@ TEST(Distributions, OfSeveralNumbersAreThoseOfOne) {
   EXPECT_NEAR(one.entropy(), gamma.entropy(), 1e-12);
   EXPECT_NEAR(kl_divergence(one, WishartDistribution{4, {0.3}}),
               kl_divergence(gamma, GammaDistribution{2, 1 / 0.6}), 1e-12);
+  const NormalDistribution normal{0.5, 0.7};
+  const MultivariateNormalDistribution alone{{0.5}, {0.49}};
+  EXPECT_NEAR(alone.log_density({2}), normal.log_density(2), 1e-12);
+  EXPECT_NEAR(alone.entropy(), normal.entropy(), 1e-12);
+  EXPECT_NEAR(kl_divergence(alone, MultivariateNormalDistribution{{-1}, {4}}),
+              kl_divergence(normal, NormalDistribution{-1, 2}), 1e-12);
+}
+
+/// E ln |X| of a Wishart distribution of one dimension is E ln x of a gamma distribution.
+TEST(Distributions, ExpectedLogDeterminantIsItsIntegral) {
+  const WishartDistribution p{7, {0.8}};
+  EXPECT_NEAR(integral([&](double x) { return std::log(x) * std::exp(p.log_density({x})); }, 0, 60),
+              p.expected_log_determinant(), 1e-6);
 }
 
 double log_of(const CategoricalDistribution& p, const CategoricalDistribution& q) {
@@ -100,6 +115,9 @@ TEST(Distributions, DrawsAreOfTheDensity) {
                6);
   expect_draws(WishartDistribution{5.5, {1, 0.3, 0.3, 0.5}},
                WishartDistribution{4, {0.7, 0, 0, 0.7}}, 7);
+  expect_draws(MultivariateNormalDistribution{{1, -1}, {1, 0.4, 0.4, 0.6}},
+               MultivariateNormalDistribution{{0, 0}, {2, -0.3, -0.3, 1}}, 10);
+  expect_draws(ParetoDistribution{3, 2}, ParetoDistribution{2, 1.5}, 11);
 }
 
 TEST(Distributions, StudentsDrawsAreOfItsDensity) {
@@ -118,6 +136,9 @@ TEST(Distributions, DivergencesAreTheClosedForms) {
   EXPECT_NEAR(kl_divergence(p, q), log_of(p, q), 1e-14);
   EXPECT_EQ(kl_divergence(CategoricalDistribution{{1, 0}}, CategoricalDistribution{{0, 1}}),
             INFINITY);
+  EXPECT_NEAR(kl_divergence(ParetoDistribution{2, 1}, ParetoDistribution{1, 1}),
+              std::log(2.0) - 0.5, 1e-14);
+  EXPECT_EQ(kl_divergence(ParetoDistribution{2, 1}, ParetoDistribution{2, 1.1}), INFINITY);
 }
 
 }  // namespace distributions_test

@@ -59,6 +59,26 @@ TEST(GaussianMixture, LikelihoodNeverFalls) {
     }
 }
 
+/// Labels of rows are as likely as the densities say, and ln p is that of the last round.
+TEST(GaussianMixture, LabelsFollowTheDensities) {
+  const WeightedRows rows = Planted().rows(300, 0.1);
+  for (const std::size_t starts : {0u, 1u}) {
+    const FittedMixture learned = fit_mixture(
+        rows, starts == 0 ? initial_mixture(rows, 2) : initial_mixture(rows, 2, random_of(3)));
+    const LabelPosterior labels = label_posterior(learned.mixture, rows);
+    double sum = 0;
+    std::size_t sure = 0;
+    for (std::size_t i = 0; i < 300; ++i) {
+      sum += labels.log_density[i] / 300;
+      const double first = labels.responsibilities[2 * i];
+      EXPECT_NEAR(first + labels.responsibilities[2 * i + 1], 1, 1e-12);
+      sure += first < 0.01 || first > 0.99;
+    }
+    EXPECT_NEAR(sum, learned.log_likelihood.back(), 1e-12);
+    EXPECT_GT(sure, 250u);
+  }
+}
+
 /// Tipping, Bishop, "Probabilistic principal component analysis", 1999, (7) and (8).
 TEST(GaussianMixture, PrincipalComponentsAreTheEigenSolution) {
   const WeightedRows rows = Planted().rows(200, 0);
