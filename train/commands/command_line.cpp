@@ -91,6 +91,12 @@ Command Command::group(const char* name, const char* help, bool with_threads) co
   return group;
 }
 
+Command Command::with_threads() const {
+  Command group = *this;
+  group.with_threads_ = true;
+  return group;
+}
+
 Command Command::command(const char* name, const char* help, std::function<int()> body) const {
   return add(name, help, [body = std::move(body)] {
     receive_signals_apart();

@@ -67,6 +67,8 @@ class Command {
   /// Adds a group that requires one of its commands, as `bochner bench` does; `with_threads` gives
   /// them --threads.
   Command group(const char* name, const char* help, bool with_threads = true) const;
+  /// Returns a handle that gives --threads to the commands added to it.
+  Command with_threads() const;
   /// Adds a command; `body` returns the exit code and does not run if a subcommand is typed.
   Command command(const char* name, const char* help, std::function<int()> body) const;
   /// Adds a command whose body saves and stops on a signal, also on one received before it began.

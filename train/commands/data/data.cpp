@@ -10,7 +10,7 @@
 #include <bochner/data/series/time_step.hpp>
 #include <bochner/data/text/token_windows.hpp>
 #include <bochner/data/text/tokenizer.hpp>
-#include <bochner/train/commands/common_options.hpp>
+#include <bochner/train/commands/data/table_options.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/run/trainer.hpp>
 #include <bochner/train/storage/output.hpp>
@@ -128,46 +128,15 @@ void add_data_tokenizer(const Command& group) {
                  "largest number of bytes to train on, in lines spread evenly");
 }
 
-using TextTable = std::vector<std::vector<std::string>>;
-
 constexpr std::size_t most_peeked_columns = 12;
-
-struct DataOptions {
-  std::vector<std::string> files;
-  std::string columns;
-  ReadOptions reading;
-  std::size_t rows = 5;
-  bool json = false;
-};
 
 struct ConvertOptions : DataOptions {
   std::string output, type;
   bool compressed = false;
 };
 
-ReadOptions read_options(const DataOptions& options) {
-  ReadOptions reading = options.reading;
-  std::ranges::for_each(options.files, refuse_pipe);
-  reading.csv.columns = split_list(options.columns);
-  return reading;
-}
-
 std::vector<std::size_t> shape_of(const NamedArray& array) {
   return {array.values.shape().begin(), array.values.shape().end()};
-}
-
-/// Prints aligned columns: the first flush left, the others flush right.
-void print_table(TextTable table) {
-  for (auto& row : table)
-    for (std::string& text : row) text = printable(text);
-  std::vector<std::size_t> widths(table[0].size());
-  for (const auto& row : table)
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  for (const auto& row : table) {
-    std::string line = fmt::format("{:<{}}", row[0], widths[0]);
-    for (std::size_t i = 1; i < row.size(); ++i) line += fmt::format("  {:>{}}", row[i], widths[i]);
-    fmt::print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
-  }
 }
 
 /// Returns a time as a date, or as a number if times are numeric.
@@ -314,30 +283,6 @@ void data_convert_command(const ConvertOptions& options) {
   if (options.output != "-") fmt::print("{}   {}\n", options.output, shape_text(shape_of(array)));
 }
 
-/// Adds the options for reading files. The default of --missing depends on the command.
-void add_reading(const Command& command, DataOptions& options, const std::string& missing) {
-  auto& [csv, array] = options.reading;
-  csv.missing = missing;
-  command.option("--columns", &options.columns, "csv: columns to read, by name or number", "LIST");
-  command.option("--delimiter", &csv.delimiter,
-                 "csv: separator of fields, one character, tab or space (default: detected)", "C");
-  command.option("--decimal", &csv.decimal,
-                 "csv: decimal mark, a point or a comma (default: detected)", "C");
-  command.option("--quote", &csv.quote,
-                 "csv: quotes around fields, double, single or none (default: detected)", "KIND");
-  command.option("--header", &csv.header,
-                 "csv: whether the first row names the columns: auto, yes or no", "MODE");
-  command.option("--time", &csv.time, "column of time stamps, if they look like numbers", "COLUMN");
-  command.option(
-      "--time-format", &csv.time_format,
-      "csv: format of time stamps, such as %d.%m.%Y %H:%M (default: ISO 8601 or a common one)",
-      "FORMAT");
-  command.option("--missing", &csv.missing,
-                 "missing values: refuse, nan, forward or mean (default: " + missing + ")",
-                 "POLICY");
-  command.option("--array", &array, "npz: array to read", "NAME");
-}
-
 void add_files(const Command& command, DataOptions& options) {
   command.option("files", &options.files, readable_formats, "FILE").required();
   command.flag("--json", &options.json, "print JSON lines");
@@ -370,9 +315,13 @@ void add_data_batch(const Command& group) {
 
 }  // namespace
 
+// In cluster.cpp.
+void add_data_cluster(const Command& group);
+
 void add_data(const Command& program) {
   const Command group = program.group(
-      "data", "inspect and convert files of numbers, print examples of a run, train tokenizers",
+      "data",
+      "inspect, convert and cluster files of numbers, print examples of a run, train tokenizers",
       false);
   const auto [info, info_options] =
       group.command("info", "print kind, shape and columns of files", data_info_command);
@@ -384,6 +333,7 @@ void add_data(const Command& program) {
   peek.option("--rows", &peek_options.rows, "number of rows", "N").shows_default();
   add_files(peek, peek_options);
   add_convert(group);
+  add_data_cluster(group.with_threads());
   add_data_batch(group);
   add_data_tokenizer(group);
 }
