@@ -26,7 +26,8 @@ struct ProbabilisticPca {
 /// time n d^2 + d^3. Throws std::invalid_argument for shapes.
 ProbabilisticPca fit_ppca(const std::vector<double>& rows, std::size_t d, std::size_t factors);
 
-/// The same by EM, and ln p in nats a row before each round and at the end, which never falls.
+/// The model that EM found, and ln p in nats a row before each round and at the end, which never
+/// falls.
 struct PcaByEm {
   ProbabilisticPca model;
   std::vector<double> log_likelihood;

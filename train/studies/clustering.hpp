@@ -42,9 +42,9 @@ struct HeldOutScore {
   std::size_t components;
   double mean, error, below_best = 0, below_error = 0;
 };
-inline constexpr std::size_t held_out_folds = 5;
-/// Fits to four fifths of the rows and scores the rest, for each fifth, with 1 to `most` components
-/// or with options.components; a method that finds the number has one score of 0 components.
+/// Fits to four fifths of the rows and scores the rest, for each fifth, or for one of more than
+/// 5000 rows; with 1 to `most` components or with options.components. A method that finds the
+/// number has one score of 0 components.
 std::vector<HeldOutScore> held_out_scores(const WeightedRows& rows,
                                           const ClusteringOptions& options);
 /// Returns the fewest components that are within a standard error of the best. Hastie, Tibshirani,

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bochner/base/format.hpp>
 #include <bochner/base/numeric/openblas.hpp>
 #include <bochner/train/studies/clustering.hpp>
@@ -123,13 +124,15 @@ Chart score_chart(const std::vector<HeldOutScore>& scores) {
 
 std::string choice_in_words(const ClusteredTable& table, const ClusteringOptions& options) {
   const std::size_t K = table.clustering.components.size();
-  const std::string number = format_number_of(K, "component");
+  const std::vector<std::size_t> counts = label_counts(table);
+  std::string number = format_number_of(K, "component");
+  if (const auto empty = std::ranges::count(counts, 0u); empty > 0)
+    number += fmt::format(", {} without rows", empty);
   if (options.components > 0) return number + ", as asked";
   if (clustering_method(table.method).finds_number)
     return number + " in the most probable partition";
-  std::size_t best = 0;
-  for (const HeldOutScore& one : table.scores)
-    if (one.below_best == 0 && best == 0) best = one.components;
+  const std::size_t best =
+      std::ranges::max_element(table.scores, {}, &HeldOutScore::mean)->components;
   if (best == K) return number + ", the best on held-out rows";
   return fmt::format("{}, the fewest within a standard error of the best, {}", number, best);
 }
@@ -156,9 +159,7 @@ Page clustering_page(const ClusteredTable& table, const std::string& choice) {
   page.section("Components", "Means of the columns, in their units.");
   page.table(component_table(table));
   if (table.scores.size() < 2) return page;
-  page.section("Number of components",
-               fmt::format("Each of {} parts of the rows is scored by a fit to the others.",
-                           held_out_folds));
+  page.section("Number of components", "Rows are scored by fits to other rows.");
   page.charts({draw(score_chart(table.scores))});
   return page;
 }

@@ -44,6 +44,14 @@ TEST(ProbabilityExamples, Regression) {
   EXPECT_LT(product.lower_bound.back(), prior.log_evidence(inputs, targets));
 }
 
+TEST(ProbabilityExamples, Mixture) {
+  const std::vector<double> rows = planted();
+  const WeightedRows data{2, rows};
+  const FittedMixture fitted = fit_mixture(data, initial_mixture(data, 2));
+  for (const GaussianComponent& part : fitted.mixture.components)
+    EXPECT_NEAR(std::fabs(part.mean[0]), 4, 0.5);
+}
+
 TEST(ProbabilityExamples, Variational) {
   const std::vector<double> rows = planted();
   const std::size_t K = 6;

@@ -11,8 +11,8 @@ namespace bochner {
 namespace {
 
 constexpr std::size_t most_columns = 64, most_components = 64;
-constexpr double most_numbers = 2e7;     // rows times columns
-constexpr double most_gibbs_work = 4e6;  // rows times columns squared
+constexpr double most_numbers = 5e6;     // rows times columns
+constexpr double most_gibbs_work = 2e5;  // rows times columns squared
 
 struct ClusterCommand : DataOptions {
   ClusteringOptions how;
@@ -160,18 +160,25 @@ NamedArray label_table(const ClusteredTable& table, const std::vector<std::size_
   return result;
 }
 
+void print_scores(const std::vector<HeldOutScore>& scores) {
+  if (scores.size() == 1)
+    return fmt::print("held out {:.4f} nats a row of standardized columns, error {:.4f}\n",
+                      scores[0].mean, scores[0].error);
+  TextTable lines{{"components", "held_out", "error", "below_best", "below_error"}};
+  for (const auto& [K, mean, error, below, below_error] : scores) {
+    lines.push_back({std::to_string(K)});
+    for (const double number : {mean, error, below, below_error})
+      lines.back().push_back(fmt::format("{:.4f}", number));
+  }
+  fmt::print("log likelihood of held-out rows, nats a row of standardized columns\n");
+  print_table(lines);
+}
+
 void print_text(const ClusteredTable& table, const std::string& choice) {
   fmt::print("{}   {} of {}, standardized to mean 0 and deviation 1\n", printable(table.name),
              format_number_of(table.rows.size(), "row"),
              format_number_of(table.columns.size(), "column"));
-  TextTable scores{{"components", "held_out", "error", "below_best", "error"}};
-  for (const auto& [K, mean, error, below, below_error] : table.scores)
-    scores.push_back({K == 0 ? "found" : std::to_string(K), fmt::format("{:.4f}", mean),
-                      fmt::format("{:.4f}", error), fmt::format("{:.4f}", below),
-                      fmt::format("{:.4f}", below_error)});
-  fmt::print("log likelihood of {} held-out parts, nats a row of standardized columns\n",
-             held_out_folds);
-  print_table(scores);
+  print_scores(table.scores);
   fmt::print("chosen   {}\n", choice);
   const Table components = component_table(table);
   TextTable lines{components.headers};
@@ -189,7 +196,7 @@ void print_json(const ClusteredTable& table, const std::string& choice) {
               {"chosen", table.clustering.components.size()},
               {"reason", choice}});
   for (const auto& [K, mean, error, below, below_error] : table.scores)
-    print_line({{"components", K},
+    print_line({{"components", K == 0 ? Json() : Json(K)},
                 {"held_out", mean},
                 {"error", error},
                 {"below_best", below},
