@@ -49,6 +49,9 @@ ClusteringOptions clustering_options(const ClusterCommand& options) {
   how.concentration = options.concentration.value_or(how.concentration);
   demand(how.concentration > 0 && how.concentration <= 1e6,
          "--concentration {}: must be greater than 0 and at most 1e6", how.concentration);
+  const std::string& output = options.output;
+  demand(output.empty() || output == "-" || ends_in(output, ".csv") || is_array_file(output),
+         "{}: {}", output, writable_names);
   demand(options.report != "-", "--report -: standard output is used for text; name a file");
   demand(!options.json || options.output != "-",
          "--json and --output - both print on standard output; name a file");
@@ -109,7 +112,7 @@ void require_size(const ClusteredTable& table, const ClusteringOptions& how) {
   fits(d >= 1 && d <= most_columns, fmt::format("{} columns of numbers; choose 1 to {} with "
                                                 "--columns",
                                                 d, most_columns));
-  fits(n >= 10, fmt::format("{} usable rows; needs at least 10", n));
+  fits(n >= 10, format_number_of(n, "usable row") + "; needs at least 10");
   fits(how.components * 5 <= n * 2, fmt::format("{} components of {} rows; needs at least 2.5 "
                                                 "rows for each",
                                                 how.components, n));
