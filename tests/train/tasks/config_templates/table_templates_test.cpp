@@ -98,7 +98,7 @@ TEST_F(StarterTables, UsualDatesAreDates) {
     }
 }
 
-/// Each day from 1 to 9 may be a month, and no format reads quarters.
+/// Each day from 1 to 9 may be a month, and no format reads half-years.
 TEST_F(StarterTables, RefusesDatesThatItCannotRead) {
   const auto problem = [&](const std::string& header, const auto& date) {
     return message_of<DataError>([&] { config_template_for(table_of(header, 300, date)); });
@@ -108,7 +108,7 @@ TEST_F(StarterTables, RefusesDatesThatItCannotRead) {
         problem(header, [](std::size_t i) { return "0" + std::to_string(1 + i % 9) + "-02-2024"; }),
         HasSubstr("may be a time as %d-%m-%Y or %m-%d-%Y; set one, as in --set data.time_format="));
   for (const char* header : {"ds,a,b", "time,a,b"})
-    EXPECT_THAT(problem(header, [](std::size_t i) { return "Q1 " + std::to_string(1400 + i); }),
+    EXPECT_THAT(problem(header, [](std::size_t i) { return "H1 " + std::to_string(1400 + i); }),
                 HasSubstr("is not in a known date format"));
 }
 
@@ -334,21 +334,25 @@ TEST_F(StarterTables, MarksBetweenThousandsLeaveNumbers) {
             "forecaster");
 }
 
-TEST_F(StarterTables, NumbersWithUnitsAreNoTexts) {
+TEST_F(StarterTables, NumbersMayHaveUnits) {
   const auto with = [](const std::string& before, const std::string& after) {
     return [=](std::size_t i) { return before + std::to_string(100 + i % 7) + ".5" + after; };
   };
   const std::pair<const char*, const char*> units[] = {{"", " kWh"}, {"", "k"}, {"", " %"},
                                                        {"", " EUR"}, {"€", ""}, {"EUR ", ""}};
-  for (const auto& [before, after] : units)
-    EXPECT_THAT(problem("date;y", with(before, after)),
-                HasSubstr("is not a plain number; write 10"));
+  for (const auto& [before, after] : units) {
+    const auto file = write("u.csv", table("date;y", 200, [&](std::size_t i) {
+                              return day(i) + ";" + with(before, after)(i);
+                            }));
+    EXPECT_EQ(config_for(file).text("model.kind"), "forecaster") << before << after;
+  }
+  const auto mixed = [](std::size_t i) {
+    return std::to_string(100 + i % 7) + (i % 3 ? ".5 kWh" : ".5 MWh");
+  };
   EXPECT_THAT(
-      problem("date;y;temp",
-              [&](std::size_t i) { return with("", " kWh")(i) + ";" + std::to_string(i % 9); }),
-      HasSubstr("p.csv: column \"y\": \"102.5 kWh\" is not a plain number; write 102.5 (row "));
-  const auto whole = [](std::size_t i) { return std::to_string(100 + i % 7) + " kWh"; };
-  EXPECT_THAT(problem("date;y", whole), HasSubstr("\"102 kWh\" is not a plain number; write 102"));
+      problem("date;y;temp", [&](std::size_t i) { return mixed(i) + ";" + std::to_string(i % 9); }),
+      HasSubstr("p.csv: column \"y\": \"101.5 kWh\" (row 201) has another unit than other "
+                "rows, \"MWh\"; write all numbers of the column in one unit"));
   const auto sizes =
       write("z.csv", table("date;size;sales", 200, [](std::size_t i) {
               return day(i % 100) + (i < 100 ? ";0.5 l;" : ";1.5 l;") + std::to_string(i % 7);
