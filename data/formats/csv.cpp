@@ -71,7 +71,7 @@ class CsvTable {
     for (std::size_t i = 0; i < row.size(); ++i)
       if (!seen.insert(names_[i]).second)
         records_.fail(row[i].line, row[i].column, "the column name ", excerpt(names_[i]),
-                      " is repeated");
+                      " is repeated; rename one of the columns");
   }
 
   std::size_t require_column(const std::string& wanted) const {
@@ -179,7 +179,7 @@ class CsvTable {
     const auto number = parse_number(text, dialect_);
     if (column.kind == Column::Kind::time || column.kind == Column::Kind::text) return number;
     const auto quantity =
-        number ? std::optional(Quantity{*number}) : parse_quantity(text, dialect_);
+        number ? std::optional(NumberWithUnit{*number}) : parse_quantity(text, dialect_);
     if (!quantity) return std::nullopt;
     if (!column.units.accept(*quantity))
       fail(column, field,
@@ -200,7 +200,7 @@ class CsvTable {
     const auto number = number_of(column, field);
     if (column.kind == Column::Kind::unknown)
       column.kind = number ? Column::Kind::number : Column::Kind::time;
-    const auto value = column.kind == Column::Kind::number ? number : time_of(column, text);
+    const auto value = column.kind == Column::Kind::number ? number : time_of(column, field);
     if (value && column.kind == Column::Kind::time && column.missing)
       fail(column, *column.missing, missing_time);
     if (value && column.kind == Column::Kind::number && is_rounded(text, *value, dialect_.decimal))
@@ -230,9 +230,16 @@ class CsvTable {
            ": choose one with data.time_format (--time-format)";
   }
 
-  std::optional<double> time_of(Column& column, std::string_view text) const {
+  std::optional<double> time_of(Column& column, const CsvField& field) const {
+    const std::string_view text = trimmed(field.text);
+    constexpr double from_2040 = 2208988800;
     const auto stamp = parse_stamp(text, dialect_.time_format);
     if (!stamp) return std::nullopt;
+    const bool has_century = dialect_.time_format.find("%y") == std::string::npos;
+    if (!has_century && options_.time_format.empty() && stamp->seconds >= from_2040)
+      fail(column, field,
+           "has a year of two digits that may be of 1900 or of 2000: write four digits, or set "
+           "data.time_format (--time-format), where %y is 1969 to 2068");
     column.offsets.push_back(stamp->offset.value_or(missing_value));
     return stamp->seconds;
   }

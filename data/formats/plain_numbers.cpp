@@ -85,13 +85,13 @@ Parts parts_of(std::string_view all) {
   return {};
 }
 
-/// Returns the parts of a number that may have brackets or a sign behind it.
+/// Returns the parts of a number that may have brackets or a sign after it.
 Parts parts_of_signed(std::string_view text) {
   const std::string plain = without_marks(text);
   const std::string_view all = plain;
   const bool in_brackets = all.size() > 2 && all.starts_with('(') && all.ends_with(')');
-  const bool is_behind = all.size() > 1 && all.ends_with('-');
-  if (!in_brackets && !is_behind) return parts_of(all);
+  const bool is_after = all.size() > 1 && all.ends_with('-');
+  if (!in_brackets && !is_after) return parts_of(all);
   Parts parts = parts_of(trimmed(all.substr(in_brackets, all.size() - 1 - in_brackets)));
   if (parts.number.empty() || parts.number.starts_with('-')) return {};
   parts.number.insert(0, "-");
@@ -100,14 +100,14 @@ Parts parts_of_signed(std::string_view text) {
 
 }  // namespace
 
-std::optional<Quantity> parse_quantity(std::string_view text, const CsvDialect& dialect) {
+std::optional<NumberWithUnit> parse_quantity(std::string_view text, const CsvDialect& dialect) {
   const Parts parts = parts_of_signed(text);
   if (parts.number.empty() || !possible_time_formats(text).empty()) return std::nullopt;
   const auto number = parse_number(parts.number, dialect);
   if (!number) return std::nullopt;
   const auto* multiple = std::ranges::find(multiples, parts.unit, &Multiple::unit);
-  if (multiple == std::end(multiples)) return Quantity{*number, parts.unit};
-  return Quantity{std::round(*number * multiple->factor * 1e6) / 1e6, parts.unit};
+  if (multiple == std::end(multiples)) return NumberWithUnit{*number, parts.unit};
+  return NumberWithUnit{std::round(*number * multiple->factor * 1e6) / 1e6, parts.unit};
 }
 
 std::string without_unit(std::string_view text) {
@@ -121,7 +121,7 @@ bool is_multiple(std::string_view unit) {
   return std::ranges::find(multiples, unit, &Multiple::unit) != std::end(multiples);
 }
 
-bool ColumnUnits::accept(const Quantity& quantity) {
+bool ColumnUnits::accept(const NumberWithUnit& quantity) {
   const std::string unit = is_multiple(quantity.unit) ? "" : quantity.unit;
   if (unit.empty()) {
     has_plain_ |= quantity.number != 0;

@@ -7,13 +7,13 @@ namespace bochner {
 
 /// A number and its unit: -1.5 and "%" of "(1.5 %)", 2500 and "k" of "2.5k", 12 and "EUR" of
 /// "EUR 12"; "" without one.
-struct Quantity {
+struct NumberWithUnit {
   double number = 0;
   std::string unit = {};
 };
-/// Parses a number that has a unit, a currency, quotes between thousands, a sign behind it or the
+/// Parses a number that has a unit, a currency, quotes between thousands, a sign after it or the
 /// brackets of negative numbers. Multiples (k, M, bn) are multiplied. Nothing for dates and others.
-std::optional<Quantity> parse_quantity(std::string_view text, const CsvDialect& dialect);
+std::optional<NumberWithUnit> parse_quantity(std::string_view text, const CsvDialect& dialect);
 
 /// Returns the number of such a text in its own decimal mark: "1'000.50 €" as "1000.50", "(12)" and
 /// "12-" as "-12". Another text as it is.
@@ -28,7 +28,7 @@ class ColumnUnits {
  public:
   /// Returns false if a number has another unit than those before. Zeros, and numbers next to
   /// multiples, need none.
-  bool accept(const Quantity& quantity);
+  bool accept(const NumberWithUnit& quantity);
   /// Returns the unit, "" without one or for multiples.
   const std::string& unit() const { return unit_; }
 

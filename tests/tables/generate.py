@@ -22,6 +22,7 @@ class Table:
         self.traits, self.text, self.ending = [], b"", ".csv"
         self.time_is_optional = False  # a counter: read as a time or left out
         self.must_refuse = False
+        self.next = None  # seconds of the time after the last, if the step says it
 
 
 class Column:
@@ -114,12 +115,13 @@ def clock_of(random, table, count, decimal):
     if step in ("minute", "hour"):
         start = start.replace(hour=random.randrange(24), minute=0 if step == "hour" else random.choice([0, 15, 30]))
     times = [later(start, i) for i in range(count)]
+    table.next = seconds(later(start, count))
     if step == "day" and random.random() < 0.25:
-        table.step = "1 business day"
+        table.step, table.next = "1 business day", None
         times = [t for t in times if t.weekday() < 5]
     elif random.random() < 0.1 and step not in ("month", "quarter", "year"):
         table.traits.append("gap")
-        at = len(times) // 2
+        at, table.next = len(times) // 2, None
         times = times[:at] + times[at + 5:]
     parts = parts_of_time(random, step, decimal)
     if parts:
@@ -127,6 +129,8 @@ def clock_of(random, table, count, decimal):
         table.time = parts[0][0]
         return [Column(name, [time_text(t, form) for t in times]) for name, form in parts], times, [seconds(t) for t in times]
     form = form_of_time(random, step)
+    if form in ("%s", "%Q", "decimal") or "+02" in form or "-05" in form:
+        table.next = None
     if not is_decided(times, form):
         table.traits.append("undecided")
     names = ["date", "Date", "time", "timestamp", "datetime", "ds", "Time"]
@@ -258,6 +262,19 @@ def written(random, table, columns, delimiter, header):
     if random.random() < 0.05 and len(columns) > 1:
         table.traits.append("empty row")
         lines.insert(random.randrange(3, len(lines)), "")
+    odd = random.random()
+    if odd < 0.02 and delimiter != " ":
+        table.traits.append("delimiter at the end")
+        lines = [line + delimiter if line and line[0] != "#" else line for line in lines]
+    elif odd < 0.025:
+        table.traits.append("footer")
+        lines.append(delimiter.join(["Total"] + ["500"] * (len(columns) - 1)))
+    elif odd < 0.03:
+        table.traits.append("title")
+        lines.insert(0, "Report of the station")
+    elif odd < 0.035 and header:
+        table.traits.append("units below the header")
+        lines.insert(1 if lines[0][:1] != "#" else 2, delimiter.join(["-"] + ["kW"] * (len(columns) - 1)))
     end = random.choice(["\n", "\n", "\n", "\n", "\r\n", "\r\n", "\r"])
     text = end.join(lines) + (end if random.random() < 0.9 else "")
     bom = random.random() < 0.08
@@ -287,6 +304,8 @@ def series_table(random, table):
     time, stamps, values = clock_of(random, table, random.randrange(60, 240), decimal)
     if delimiter == " " and any(" " in cell for column in time for cell in column.cells):
         delimiter = ";"
+    if decimal == "," and "time decimal" in table.traits:
+        decimal = "."
     parts = random.choice([1, 1, 1, 1, 2, 3, 5])
     rows = len(stamps) * parts
     for column in time:
@@ -326,6 +345,9 @@ def series_table(random, table):
         order = sorted(range(rows), key=lambda i: i % len(stamps))
         shuffled(random, order, {id(c): c for c in columns}.values())
         table.times = [table.times[i] for i in order]
+    if len(table.targets) > 1 and random.random() < 0.01:
+        table.traits.append("repeated name")
+        columns[-1].name = columns[0].name
     header = parts > 1 or len(time) > 1 or "time " + "%Y" in table.traits or random.random() > 0.04
     if table.covariates or any(f in " ".join(table.traits) for f in NUMERIC) or len(columns) != 1 + len(table.targets):
         header = True

@@ -87,7 +87,7 @@ struct SampledColumn {
   std::size_t no_number = 0, no_time = 0;  ///< the last row with something else
   std::size_t mark = 0, dressed = 0;       ///< the last row with a mark, and with another unit
   /// Numbers and times in formats that are not read.
-  std::size_t of_day = 0, of_formats = 0, grouped = 0, spaced = 0;
+  std::size_t of_day = 0, of_formats = 0, grouped = 0, spaced = 0, of_other_mark = 0;
   ColumnUnits unit;                          ///< of the numbers
   std::map<std::string, std::size_t> units;  ///< counts of numbers with other units
   bool has_decimals = false;                 ///< whether one of these has a point or comma
@@ -125,7 +125,8 @@ struct SampledColumn {
   /// Returns whether a text is a number in the unit of the column.
   bool has_number(const std::string& text, const CsvDialect& dialect) {
     const auto number = parse_number(text, dialect);
-    const auto quantity = number ? std::optional(Quantity{*number}) : parse_quantity(text, dialect);
+    const auto quantity =
+        number ? std::optional(NumberWithUnit{*number}) : parse_quantity(text, dialect);
     return quantity && unit.accept(*quantity);
   }
 
@@ -134,6 +135,8 @@ struct SampledColumn {
     if (const std::string format = clock_format(text); !format.empty()) ++of_day, clock = format;
     grouped += is_grouped(text, dialect.decimal == '.' ? ',' : '.');
     spaced += may_be_columns(text, dialect);
+    of_other_mark +=
+        parse_number(without_unit(text), dialect.decimal == '.' ? ',' : '.').has_value();
     of_formats += !possible_time_formats(text).empty();
     if (other.empty()) return;
     ++units[other], has_decimals |= text.find_first_of(".,") != text.npos;
@@ -199,6 +202,9 @@ struct SampledColumn {
                       " may have decimals or a thousands separator: set the decimal mark, as in "
                       "--set data.decimal=, (row ",
                       no_number + 1, ")");
+    if (are_most(numbers + of_other_mark, values()) && of_other_mark > 0)
+      return in_words(where, shown(no_number), " (row ", no_number + 1,
+                      ") has another decimal mark than other columns; write all numbers with one");
     if (are_most(numbers + spaced, values()) && spaced > 0)
       return in_words(where, shown(no_number), " ", spaced_number_message(), " (row ",
                       no_number + 1, ")");

@@ -69,6 +69,18 @@ TEST_F(ColumnRoles, ConstantsOfSeriesAreNotForecast) {
   EXPECT_THAT(config_template_for(file), HasSubstr("# static = [\"area\"]\n"));
 }
 
+/// A column of numbers is no text only because others have another decimal mark.
+TEST_F(ColumnRoles, DecimalMarksMustAgree) {
+  const auto row = [&](std::size_t i) {
+    return day(i) + ";" + load(i) + ";" + std::to_string(i * i % 37) + ",25 kW";
+  };
+  EXPECT_THAT(
+      message_of<DataError>(
+          [&] { config_template_for(write("d.csv", table("date;load;power", 90, row))); }),
+      HasSubstr("d.csv: column \"power\": \"3,25 kW\" (row 91) has another decimal mark than "
+                "other columns; write all numbers with one"));
+}
+
 TEST_F(ColumnRoles, RowNumbersAndConstantsAreNoInputs) {
   const auto row = [&](std::size_t i) {
     return std::to_string(i + 1) + "," + load(i) + ",2," + std::to_string(i * i % 17);
@@ -91,6 +103,27 @@ TEST_F(ColumnRoles, ClassesAreNoTarget) {
                     [&] { config_template_for(write("c.csv", table(header, 60, cells))); }),
                 HasSubstr("holds classes, which no model of tables learns; write them as numbers"));
   }
+}
+
+TEST_F(ColumnRoles, NumbersMayHaveUnits) {
+  const auto with = [&](const std::string& before, const std::string& after) {
+    return write("u.csv", table("date;y;temp", 200, [&](std::size_t i) {
+                   return day(i) + ";" + before + std::to_string(100 + i % 7) + ".5" +
+                          (i % 3 || after != " MWh" ? after : " kWh") + ";" + std::to_string(i % 9);
+                 }));
+  };
+  const std::pair<const char*, const char*> units[] = {{"", " kWh"}, {"", "k"}, {"", " %"},
+                                                       {"", " EUR"}, {"€", ""}, {"EUR ", ""}};
+  for (const auto& [before, after] : units)
+    EXPECT_EQ(config_for(with(before, after)).text("model.kind"), "forecaster") << before << after;
+  EXPECT_THAT(message_of<DataError>([&] { config_template_for(with("", " MWh")); }),
+              HasSubstr("u.csv: column \"y\": \"103.5 MWh\" (row 201) has another unit than other "
+                        "rows, \"kWh\"; write all numbers of the column in one unit"));
+  const auto sizes =
+      write("z.csv", table("date;size;sales", 200, [](std::size_t i) {
+              return day(i % 100) + (i < 100 ? ";0.5 l;" : ";1.5 l;") + std::to_string(i % 7);
+            }));
+  EXPECT_THAT(config_for(sizes).text_list("data.series"), ElementsAre("size"));
 }
 
 /// Year and month; year and quarter; dates that repeat and an hour or a time of day.

@@ -334,32 +334,6 @@ TEST_F(StarterTables, MarksBetweenThousandsLeaveNumbers) {
             "forecaster");
 }
 
-TEST_F(StarterTables, NumbersMayHaveUnits) {
-  const auto with = [](const std::string& before, const std::string& after) {
-    return [=](std::size_t i) { return before + std::to_string(100 + i % 7) + ".5" + after; };
-  };
-  const std::pair<const char*, const char*> units[] = {{"", " kWh"}, {"", "k"}, {"", " %"},
-                                                       {"", " EUR"}, {"€", ""}, {"EUR ", ""}};
-  for (const auto& [before, after] : units) {
-    const auto file = write("u.csv", table("date;y", 200, [&](std::size_t i) {
-                              return day(i) + ";" + with(before, after)(i);
-                            }));
-    EXPECT_EQ(config_for(file).text("model.kind"), "forecaster") << before << after;
-  }
-  const auto mixed = [](std::size_t i) {
-    return std::to_string(100 + i % 7) + (i % 3 ? ".5 kWh" : ".5 MWh");
-  };
-  EXPECT_THAT(
-      problem("date;y;temp", [&](std::size_t i) { return mixed(i) + ";" + std::to_string(i % 9); }),
-      HasSubstr("p.csv: column \"y\": \"101.5 kWh\" (row 201) has another unit than other "
-                "rows, \"MWh\"; write all numbers of the column in one unit"));
-  const auto sizes =
-      write("z.csv", table("date;size;sales", 200, [](std::size_t i) {
-              return day(i % 100) + (i < 100 ? ";0.5 l;" : ";1.5 l;") + std::to_string(i % 7);
-            }));
-  EXPECT_THAT(config_for(sizes).text_list("data.series"), ElementsAre("size"));
-}
-
 TEST_F(StarterTables, CodesAreNoTypes) {
   const auto code = [](std::size_t i) { return "2x" + std::to_string(100 + i); };
   EXPECT_THAT(problem("date;y", code),
