@@ -120,7 +120,7 @@ Understood understood(const CheckOptions& options) {
   const auto files = data_files(all.config);
   ReadOptions reading = table_options(all.config);
   reading.csv.missing = "nan";
-  all.file = files.at(0).string();
+  all.file = is_table ? options.file : files.at(0).string();
   all.table = read_array(files[0], reading);
   if (all.config.text("data.kind") == "event_files" && !all.table.time) {
     all.table.time = require_column(all.table, all.config.text("data.time_column"));

@@ -62,7 +62,6 @@ std::string ending_of(const fs::path& file) {
 /// values.
 bool has_rows_of_values(std::string_view text) try {
   constexpr std::size_t fewest = 8;
-  text = text.substr(0, sniffed_bytes);
   const CsvDialect dialect = csv_dialect(text, "", {});
   const CsvSample sample = csv_sample(text, "", dialect.delimiter, dialect.quote);
   std::size_t fields = 0, values = 0;

@@ -186,8 +186,8 @@ std::optional<std::string> text_columns(const InferredTable& table) {
 
 /// Returns whether a word of a name is one of times: timestamp, unix_time, Year, time (s).
 bool names_a_clock(std::string name) {
-  constexpr std::string_view words[] = {"time", "timestamp", "date",  "datetime", "ds",   "ts",
-                                        "t",    "unix",      "epoch", "unixtime", "year", "yr"};
+  constexpr std::string_view words[] = {"time", "timestamp", "date",     "datetime", "ds", "ts",
+                                        "unix", "epoch",     "unixtime", "year",     "yr"};
   std::ranges::replace_if(
       name, [](char c) { return std::string_view("_ -.()[]").find(c) != std::string_view::npos; },
       ',');
