@@ -233,7 +233,7 @@ class CsvTable {
   std::optional<double> time_of(Column& column, const CsvField& field) const {
     const std::string_view text = trimmed(field.text);
     constexpr double from_2040 = 2208988800;
-    const auto stamp = parse_stamp(text, dialect_.time_format);
+    const auto stamp = parse_stamp(text, dialect_);
     if (!stamp) return std::nullopt;
     const bool has_century = dialect_.time_format.find("%y") == std::string::npos;
     if (!has_century && options_.time_format.empty() && stamp->seconds >= from_2040)

@@ -6,7 +6,6 @@
 #include <bochner/data/formats/csv_records.hpp>
 #include <bochner/data/formats/date_formats.hpp>
 #include <bochner/data/formats/plain_numbers.hpp>
-#include <bochner/data/formats/time_stamp.hpp>
 #include <numeric>
 
 namespace bochner {
@@ -239,6 +238,12 @@ std::optional<double> parse_number(std::string_view text, const CsvDialect& dial
   std::string digits(text);
   std::erase(digits, group);
   return parse_number(digits);
+}
+
+std::optional<TimeStamp> parse_stamp(std::string_view text, const CsvDialect& dialect) {
+  std::string plain(text);
+  if (dialect.decimal == ',' && dialect.time_format == "%s") std::ranges::replace(plain, ',', '.');
+  return parse_stamp(plain, dialect.time_format);
 }
 
 bool is_csv_value(std::string_view text, const CsvDialect& dialect) {

@@ -32,6 +32,12 @@ TEST(CsvDialect, FindsTheDelimiter) {
             ';');
 }
 
+TEST(CsvDialect, SecondsHaveTheDecimalComma) {
+  const CsvOptions seconds{.time = "t", .time_format = "%s"};
+  EXPECT_THAT(numbers(parse("t;x\n0,25;1,5\n1,75;2,5\n", seconds)),
+              ElementsAre(0.25, 1.5, 1.75, 2.5));
+}
+
 TEST(CsvDialect, FindsTheDecimalComma) {
   const NamedArray table = parse("day;load;n\n2024-01-01;1,5;1\n2024-01-02;-2,25;2\n");
   EXPECT_THAT(numbers(table), ElementsAre(1704067200, 1.5, 1, 1704153600, -2.25, 2));
