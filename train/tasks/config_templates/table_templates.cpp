@@ -318,8 +318,12 @@ std::string table_config(const std::string& files, const fs::path& file,
     return series_config(files, file, inferred, layout);
   }
   if (const auto time = time_column(inferred))
-    if (const auto type = type_column(inferred, *time))
+    if (const auto type = type_column(inferred, *time)) {
+      if (!inferred.options.time_parts.empty())
+        throw DataError(input.name(), ": the times of events are in several columns, ",
+                        excerpt(inferred.options.time), " and others; write them in one");
       return event_config(files, inferred, *time, *type);
+    }
   require_plain_numbers(inferred, layout);
   const auto clock = with_clock(file, inferred);
   if (!clock)

@@ -158,6 +158,17 @@ TEST_F(ColumnRoles, TimesMayHaveParts) {
               HasSubstr("each 1 hour"));
 }
 
+TEST_F(ColumnRoles, TimesOfEventsHaveNoParts) {
+  const auto row = [&](std::size_t i) {
+    return day(i / 24) + "," + std::to_string(100 + i % 24).substr(1) +
+           (i % 3 ? ":30,buy" : ":30,view");
+  };
+  EXPECT_THAT(message_of<DataError>([&] {
+                config_template_for(write("e.csv", table("date,clock,event", 144, row)));
+              }),
+              HasSubstr("the times of events are in several columns, \"date\" and others"));
+}
+
 /// Year and month of a sale are no times of a table of houses.
 TEST_F(ColumnRoles, PartsThatDoNotIncreaseAreNoTimes) {
   const auto row = [&](std::size_t i) {
