@@ -105,7 +105,8 @@ double fit_of(const CsvSample& sample, const CsvDialect& dialect) {
     if (width < 2 || record.size() != width) continue;
     fit += of_width;
     for (const std::string& field : record) {
-      const bool is_value = is_csv_value(field, dialect) || parse_number(field, ',') ||
+      const bool is_value = is_csv_value(field, dialect) ||
+                            parse_number(without_unit(field), ',') ||
                             !possible_time_formats(field).empty();
       fit += is_value && !field.empty() ? 1 / double(width) : 0;
     }

@@ -32,6 +32,14 @@ TEST(CsvDialect, FindsTheDelimiter) {
             ';');
 }
 
+/// Commas within currencies delimit nothing, also without a header.
+TEST(CsvDialect, FindsTheDelimiterBetweenUnits) {
+  const std::string text = "Jun-03\t€9283,13\tUSD 5,32\nJul-03\t€10001,62\tUSD 5,64\n";
+  EXPECT_EQ(dialect_of(text).delimiter, '\t');
+  EXPECT_THAT(numbers(parse(text)),
+              ElementsAre(1054425600, 9283.13, 5.32, 1057017600, 10001.62, 5.64));
+}
+
 TEST(CsvDialect, SecondsHaveTheDecimalComma) {
   const CsvOptions seconds{.time = "t", .time_format = "%s"};
   EXPECT_THAT(numbers(parse("t;x\n0,25;1,5\n1,75;2,5\n", seconds)),
