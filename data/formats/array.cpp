@@ -3,6 +3,7 @@
 #include <bochner/base/join.hpp>
 #include <bochner/base/text.hpp>
 #include <bochner/data/formats/array.hpp>
+#include <bochner/data/formats/time_stamp.hpp>
 #include <cmath>
 #include <ranges>
 
@@ -44,11 +45,10 @@ TimeSummary summarize_time(const NamedArray& array, std::size_t width) {
 }  // namespace
 
 void mark_numeric_time(NamedArray& array) {
-  constexpr double earliest = 631152000, latest = 4102444800;  // 1990 and 2100
   const std::size_t width = array.values.dimension() == 2 ? array.values.shape(1) : 0;
   for (std::size_t row = 0; array.time && width > 0 && row < array.values.shape(0); ++row) {
     const double time = array.values.data()[row * width + *array.time];
-    array.numeric_time |= time < earliest || time > latest;
+    array.numeric_time |= !std::isnan(time) && !is_recent(time);
   }
 }
 

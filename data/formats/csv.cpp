@@ -5,9 +5,8 @@
 #include <bochner/base/text.hpp>
 #include <bochner/data/files/regular_file.hpp>
 #include <bochner/data/formats/csv.hpp>
-#include <bochner/data/formats/csv_dialect.hpp>
+#include <bochner/data/formats/csv_column.hpp>
 #include <bochner/data/formats/csv_header.hpp>
-#include <bochner/data/formats/csv_records.hpp>
 #include <bochner/data/formats/date_formats.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
 #include <cmath>
@@ -19,20 +18,7 @@ namespace {
 constexpr double missing_value = std::numeric_limits<double>::quiet_NaN();
 constexpr const char* missing_time = "is not a time stamp; none may be missing";
 
-struct Column {
-  enum class Kind { unknown, number, time, text };
-  std::size_t index = 0;  // index of its field in a row
-  Kind kind = Kind::unknown;
-  bool is_label = false;                           // numbers remain texts
-  std::optional<CsvField> missing = std::nullopt;  // the first before the kind was known
-  std::map<std::string, std::size_t, std::less<>> numbers = {};  // indices of texts
-  std::vector<std::string> texts = {};
-  std::vector<double> offsets = {};  // of times; NaN if missing
-  std::optional<bool> has_names =
-      std::nullopt;  // whether it has texts that are neither numbers nor missing
-  SeenPoints points = {};
-  MergedRows merged = {};
-};
+using Column = CsvColumn;
 
 class CsvTable {
  public:
@@ -85,7 +71,7 @@ class CsvTable {
     for (std::size_t i = 0; i < row.size(); ++i)
       if (!seen.insert(names_[i]).second)
         records_.fail(row[i].line, row[i].column, "the column name ", excerpt(names_[i]),
-                      " is repeated");
+                      " is repeated; rename one of the columns");
   }
 
   std::size_t require_column(const std::string& wanted) const {
@@ -145,6 +131,9 @@ class CsvTable {
       for (Column& column : columns_)
         column.is_label |= find_column(names_, width_, label) == column.index;
     if (!options_.time.empty()) time_ = require_column(options_.time);
+    if (!options_.time.empty())
+      for (const std::string& part : options_.time_parts)
+        time_parts_.push_back(require_column(part));
     if (time_ && !is_chosen(*time_))
       throw DataError(name_, ": the time column ", excerpt(options_.time),
                       " is not among the chosen columns");
@@ -159,8 +148,21 @@ class CsvTable {
       records_.fail(row[0].line, row[0].column, "has ", row.size(),
                     row.size() == 1 ? " field" : " fields", "; the first row has ", width_,
                     dialect_note(dialect_, options_));
-    for (Column& column : columns_) values_.push_back(value_of(column, row[column.index]));
+    for (Column& column : columns_)
+      values_.push_back(value_of(column, column.index == time_ && !time_parts_.empty()
+                                             ? whole_time(row)
+                                             : row[column.index]));
     ++rows_;
+  }
+
+  /// Returns the time of a row whose parts are in several columns.
+  CsvField whole_time(const std::vector<CsvField>& row) {
+    CsvField whole = row[*time_];
+    whole_time_ = part_of_time(trimmed(whole.text));
+    for (const std::size_t part : time_parts_)
+      whole_time_ += " " + part_of_time(trimmed(row[part].text));
+    whole.text = whole_time_;
+    return whole;
   }
 
   [[noreturn]] void fail(const Column& column, const CsvField& field,
@@ -169,6 +171,20 @@ class CsvTable {
         names_.empty() ? std::to_string(column.index + 1) : excerpt(names_[column.index]);
     records_.fail(field.line, field.column, "column ", name, ": ", excerpt(field.text), " ", what,
                   dialect_note(dialect_, options_));
+  }
+
+  /// Returns the number of a cell, without its unit, which is that of the rows above.
+  std::optional<double> number_of(Column& column, const CsvField& field) const {
+    const std::string_view text = trimmed(field.text);
+    const auto number = parse_number(text, dialect_);
+    if (column.kind == Column::Kind::time || column.kind == Column::Kind::text) return number;
+    const auto quantity =
+        number ? std::optional(NumberWithUnit{*number}) : parse_quantity(text, dialect_);
+    if (!quantity) return std::nullopt;
+    if (!column.units.accept(*quantity))
+      fail(column, field,
+           "has another unit than the rows above; write all numbers of a column in one unit");
+    return quantity->number;
   }
 
   double value_of(Column& column, const CsvField& field) {
@@ -181,16 +197,17 @@ class CsvTable {
       if (dialect_.points_may_group && parse_number(text, dialect_)) column.points.see(field, text);
       return double(number_of_text(column, text));
     }
-    const auto number = parse_number(text, dialect_);
+    const auto number = number_of(column, field);
     if (column.kind == Column::Kind::unknown)
       column.kind = number ? Column::Kind::number : Column::Kind::time;
-    const auto value = column.kind == Column::Kind::number ? number : time_of(column, text);
+    const auto value = column.kind == Column::Kind::number ? number : time_of(column, field);
     if (value && column.kind == Column::Kind::time && column.missing)
       fail(column, *column.missing, missing_time);
     if (value && column.kind == Column::Kind::number && is_rounded(text, *value, dialect_.decimal))
       fail(column, field, "has no exact double; store such numbers in two columns");
     if (value && column.kind == Column::Kind::number && dialect_.points_may_group)
-      column.points.see(field, text);
+      column.points.see(field,
+                        parse_number(text, dialect_) ? std::string(text) : without_unit(text));
     if (value) column.merged.see(text, *value, rows_);
     if (value) return *value;
     const char group = dialect_.decimal == '.' ? ',' : '.';
@@ -213,9 +230,16 @@ class CsvTable {
            ": choose one with data.time_format (--time-format)";
   }
 
-  std::optional<double> time_of(Column& column, std::string_view text) const {
-    const auto stamp = parse_stamp(text, dialect_.time_format);
+  std::optional<double> time_of(Column& column, const CsvField& field) const {
+    const std::string_view text = trimmed(field.text);
+    constexpr double from_2040 = 2208988800;
+    const auto stamp = parse_stamp(text, dialect_);
     if (!stamp) return std::nullopt;
+    const bool has_century = dialect_.time_format.find("%y") == std::string::npos;
+    if (!has_century && options_.time_format.empty() && stamp->seconds >= from_2040)
+      fail(column, field,
+           "has a year of two digits that may be of 1900 or of 2000: write four digits, or set "
+           "data.time_format (--time-format), where %y is 1969 to 2068");
     column.offsets.push_back(stamp->offset.value_or(missing_value));
     return stamp->seconds;
   }
@@ -346,8 +370,10 @@ class CsvTable {
   CsvRecords records_;
   std::vector<std::string> names_;
   std::vector<Column> columns_;
-  std::optional<std::size_t> time_;  // requested column
-  std::vector<double> values_;       // (rows, columns)
+  std::optional<std::size_t> time_;      // requested column
+  std::vector<std::size_t> time_parts_;  // further columns of the time
+  std::string whole_time_;               // of the current row
+  std::vector<double> values_;           // (rows, columns)
   std::size_t width_ = 0, rows_ = 0;
 };
 

@@ -36,6 +36,9 @@ struct CsvOptions {
   /// Column of time stamps, by name or number, for stamps that look like numbers; by default the
   /// first one whose first value is a date.
   std::string time = "";
+  /// Further columns of the time, appended to it with a space between, numbers without leading
+  /// zeros: "2016 7" and the format "%Y %m".
+  std::vector<std::string> time_parts = {};
   /// Format of parse_time(); "" for ISO 8601 or, if any option is "auto", for the only common
   /// format that fits the first records of a column.
   std::string time_format = "";
@@ -78,6 +81,9 @@ inline void describe(Keys& keys, CsvOptions& options) {
          "milliseconds; by default ISO 8601, or a usual format that fits");
   });
   of({"series"}, [&] {
+    keys("time_parts", options.time_parts,
+         "further columns of the time, such as month and day, or the hour: appended to the time "
+         "column with a space between, as in data.time_format = \"%Y %m\"");
     keys("missing", options.missing, one_of({"refuse", "forward"}),
          "missing values are an error, or take the value of the row before (forward)");
   });

@@ -5,26 +5,27 @@
 #include <bochner/data/formats/csv_dialect.hpp>
 #include <bochner/data/formats/csv_records.hpp>
 #include <bochner/data/formats/date_formats.hpp>
-#include <bochner/data/formats/time_stamp.hpp>
+#include <bochner/data/formats/plain_numbers.hpp>
 #include <numeric>
 
 namespace bochner {
 namespace {
 
 constexpr std::size_t sampled_bytes = 1 << 20;
-constexpr std::array delimiters = {',', ';', '\t', '|'};
+constexpr std::array delimiters = {',', ';', '\t', '|', ' '};
 constexpr const char* month_format = "%m.%Y";
 
 char character_of(const std::string& option) {
   return option == "tab" ? '\t' : option == "space" ? ' ' : option[0];
 }
 
-/// Returns the present values of a column, without the first record, which may be a header.
+/// Returns the present values of a column, numbers without units, and without the first record,
+/// which may be a header.
 std::vector<std::string> values_of(const CsvSample& sample, std::size_t column) {
   std::vector<std::string> values;
   for (std::size_t i = sample.size() > 1 ? 1 : 0; i < sample.size(); ++i)
     if (column < sample[i].size() && !is_missing_number(sample[i][column]))
-      values.push_back(sample[i][column]);
+      values.push_back(without_unit(sample[i][column]));
   return values;
 }
 
@@ -104,7 +105,8 @@ double fit_of(const CsvSample& sample, const CsvDialect& dialect) {
     if (width < 2 || record.size() != width) continue;
     fit += of_width;
     for (const std::string& field : record) {
-      const bool is_value = is_csv_value(field, dialect) || parse_number(field, ',') ||
+      const bool is_value = is_csv_value(field, dialect) ||
+                            parse_number(without_unit(field), ',') ||
                             !possible_time_formats(field).empty();
       fit += is_value && !field.empty() ? 1 / double(width) : 0;
     }
@@ -161,6 +163,19 @@ CsvDialect given_dialect(const CsvOptions& options) {
   return given;
 }
 
+/// Returns whether blanks delimit most records into columns of values, and do not lie within the
+/// numbers or times of a single column.
+bool are_blank_delimited(std::string_view text, const std::string& name, const CsvSample& sample,
+                         double fit, char quote) {
+  std::vector<std::string> lines;
+  for (const auto& record : csv_sample(text, name, '\0', quote)) lines.push_back(record[0]);
+  const bool is_column = are_nearly_all(lines, [](const std::string& line) {
+    return parse_number(line, '.') || parse_number(line, ',') || parse_time(line) ||
+           !possible_time_formats(line).empty();
+  });
+  return !is_column && 2 * fit >= double(sample.size() - 1);
+}
+
 /// Sets delimiter and quote, unless given, to the best fit. Returns a sample read with them.
 CsvSample find_delimiter(std::string_view text, const std::string& name, const CsvOptions& options,
                          CsvDialect& best) {
@@ -172,6 +187,9 @@ CsvSample find_delimiter(std::string_view text, const std::string& name, const C
     if (options.quote == "auto") dialect.quote = quote_of(text, name, dialect.delimiter);
     CsvSample sample = csv_sample(text, name, dialect.delimiter, dialect.quote);
     const double fit = fit_of(sample, dialect);
+    if (delimiter == ' ' && fit > best_fit &&
+        !are_blank_delimited(text, name, sample, fit, dialect.quote))
+      break;
     if (fit > best_fit) {
       best_fit = fit;
       best_sample = std::move(sample);
@@ -223,8 +241,15 @@ std::optional<double> parse_number(std::string_view text, const CsvDialect& dial
   return parse_number(digits);
 }
 
+std::optional<TimeStamp> parse_stamp(std::string_view text, const CsvDialect& dialect) {
+  std::string plain(text);
+  if (dialect.decimal == ',' && dialect.time_format == "%s") std::ranges::replace(plain, ',', '.');
+  return parse_stamp(plain, dialect.time_format);
+}
+
 bool is_csv_value(std::string_view text, const CsvDialect& dialect) {
-  return is_missing(text) || parse_number(text, dialect) || parse_time(text, dialect.time_format);
+  return is_missing(text) || parse_number(text, dialect) || parse_time(text, dialect.time_format) ||
+         parse_quantity(text, dialect);
 }
 
 std::vector<std::string> csv_column_names(std::vector<std::string> header) {

@@ -3,6 +3,7 @@
 
 #include <bochner/data/formats/csv.hpp>
 #include <bochner/data/formats/csv_numbers.hpp>
+#include <bochner/data/formats/time_stamp.hpp>
 
 namespace bochner {
 
@@ -34,6 +35,8 @@ std::optional<double> parse_number(std::string_view text, const CsvDialect& dial
 bool may_be_columns(std::string_view text, const CsvDialect& dialect);
 /// Returns for an error that a space is between thousands, or between columns.
 std::string spaced_number_message();
+/// Parses a time in the format of the dialect, seconds since 1970 with its decimal mark.
+std::optional<TimeStamp> parse_stamp(std::string_view text, const CsvDialect& dialect);
 bool is_csv_value(std::string_view text, const CsvDialect& dialect);
 
 /// Returns column names: the number for an empty one, or "column 1" if that is taken.

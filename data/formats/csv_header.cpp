@@ -3,6 +3,7 @@
 #include <bochner/base/join.hpp>
 #include <bochner/base/text.hpp>
 #include <bochner/data/formats/csv_header.hpp>
+#include <bochner/data/formats/plain_numbers.hpp>
 #include <cmath>
 #include <set>
 
@@ -127,6 +128,13 @@ Header judge(const CsvSample& sample, const CsvDialect& dialect) {
   return count_up(first, 0, 0) ? judge_counted(below) : Header::no;
 }
 
+/// Returns whether a name such as 24h is a number with a unit that the number below lacks.
+bool is_name_with_unit(const CsvSample& sample, std::size_t column) {
+  const std::string unit = unit_of(sample[0][column]);
+  return !unit.empty() && sample.size() > 1 && column < sample[1].size() &&
+         unit_of(sample[1][column]) != unit;
+}
+
 /// Returns whether the record has all names that a model learned.
 bool has_learned_names(const std::vector<std::string>& first, const CsvOptions& options) {
   const auto is_name = [&](const std::string& name) { return std::ranges::count(first, name) > 0; };
@@ -140,9 +148,10 @@ bool has_csv_header(const CsvSample& sample, const std::string& name, const CsvD
   if (options.header != "auto") return options.header == "yes";
   const std::vector<std::string>& first = sample.at(0);
   bool has_marks = false, has_values = false;  // "-" is a mark; empty and "NA" are neither
-  for (const std::string& field : first) {
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    const std::string& field = first[i];
     if (is_missing(field)) continue;
-    const bool is_value = is_csv_value(field, dialect);
+    const bool is_value = is_csv_value(field, dialect) && !is_name_with_unit(sample, i);
     if (!is_value && !is_missing_number(field)) return true;
     (is_value ? has_values : has_marks) = true;
   }

@@ -10,19 +10,54 @@
 namespace bochner {
 
 CsvRecords::CsvRecords(std::string_view text, const std::string& name, char delimiter, char quote)
-    : rest_(text), name_(name), delimiter_(delimiter), quote_(quote) {
+    : rest_(text), name_(name), delimiter_(delimiter), quote_(quote), line_end_('\n') {
+  if (rest_.find('\n') == rest_.npos && rest_.find('\r') != rest_.npos) line_end_ = '\r';
   if (rest_.starts_with("\xef\xbb\xbf")) rest_.remove_prefix(3);
+  skip_comments();
+}
+
+void CsvRecords::skip_comments() {
+  while (rest_.starts_with('#') || rest_.starts_with("sep=")) {
+    const std::string_view line = rest_.substr(0, rest_.find(line_end_));
+    const std::string_view next = rest_.substr(std::min(line.size() + 1, rest_.size()));
+    if (is_header(line, next.substr(0, next.find(line_end_)))) {
+      if (line[1] != delimiter_ || delimiter_ == ' ') take(1);
+      return;
+    }
+    take(std::min(line.size() + 1, rest_.size()));
+  }
+}
+
+/// Returns whether a line after # has as many fields as the next one, which begins with a number.
+bool CsvRecords::is_header(std::string_view line, std::string_view next) const {
+  const auto fields = [&](std::string_view text) {
+    std::size_t count = 1;
+    text = trimmed(text);
+    for (std::size_t i = 1; i < text.size(); ++i)
+      count += text[i] == delimiter_ && (delimiter_ != ' ' || text[i - 1] != ' ');
+    return count;
+  };
+  if (!line.starts_with('#') || next.empty()) return false;
+  const bool is_number = std::string_view("0123456789+-.\"").find(next[0]) != next.npos;
+  return is_number && fields(next) > 1 && fields(line.substr(1)) == fields(next);
+}
+
+void CsvRecords::skip_blanks() {
+  if (delimiter_ == ' ') take(std::min(rest_.find_first_not_of(' '), rest_.size()));
 }
 
 bool CsvRecords::next(std::vector<CsvField>& fields) {
   fields.clear();
   unescaped_.clear();
+  skip_blanks();
   if (rest_.empty()) return false;
   fields.push_back(field());
   while (rest_.starts_with(delimiter_)) {
     if (fields.size() == most_csv_fields)
       fail(line_, column_, "has more than ", most_csv_fields, " fields");
     take(1);
+    skip_blanks();
+    if (delimiter_ == ' ' && (rest_.empty() || line_end_size() > 0)) break;
     fields.push_back(field());
   }
   take(rest_ == "\r" ? 1 : line_end_size());
@@ -40,11 +75,11 @@ CsvField CsvRecords::field() {
   std::size_t size = 0;
   for (; size < rest_.size(); ++size) {
     const char character = rest_[size];
-    if (character == delimiter_ || character == '\n') break;
+    if (character == delimiter_ || character == line_end_) break;
     if (character == '"' && quote_ == '"')
       fail(line_, column_ + size, "a quote inside a field; put the whole field in quotes");
   }
-  const bool before_line_end = size == rest_.size() || rest_[size] == '\n';
+  const bool before_line_end = size == rest_.size() || rest_[size] == line_end_;
   if (before_line_end && size > 0 && rest_[size - 1] == '\r') --size;
   field.text = rest_.substr(0, size);
   take(size);
@@ -72,8 +107,8 @@ void CsvRecords::quoted_text(CsvField& field) {
 void CsvRecords::take(std::size_t bytes) {
   const std::string_view taken = rest_.substr(0, bytes);
   rest_.remove_prefix(taken.size());
-  const std::size_t last = taken.rfind('\n');
-  line_ += std::size_t(std::count(taken.begin(), taken.end(), '\n'));
+  const std::size_t last = taken.rfind(line_end_);
+  line_ += std::size_t(std::count(taken.begin(), taken.end(), line_end_));
   column_ = last == taken.npos ? column_ + taken.size() : taken.size() - last;
 }
 

@@ -15,7 +15,9 @@ struct CsvField {
 };
 
 /// Splits a text into records. Quoted fields may hold delimiters, line ends and doubled quotes;
-/// lines end in LF or CRLF; a UTF-8 byte order mark is skipped.
+/// lines end in LF or CRLF, or CR in a text without LF; several blanks delimit like one. Skips a
+/// UTF-8 byte order mark, a line "sep=;", and lines that begin with # before the table, the last of
+/// which may be its header.
 class CsvRecords {
  public:
   /// `quote` is ", ' (also allowed inside a field), or 0 if quotes are ordinary characters. `name`
@@ -34,17 +36,20 @@ class CsvRecords {
   }
 
  private:
+  void skip_comments();
+  bool is_header(std::string_view line, std::string_view next) const;
+  void skip_blanks();
   bool sees_quote() const { return quote_ != 0 && rest_.starts_with(quote_); }
   CsvField field();
   void quoted_text(CsvField& field);
   void take(std::size_t bytes);
   std::size_t line_end_size() const {
-    return rest_.starts_with("\r\n") ? 2 : rest_.starts_with('\n') ? 1 : 0;
+    return rest_.starts_with("\r\n") ? 2 : rest_.starts_with(line_end_) ? 1 : 0;
   }
 
   std::string_view rest_;
   const std::string& name_;
-  char delimiter_, quote_;
+  char delimiter_, quote_, line_end_;
   std::size_t line_ = 1, column_ = 1;
   std::deque<std::string> unescaped_;  // fields of this record that had doubled quotes
 };

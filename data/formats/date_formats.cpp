@@ -38,7 +38,7 @@ class DateShape {
     bool fits = !text.empty() && (is_ascii_digit(text[0]) || is_ascii_letter(text[0]));
     while (fits && !rest_.empty())
       fits = is_ascii_digit(rest_[0]) ? number() : is_ascii_letter(rest_[0]) ? word() : mark();
-    if (!fits) format_.clear(), digits_.clear();
+    if (!fits || last_ == '-') format_.clear(), digits_.clear();
   }
 
   /// Returns the formats for each choice of roles that the numbers may have.
@@ -118,12 +118,25 @@ class DateShape {
       names_month_ = true;
       return take(text.size(), "%b"), true;
     }
+    if (name == "q" || name == "w") return part_of_year(text);
     const bool after_digit = is_ascii_digit(last_);
+    if (name == "m" && digits_.size() == 1 && digits_[0] == 4) return take(1, text), true;
     if (name == "t" && after_digit) return take(1, text), true;
     if (!has_clock_) return false;
     if (name == "z" && after_digit && text.size() == rest_.size()) return offset();
     if (name == "am" || name == "pm") return take(text.size(), "%p"), true;
     return (name == "utc" || name == "gmt") && (take(text.size(), text), true);
+  }
+
+  /// Takes a quarter or a week of the year: Q1, W05, W05-3.
+  bool part_of_year(std::string_view letter) {
+    const bool is_week = lower_case(letter) == "w";
+    const std::size_t size = run_of(rest_.substr(1), is_ascii_digit).size();
+    if (part_of_year_ != 0 || size != (is_week ? 2 : 1)) return false;
+    part_of_year_ = is_week ? 'V' : 'q';
+    take(1 + size, std::string(letter) + '%' + part_of_year_);
+    if (is_week && rest_.size() == 2 && rest_[0] == '-' && is_ascii_digit(rest_[1])) take(2, "-%u");
+    return true;
   }
 
   bool mark() {
@@ -148,14 +161,22 @@ class DateShape {
   Roles choices() const {
     if (is_compact_) return digits_.empty() && !names_month_ ? Roles{""} : Roles();
     if (std::ranges::count(digits_, 4u) > 1) return {};
+    if (part_of_year_ != 0) return choices_with_part();
     if (names_month_) return choices_with_month();
     return digits_.size() == 2   ? choices_of_two()
            : digits_.size() == 3 ? choices_of_three()
                                  : Roles();
   }
 
+  /// Returns the year next to a quarter or a week.
+  Roles choices_with_part() const {
+    if (digits_.size() != 1 || names_month_ || has_clock_) return {};
+    if (digits_[0] == 4) return {part_of_year_ == 'V' ? "G" : "Y"};
+    return part_of_year_ == 'q' && digits_[0] == 2 ? Roles{"y"} : Roles();
+  }
+
   Roles choices_of_two() const {
-    constexpr std::string_view marks = "-/.";
+    constexpr std::string_view marks = "-/.Mm";
     const std::string mark = between(0);
     if (has_clock_ || mark.size() != 1 || marks.find(mark) == marks.npos) return {};
     return digits_[0] == 4 ? Roles{"Ym"} : digits_[1] == 4 ? Roles{"mY"} : Roles();
@@ -191,8 +212,8 @@ class DateShape {
 
   std::string_view rest_;
   std::string format_;
-  std::vector<std::size_t> digits_;  // of each slot
-  char last_ = 0;
+  std::vector<std::size_t> digits_;   // of each slot
+  char last_ = 0, part_of_year_ = 0;  // directive of a quarter or a week
   bool is_compact_ = false, has_clock_ = false, names_month_ = false;
 };
 

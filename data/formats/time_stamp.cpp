@@ -16,7 +16,7 @@ constexpr std::string_view months[] = {"January",   "February", "March",    "Apr
                                        "September", "October",  "November", "December"};
 constexpr std::string_view weekdays[] = {"Sunday",   "Monday", "Tuesday", "Wednesday",
                                          "Thursday", "Friday", "Saturday"};
-constexpr std::string_view directives = "YymdbBaHIpMSzsQ%";
+constexpr std::string_view directives = "YymdbBaHIpMSzsQqGVu%";
 constexpr int most_decimals = 17;
 
 bool is_digit(char character) { return character >= '0' && character <= '9'; }
@@ -67,6 +67,10 @@ class TimeParser {
     if (kind == 'y') return year_of_century();
     if (kind == 'm') return up_to_two_digits(1, 12, month_);
     if (kind == 'd') return up_to_two_digits(1, 31, day_);
+    if (kind == 'q') return quarter();
+    if (kind == 'G') return digits(4, 0, 9999, year_);
+    if (kind == 'V') return up_to_two_digits(1, 53, week_);
+    if (kind == 'u') return digits(1, 1, 7, weekday_);
     if (kind == 'b' || kind == 'B') return month_name();
     if (kind == 'a') return name_of(weekdays).has_value();
     if (kind == 'H') return up_to_two_digits(0, 23, hour_);
@@ -86,9 +90,9 @@ class TimeParser {
 
   std::optional<double> seconds() const {
     if (unix_) return unix_;
-    const std::chrono::year_month_day date = date_of(year_, month_, day_);
-    if (!date.ok()) return std::nullopt;
-    return seconds_to(std::chrono::sys_days(date) + std::chrono::hours(hour_ + later_half_) +
+    const std::optional<std::chrono::sys_days> day = this->day();
+    if (!day) return std::nullopt;
+    return seconds_to(*day + std::chrono::hours(hour_ + later_half_) +
                       std::chrono::minutes(minute_ - offset_.value_or(0)) +
                       std::chrono::seconds(second_)) +
            fraction_;
@@ -109,6 +113,23 @@ class TimeParser {
   bool up_to_two_digits(int lowest, int highest, int& number) {
     const bool is_one = rest_.size() == 1 || (rest_.size() > 1 && !is_digit(rest_[1]));
     return digits(is_one && !strict_ ? 1 : 2, lowest, highest, number);
+  }
+
+  /// Returns the day of month and day, or of the week, whose year is that of its Thursday.
+  std::optional<std::chrono::sys_days> day() const {
+    using namespace std::chrono;
+    const year_month_day date = date_of(year_, month_, day_);
+    if (week_ == 0) return date.ok() ? std::optional(sys_days(date)) : std::nullopt;
+    const sys_days first_thursday = year(year_) / January / Thursday[1];
+    const sys_days thursday = first_thursday + weeks(week_ - 1);
+    if (year_month_day(thursday).year() != year(year_)) return std::nullopt;
+    return thursday + days(weekday_ - 4);
+  }
+
+  bool quarter() {
+    const bool found = digits(1, 1, 4, month_);
+    month_ = 3 * month_ - 2;
+    return found;
   }
 
   bool year_of_century() {
@@ -184,8 +205,9 @@ class TimeParser {
   std::string_view rest_;
   bool strict_;
   int year_ = 1970, month_ = 1, day_ = 1, hour_ = 0, minute_ = 0, second_ = 0;
-  int later_half_ = 0;         // hours
-  std::optional<int> offset_;  // minutes east of UTC
+  int week_ = 0, weekday_ = 1;  // of ISO 8601; 0 for none
+  int later_half_ = 0;          // hours
+  std::optional<int> offset_;   // minutes east of UTC
   double fraction_ = 0;
   std::optional<double> unix_;
 };
@@ -229,7 +251,7 @@ void require_time_format(std::string_view format) {
     const std::string_view directive = format.substr(i, 2);
     require(directive.size() == 2 && directives.find(directive[1]) != directives.npos,
             "time_format", excerpt(format), ": no such directive as ", directive,
-            "; there are %Y %y %m %d %b %B %a %H %I %p %M %S %z %s %Q %%");
+            "; there are %Y %y %m %d %b %B %a %H %I %p %M %S %z %s %Q %q %G %V %u %%");
     half_of_day |= directive[1] == 'p';
     hour_of_half |= directive[1] == 'I';
   }
@@ -240,6 +262,11 @@ void require_time_format(std::string_view format) {
 bool has_date(double seconds) {
   const std::chrono::sys_days first = date_of(0, 1, 1), behind = date_of(10000, 1, 1);
   return seconds >= seconds_to(first) && seconds < seconds_to(behind);
+}
+
+bool is_recent(double seconds) {
+  const std::chrono::sys_days first = date_of(1990, 1, 1), last = date_of(2100, 1, 1);
+  return seconds >= seconds_to(first) && seconds <= seconds_to(last);
 }
 
 std::string format_time(double seconds) {
@@ -260,6 +287,10 @@ std::string format_time(double seconds) {
 }
 
 std::string format_numeric_time(double number) { return fmt::format("{}", number); }
+
+std::string time_text(double time, bool is_number) {
+  return is_number ? format_numeric_time(time) : format_time(time);
+}
 
 std::string format_time(double seconds, double offset) {
   const int minutes = int(std::abs(offset) / 60);

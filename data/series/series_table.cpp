@@ -61,13 +61,12 @@ std::vector<double> increasing_times(const NamedArray& table,
   for (const std::size_t row : rows) {
     const double time = finite_number(table, row, *table.time, fill_in);
     if (!times.empty() && time <= times.back())
-      throw DataError(
-          place(table, row, *table.time),
-          std::ranges::binary_search(times, time)
-              ? ": " + (table.numeric_time ? format_numeric_time(time) : format_time(time)) +
-                    " is repeated; remove a row, or name the "
-                    "column of series ids as data.series"
-              : ": time must increase from row to row; sort the rows");
+      throw DataError(place(table, row, *table.time),
+                      std::ranges::binary_search(times, time)
+                          ? ": " + time_text(time, table.numeric_time) +
+                                " is repeated; remove a row, or name the "
+                                "column of series ids as data.series"
+                          : ": time must increase from row to row; sort the rows");
     times.push_back(time);
   }
   return times;
@@ -176,7 +175,7 @@ TimeSeries time_series(const NamedArray& table, const std::vector<std::string>& 
 }
 
 std::string TimeSeries::time_text(double time) const {
-  return numeric_time ? format_numeric_time(time) : format_time(time);
+  return bochner::time_text(time, numeric_time);
 }
 
 std::uint64_t fingerprint(const TimeSeries& series) {

@@ -32,6 +32,20 @@ TEST(CsvDialect, FindsTheDelimiter) {
             ';');
 }
 
+/// Commas within currencies delimit nothing, also without a header.
+TEST(CsvDialect, FindsTheDelimiterBetweenUnits) {
+  const std::string text = "Jun-03\t€9283,13\tUSD 5,32\nJul-03\t€10001,62\tUSD 5,64\n";
+  EXPECT_EQ(dialect_of(text).delimiter, '\t');
+  EXPECT_THAT(numbers(parse(text)),
+              ElementsAre(1054425600, 9283.13, 5.32, 1057017600, 10001.62, 5.64));
+}
+
+TEST(CsvDialect, SecondsHaveTheDecimalComma) {
+  const CsvOptions seconds{.time = "t", .time_format = "%s"};
+  EXPECT_THAT(numbers(parse("t;x\n0,25;1,5\n1,75;2,5\n", seconds)),
+              ElementsAre(0.25, 1.5, 1.75, 2.5));
+}
+
 TEST(CsvDialect, FindsTheDecimalComma) {
   const NamedArray table = parse("day;load;n\n2024-01-01;1,5;1\n2024-01-02;-2,25;2\n");
   EXPECT_THAT(numbers(table), ElementsAre(1704067200, 1.5, 1, 1704153600, -2.25, 2));

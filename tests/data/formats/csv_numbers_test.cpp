@@ -50,7 +50,8 @@ TEST(CsvNumbers, ColumnsOfGroupedNumbersAreNumbers) {
               ElementsAre(2566, 1, 900, 2));
   EXPECT_THAT(problem("x;y\n9 007 199 254 740 993;1\n"), HasSubstr("has no exact double"));
   EXPECT_THAT(problem("x;y\n1;1\n256.6 kWh;2\n"),
-              StartsWith("a.csv:3:1: column \"x\": \"256.6 kWh\" is not a finite number"));
+              StartsWith("a.csv:3:1: column \"x\": \"256.6 kWh\" has another unit than the rows "
+                         "above"));
 }
 
 /// "120 200" in a table of one column may be two columns.

@@ -153,6 +153,37 @@ TEST(Csv, BlankLinesAreMissingOnlyWhereARowHasOneField) {
   EXPECT_THAT(numbers(parse("1\n\n3\n", {.missing = "forward"})), ElementsAre(1, 1, 3));
 }
 
+TEST(Csv, SkipsCommentsBeforeTheTable) {
+  for (const char* before : {"# a comment, of two\n#\n", "sep=,\n", "\xef\xbb\xbf# b\n"}) {
+    const NamedArray table = parse(before + std::string("time,x\n2024-01-01,5\n"));
+    EXPECT_THAT(table.columns, ElementsAre("time", "x")) << before;
+    EXPECT_EQ(table.values(0, 1), 5);
+  }
+  EXPECT_THAT(parse("# made at noon\n# x y\n1 2\n3 4\n").columns, ElementsAre("x", "y"));
+  EXPECT_THAT(parse("#,x\n1,2\n").columns, ElementsAre("#", "x"));
+  EXPECT_THAT(problem("# one\nx,y\n1,2\n3\n"), HasSubstr("a.csv:4:1: has 1 field"));
+}
+
+TEST(Csv, ReadsAlignedColumnsAndOldLineEnds) {
+  const NamedArray table = parse("time        x    y\n2024-01-01  5   17  \n2024-01-02 15    7\n");
+  EXPECT_THAT(table.columns, ElementsAre("time", "x", "y"));
+  EXPECT_THAT(numbers(table), ElementsAre(1704067200, 5, 17, 1704153600, 15, 7));
+  EXPECT_THAT(numbers(parse("x,y\r1,2\r3,4\r")), ElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(parse("John Smith\nAda Lovelace\n", {.texts = {"1"}, .labels = {"1"}}).columns.size(),
+              1u);
+}
+
+TEST(Csv, JoinsThePartsOfATime) {
+  const CsvOptions months{.time = "year", .time_parts = {"month"}, .time_format = "%Y %m"};
+  EXPECT_THAT(numbers(parse("year,month,x\n2024,01,5\n2024.0,2.0,6\n", {.columns = {"year", "x"},
+                                                                        .time = "year",
+                                                                        .time_parts = {"month"},
+                                                                        .time_format = "%Y %m"})),
+              ElementsAre(1704067200, 5, 1706745600, 6));
+  EXPECT_THAT(problem("year,month,x\n2024,13,5\n", months), HasSubstr("\"2024 13\" is not a time"));
+  EXPECT_THAT(problem("year,x\n2024,13\n", months), HasSubstr("no column \"month\""));
+}
+
 TEST(Csv, NamesLineAndColumnOfWhatIsWrong) {
   EXPECT_EQ(problem("a,b\n1,2\n3\n"), "a.csv:3:1: has 1 field; the first row has 2");
   EXPECT_THAT(problem("a,b\n1,2,3\n"), StartsWith("a.csv:2:1: has 3 fields"));

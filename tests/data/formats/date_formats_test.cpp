@@ -51,6 +51,12 @@ TEST(DateFormats, ReadsUsualDates) {
   }
   for (const char* text : {"January 2022", "Jan 2022", "Jan-22", "Jan '22", "2022-01", "01/2022"})
     EXPECT_EQ(parse_time(text, possible_time_formats(text).at(0)), 1640995200) << text;
+  for (const char* text : {"2022 Q3", "2022Q3", "2022-Q3", "Q3 2022", "Q3-2022", "Q3 22", "2022q3",
+                           "2022M07", "2022M7"})
+    EXPECT_EQ(parse_time(text, possible_time_formats(text).at(0)), 1656633600) << text;
+  for (const char* text : {"2022-W02-6", "2022W02-6"})
+    EXPECT_EQ(parse_time(text, possible_time_formats(text).at(0)), first_day) << text;
+  EXPECT_EQ(parse_time("2022-W02", possible_time_formats("2022-W02").at(0)), first_day - 5 * 86400);
   EXPECT_EQ(parse_time("7 Sept 2022", possible_time_formats("7 Sept 2022").at(0)), 1662508800);
 }
 
@@ -109,8 +115,12 @@ TEST(DateFormats, PassesOverOtherTexts) {
                            "Jan 22",
                            "15 Jan",
                            "-15/01/2022",
-                           "2022Q1",
-                           "2022-W03",
+                           "2022Q5",
+                           "2022-W3",
+                           "2022-W54",
+                           "W03",
+                           "Q1",
+                           "2022 Q1 05",
                            "15/01/2022 25:00",
                            "15 Jan 2022 CET",
                            "1-2",
@@ -169,6 +179,15 @@ TEST(DateFormats, AnEvenStepDecidesTheOrder) {
   EXPECT_THAT(problem(months(12), {.time = "ds"}), HasSubstr("may be a time as %d/%m/%Y or"));
   const CsvOptions learned{.learned_time = "ds", .learned_format = "%m/%d/%Y"};
   EXPECT_EQ(format_time(times_in(parse(months(12), learned))[1]), "2020-01-02 00:00:00");
+}
+
+/// Read as 1969 to 2068, years of two digits would jump by a century.
+TEST(DateFormats, CenturiesMustBeClear) {
+  const std::string text = "ds,y\nJan-62,1\nFeb-62,2\n";
+  EXPECT_THAT(problem(text), HasSubstr("a.csv:2:1: column \"ds\": \"Jan-62\" has a year of two "
+                                       "digits that may be of 1900 or of 2000: write four digits"));
+  EXPECT_EQ(times_in(parse(text, {.time = "ds", .time_format = "%b-%y"}))[0], 2903212800);
+  EXPECT_EQ(format_time(times_in(parse("ds,y\nJan-82,1\nFeb-82,2\n"))[0]), "1982-01-01 00:00:00");
 }
 
 /// One of many days is above 12.

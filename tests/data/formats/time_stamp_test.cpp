@@ -58,6 +58,29 @@ TEST(TimeStamp, ReadsIso8601) {
   EXPECT_EQ(parse_time("2000-02-29"), 951782400);
 }
 
+/// ISO 8601: week 1 has the first Thursday, so that days around new year are in the other year.
+TEST(TimeStamp, ReadsQuartersAndWeeks) {
+  EXPECT_EQ(parse_time("1981 Q4", "%Y Q%q"), parse_time("1981-10-01"));
+  EXPECT_FALSE(parse_time("1981 Q0", "%Y Q%q"));
+  EXPECT_FALSE(parse_time("1981 Q5", "%Y Q%q"));
+  for (const auto& [text, day] : {std::pair{"2009-W53-7", "2010-01-03"},
+                                  {"2010-W01-1", "2010-01-04"},
+                                  {"2008-W01-1", "2007-12-31"},
+                                  {"2020-W53-4", "2020-12-31"}})
+    EXPECT_EQ(parse_time(text, "%G-W%V-%u"), parse_time(day)) << text;
+  EXPECT_EQ(parse_time("2010-W01", "%G-W%V"), parse_time("2010-01-04"));
+  EXPECT_FALSE(parse_time("2010-W53", "%G-W%V"));
+  EXPECT_FALSE(parse_time("2010-W00", "%G-W%V"));
+}
+
+TEST(TimeStamp, RecentTimesAreFrom1990To2100) {
+  EXPECT_TRUE(is_recent(*parse_time("1990-01-01")) && is_recent(*parse_time("2100-01-01")));
+  EXPECT_FALSE(is_recent(*parse_time("1990-01-01") - 1) ||
+               is_recent(*parse_time("2100-01-01") + 1));
+  EXPECT_EQ(time_text(86400, false), "1970-01-02 00:00:00");
+  EXPECT_EQ(time_text(86400, true), "86400");
+}
+
 TEST(TimeStamp, RefusesWhatIsNoTime) {
   for (const char* text : {"",
                            "2016",

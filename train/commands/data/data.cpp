@@ -10,6 +10,7 @@
 #include <bochner/data/series/time_step.hpp>
 #include <bochner/data/text/token_windows.hpp>
 #include <bochner/data/text/tokenizer.hpp>
+#include <bochner/train/commands/data/check.hpp>
 #include <bochner/train/commands/data/table_options.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/run/trainer.hpp>
@@ -139,11 +140,6 @@ std::vector<std::size_t> shape_of(const NamedArray& array) {
   return {array.values.shape().begin(), array.values.shape().end()};
 }
 
-/// Returns a time as a date, or as a number if times are numeric.
-std::string time_text(const NamedArray& array, double time) {
-  return array.numeric_time ? format_numeric_time(time) : format_time(time);
-}
-
 /// Returns "every 3600 s", "every 1 month" or "steps of 60 to 3600 s".
 std::string steps_in_words(const TimeSummary& time, const NamedArray& array) {
   const std::string shortest = format_number(time.shortest_step),
@@ -160,8 +156,9 @@ std::string steps_in_words(const TimeSummary& time, const NamedArray& array) {
 
 void print_summary(const ArraySummary& summary, const NamedArray& array) {
   if (const auto& time = summary.time)
-    fmt::print("time     {}: {} to {}, {}\n", printable(time->name), time_text(array, time->first),
-               time_text(array, time->last), steps_in_words(*time, array));
+    fmt::print("time     {}: {} to {}, {}\n", printable(time->name),
+               time_text(time->first, array.numeric_time),
+               time_text(time->last, array.numeric_time), steps_in_words(*time, array));
   TextTable table = {{"column", "min", "max", "mean", "missing"}};
   for (const ColumnSummary& column : summary.columns) {
     const auto number = [&](double value) {
@@ -225,7 +222,7 @@ void print_rows(const NamedArray& array, std::size_t most) {
     table.push_back(row_of([&](std::size_t column) {
       const double value = array.values.data()[i * width + column];
       const bool is_time = array.time == column || std::ranges::count(array.more_times, column) > 0;
-      return is_time ? time_text(array, value) : format_number(value);
+      return is_time ? time_text(value, array.numeric_time) : format_number(value);
     }));
   if (shown > 0) print_table(table);
 }
@@ -332,6 +329,7 @@ void add_data(const Command& program) {
   add_reading(peek, peek_options, "nan");
   peek.option("--rows", &peek_options.rows, "number of rows", "N").shows_default();
   add_files(peek, peek_options);
+  add_data_check(group);
   add_convert(group);
   add_data_cluster(group.with_threads());
   add_data_batch(group);

@@ -6,6 +6,8 @@
 #include <bochner/base/join.hpp>
 #include <bochner/base/text.hpp>
 #include <bochner/data/files/glob.hpp>
+#include <bochner/data/formats/csv_dialect.hpp>
+#include <bochner/data/formats/date_formats.hpp>
 #include <bochner/data/formats/read_array.hpp>
 #include <bochner/train/config/parameters.hpp>
 #include <bochner/train/tasks/config_templates/config_template.hpp>
@@ -50,10 +52,71 @@ bool is_text(const fs::path& file) {
   return front.find('\0') == front.npos && !front.starts_with("\x1f\x8b");
 }
 
-bool is_table(const fs::path& file) {
+/// Returns the ending of a name in small letters, without .gz.
+std::string ending_of(const fs::path& file) {
   const fs::path name = lower_case(file.filename().string());
-  const fs::path kind = name.extension() == ".gz" ? name.stem().extension() : name.extension();
-  return kind == ".csv" || kind == ".tsv";
+  return (name.extension() == ".gz" ? name.stem() : name).extension().string();
+}
+
+/// Returns whether a text without the name of a table has rows of equally many fields, most of them
+/// values.
+bool has_rows_of_values(std::string_view text) try {
+  constexpr std::size_t fewest = 8;
+  const CsvDialect dialect = csv_dialect(text, "", {});
+  const CsvSample sample = csv_sample(text, "", dialect.delimiter, dialect.quote);
+  std::size_t fields = 0, values = 0;
+  for (std::size_t i = 1; i < sample.size(); ++i) {
+    if (sample[i].size() != sample[0].size()) return false;
+    fields += sample[i].size();
+    values += std::size_t(std::ranges::count_if(sample[i], [&](const std::string& field) {
+      return is_csv_value(field, dialect) || !possible_time_formats(field).empty();
+    }));
+  }
+  return sample.size() > fewest && sample[0].size() > 1 && 10 * values >= 6 * fields;
+} catch (const DataError&) {
+  return false;
+}
+
+bool is_table(const fs::path& file, std::string_view text) {
+  const std::string ending = ending_of(file);
+  if (ending == ".csv" || ending == ".tsv" || ending == ".tab" || ending == ".psv") return true;
+  return (ending == ".txt" || ending == ".dat" || ending == ".data") && has_rows_of_values(text);
+}
+
+/// A format of tables that no reader has, by the ending of names or the first bytes.
+struct ForeignFormat {
+  const char *ending, *mark, *name, *remedy;
+};
+constexpr ForeignFormat foreign_formats[] = {
+    {".parquet", "PAR1", "Parquet", "pandas.read_parquet(FILE)"},
+    {".feather", "ARROW1", "Feather", "pandas.read_feather(FILE)"},
+    {".xlsx", "", "Excel", "pandas.read_excel(FILE)"},
+    {".xls", "\xd0\xcf\x11\xe0", "Excel", "pandas.read_excel(FILE)"},
+    {".ods", "", "OpenDocument", "pandas.read_excel(FILE)"},
+    {".jsonl", "", "JSON lines", "pandas.read_json(FILE, lines=True)"},
+    {".ndjson", "", "JSON lines", "pandas.read_json(FILE, lines=True)"},
+    {".json", "", "JSON", "pandas.read_json(FILE)"},
+    {".arff", "@relation", "ARFF", "pandas.DataFrame(scipy.io.arff.loadarff(FILE)[0])"},
+    {"", "@problemname", "UCR time series (.ts)",
+     "sktime.datasets.load_from_tsfile_to_dataframe(FILE)"},
+    {".dta", "", "Stata", "pandas.read_stata(FILE)"},
+    {".sav", "", "SPSS", "pandas.read_spss(FILE)"},
+    {".pkl", "", "pickle", "pandas.read_pickle(FILE)"},
+    {".h5", "\x89HDF", "HDF5", "pandas.read_hdf(FILE)"}};
+
+/// Throws DataError for a format of tables that no reader has.
+void refuse_foreign(const fs::path& file, std::string_view text) {
+  const std::string ending = ending_of(file), front = lower_case(text.substr(0, sniffed_bytes));
+  for (const ForeignFormat& format : foreign_formats) {
+    const std::string mark = lower_case(format.mark);
+    const bool in_header =
+        mark.starts_with('@') && (front.starts_with(mark) || front.find("\n" + mark) != front.npos);
+    const bool begins = !mark.empty() && !mark.starts_with('@') && front.starts_with(mark);
+    if (in_header || begins || (*format.ending != 0 && ending == format.ending))
+      throw DataError(file.string(), ": is a file of ", format.name,
+                      ", which bochner does not read; convert it to CSV, in Python for instance: ",
+                      format.remedy, ".to_csv(\"table.csv\", index=False)");
+  }
 }
 
 /// Returns a config for a file. `files`: data.files of the config, this file or a pattern.
@@ -71,7 +134,7 @@ std::string config_of_file(const std::string& files, const fs::path& file, std::
     if (array.values.dimension() == 0) throw DataError(name, ": is one number, not a series");
     return rows_config(files, file, array.values.shape()[0]);
   }
-  if (is_table(file)) return table_config(files, file, options);
+  if (is_table(file, input.text())) return table_config(files, file, options);
   if (front_of(file).empty()) throw DataError(name, ": is empty");
   if (!is_text(file))
     throw DataError(name,
@@ -171,6 +234,7 @@ std::string config_template_for(const fs::path& data, const CsvOptions& options)
   if (fs::is_directory(data, error)) return config_of_folder(data, options);
   const std::uint64_t bytes = fs::file_size(data, error);
   if (error) throw IoError(data.string(), ": ", error.message(), "; give a file or a folder");
+  refuse_foreign(data, open_input(data).text());
   return config_of_file(in_quotes(data.string()), data, bytes, options);
 }
 

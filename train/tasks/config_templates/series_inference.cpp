@@ -155,9 +155,8 @@ bool is_counter(const std::vector<double>& numbers) {
 
 /// Returns whether increasing numbers of so many parts of a second are from 1990 to 2100.
 bool is_since_1970(const std::vector<double>& numbers, double parts_of_second) {
-  constexpr double earliest = 631152000, latest = 4102444800;
-  return numbers.front() >= earliest * parts_of_second &&
-         numbers.back() <= latest * parts_of_second;
+  return is_recent(numbers.front() / parts_of_second) &&
+         is_recent(numbers.back() / parts_of_second);
 }
 
 /// Throws DataError for increasing numbers that may be finer than milliseconds and are not dates.
@@ -169,13 +168,19 @@ void require_no_microseconds(const std::vector<double>& numbers, const std::stri
                     "write milliseconds since 1970, or dates");
 }
 
+/// Returns whether the numbers are years with decimals: 1959.25.
+bool are_decimal_years(const std::vector<double>& numbers) {
+  return numbers.front() >= 1000 && numbers.back() < 2200 &&
+         std::ranges::any_of(numbers, [](double year) { return year != std::floor(year); });
+}
+
 std::optional<std::string> format_of_numbers(const std::vector<double>& numbers,
                                              const std::string& column) {
   require_no_microseconds(numbers, column);
   if (const auto format = format_of_dates(numbers)) return format;
   if (is_since_1970(numbers, 1000)) return "%Q";
   const bool is_small = std::max(-numbers.front(), numbers.back()) < earliest_second;
-  return is_small && is_counter(numbers) ? "" : "%s";
+  return is_small && !are_decimal_years(numbers) && is_counter(numbers) ? "" : "%s";
 }
 
 constexpr std::size_t longest_pause = 1 << 20;  // limit of data.pause

@@ -19,10 +19,23 @@ std::optional<std::size_t> InferredTable::called(std::string_view wanted) const 
   return found == names.end() ? std::nullopt : std::optional(found - names.begin());
 }
 
+std::string InferredTable::reason(std::size_t column) const {
+  const auto is_in = [&](const auto& columns) { return std::ranges::count(columns, column) > 0; };
+  if (const auto found = reasons.find(column); found != reasons.end()) return found->second;
+  return is_in(empty)         ? "empty at the start"
+         : is_in(row_numbers) ? "row numbers"
+         : is_in(times)       ? "dates"
+         : is_in(words)       ? "texts"
+                              : "";
+}
+
 namespace {
 
-bool is_time_of_day(const std::string& text) {
-  return parse_time(text, "%H:%M") || parse_time(text, "%H:%M:%S");
+/// Returns the format of a time of day, or "".
+std::string clock_format(const std::string& text) {
+  for (const char* format : {"%H:%M", "%H:%M:%S", "%I:%M %p", "%I:%M:%S %p", "%I %p", "%H.%M.%S"})
+    if (parse_time(text, format)) return format;
+  return "";
 }
 
 bool names_a_date(const std::string& column) {
@@ -72,11 +85,13 @@ struct SampledColumn {
   std::size_t column, count = 0, numbers = 0, whole = 0, compact = 0, rises = 0, times = 0;
   std::size_t marks = 0;                   ///< missing values only of numbers, such as "None"
   std::size_t no_number = 0, no_time = 0;  ///< the last row with something else
-  std::size_t mark = 0, dressed = 0;       ///< the last row with a mark, and a formatted number
+  std::size_t mark = 0, dressed = 0;       ///< the last row with a mark, and with another unit
   /// Numbers and times in formats that are not read.
-  std::size_t formatted = 0, of_day = 0, of_formats = 0, grouped = 0, spaced = 0;
-  std::map<std::string, std::size_t> units;  ///< counts of numbers with units
+  std::size_t of_day = 0, of_formats = 0, grouped = 0, spaced = 0, of_other_mark = 0;
+  ColumnUnits unit;                          ///< of the numbers
+  std::map<std::string, std::size_t> units;  ///< counts of numbers with other units
   bool has_decimals = false;                 ///< whether one of these has a point or comma
+  std::string clock;                         ///< format of the last time of day
   std::optional<std::size_t> above;          ///< the whole number before
   std::set<std::string> texts;
 
@@ -95,7 +110,7 @@ struct SampledColumn {
     whole += whole_number.has_value(), compact += is_compact_date(text);
     rises += above && whole_number > above;
     above = whole_number;
-    const bool is_number = parse_number(text, dialect).has_value(),
+    const bool is_number = has_number(text, dialect),
                is_time = parse_time(text, dialect.time_format).has_value();
     numbers += is_number, times += is_time;
     if (!is_time) no_time = row;
@@ -107,15 +122,25 @@ struct SampledColumn {
     }
   }
 
+  /// Returns whether a text is a number in the unit of the column.
+  bool has_number(const std::string& text, const CsvDialect& dialect) {
+    const auto number = parse_number(text, dialect);
+    const auto quantity =
+        number ? std::optional(NumberWithUnit{*number}) : parse_quantity(text, dialect);
+    return quantity && unit.accept(*quantity);
+  }
+
   void see_other(const std::string& text, std::size_t row, const CsvDialect& dialect) {
-    const std::string unit = unit_of(text);
-    const bool is_formatted = is_formatted_number(text);
-    formatted += is_formatted, of_day += is_time_of_day(text);
+    const std::string other = unit_of(text);
+    if (const std::string format = clock_format(text); !format.empty()) ++of_day, clock = format;
     grouped += is_grouped(text, dialect.decimal == '.' ? ',' : '.');
     spaced += may_be_columns(text, dialect);
+    of_other_mark +=
+        parse_number(without_unit(text), dialect.decimal == '.' ? ',' : '.').has_value();
     of_formats += !possible_time_formats(text).empty();
-    if (!unit.empty()) ++units[unit], has_decimals |= text.find_first_of(".,") != text.npos;
-    if (is_formatted || !unit.empty()) dressed = row;
+    if (other.empty()) return;
+    ++units[other], has_decimals |= text.find_first_of(".,") != text.npos;
+    dressed = row;
   }
 
   /// Counts the cells that are neither missing nor marks.
@@ -126,15 +151,12 @@ struct SampledColumn {
     return some > 0 && some < all && share * (all - some) <= all;
   }
 
-  /// Returns whether nearly all values are numbers, some of them with a unit: the same, or k and M.
+  /// Returns whether nearly all values are numbers, in two units.
   bool are_quantities() const {
-    std::size_t with_unit = 0;
-    for (const auto& [unit, cells] : units) with_unit += cells;
-    const bool agree = units.size() <= 2 || std::ranges::all_of(units, [](const auto& each) {
-                         return is_multiple(each.first);
-                       });
-    return with_unit > 0 && agree && are_most(numbers + formatted + with_unit, values());
+    return units.size() == 1 && are_most(numbers + units.begin()->second, values());
   }
+  /// Returns whether they are times of day in one format.
+  bool are_clock() const { return are_most(of_day, count); }
 
   /// Returns whether nearly all texts differ and hold digits, as no names of types do.
   bool are_codes() const {
@@ -149,7 +171,7 @@ struct SampledColumn {
                         const CsvSample& sample) const {
     if (are_times() || are_numbers() || names_texts(name)) return;
     const bool numeric = are_nearly_all(numbers, values(), 10),
-               formats = numbers + formatted + grouped + spaced == values();
+               formats = numbers + grouped + spaced == values();
     if ((numeric && formats) || (!numeric && !are_nearly_all(times, count, 50))) return;
     const std::size_t row = numeric ? no_number : no_time;
     throw DataError(odd_cell(file, name, sample, row, numeric ? "numbers" : "dates"));
@@ -162,24 +184,27 @@ struct SampledColumn {
                     "; correct it, or leave it empty if it is missing");
   }
 
-  /// Returns an error text for numbers with units.
+  /// Returns an error text for numbers in two units.
   std::string unit_error(const std::string& where, const CsvSample& sample) const {
-    const std::string& text = sample[dressed][column];
-    return in_words(where, excerpt(text), " is not a plain number; write ", plain_number(text),
-                    " (row ", dressed + 1, ")");
+    return in_words(where, excerpt(sample[dressed][column]), " (row ", dressed + 1,
+                    ") has another unit than other rows",
+                    unit.unit().empty() ? "" : ", " + in_quotes(unit.unit()),
+                    "; write all numbers of the column in one unit");
   }
 
   /// Returns an error text for words that look like numbers in a format that is not read, else "".
   std::string number_error(const std::string& where, const CsvSample& sample) const {
     const auto shown = [&](std::size_t row) { return excerpt(sample[row][column]); };
     const bool differ = 4 * texts.size() > count;
-    if (are_most(numbers + formatted, values()) && formatted > 0) return unit_error(where, sample);
     if (are_quantities() && differ) return unit_error(where, sample);
     if (are_most(numbers + grouped, values()) && grouped > 0)
       return in_words(where, shown(no_number),
                       " may have decimals or a thousands separator: set the decimal mark, as in "
                       "--set data.decimal=, (row ",
                       no_number + 1, ")");
+    if (are_most(numbers + of_other_mark, values()) && of_other_mark > 0)
+      return in_words(where, shown(no_number), " (row ", no_number + 1,
+                      ") has another decimal mark than other columns; write all numbers with one");
     if (are_most(numbers + spaced, values()) && spaced > 0)
       return in_words(where, shown(no_number), " ", spaced_number_message(), " (row ",
                       no_number + 1, ")");
@@ -210,9 +235,10 @@ struct SampledColumn {
     if (const std::string error = names_texts(name) ? "" : number_error(where, sample);
         !error.empty())
       return error;
-    if (are_most(of_day, count))
-      return in_words(where, excerpt(sample[no_time][column]),
-                      " is a time without a date; write both in one column");
+    if (are_clock())
+      return has_times ? ""
+                       : in_words(where, excerpt(sample[no_time][column]),
+                                  " is a time without a date; write both in one column");
     return has_times ? "" : date_error(file, name, sample);
   }
 };
@@ -249,6 +275,8 @@ void sort_in(const SampledColumn& column, std::size_t i, bool are_months, Inferr
   if (numbers && column.whole == column.count && 4 * column.rises >= 3 * (column.count - 1))
     table.rising.push_back(i);
   if (numbers && column.compact == column.count) table.compact_dates.push_back(i);
+  if (numbers && !column.unit.unit().empty()) table.measures.push_back(i);
+  if (column.are_clock()) table.clocks[i] = column.clock;
 }
 
 /// Adds the marks of missing values of a column, and errors if its texts become types of events.
@@ -284,6 +312,7 @@ InferredTable infer_table(std::string_view text, const std::string& name,
   if (sample.empty()) throw DataError(name, ": is empty, or a quote is not closed");
   InferredTable table;
   table.options = options;
+  table.time_format = dialect.time_format;
   std::vector<SampledColumn> columns;
   table.has_header = has_csv_header(sample, name, dialect, options);
   table.names =
@@ -307,6 +336,15 @@ InferredTable infer_table(std::string_view text, const std::string& name,
   const auto lines = std::size_t(std::count(text.begin(), text.end(), '\n'));
   table.rows = lines + (text.ends_with('\n') ? 0 : 1) - (table.has_header ? 1 : 0);
   return table;
+}
+
+std::vector<std::string> id_candidates(const InferredTable& table) {
+  std::vector<std::string> candidates;
+  for (const auto* columns : {&table.words, &table.whole_numbers, &table.measures})
+    for (const std::size_t i : *columns)
+      if (columns != &table.measures || 4 * table.texts[i] <= table.sampled)
+        candidates.push_back(table.names[i]);
+  return candidates;
 }
 
 bool names_a_source(const std::string& column) {

@@ -17,22 +17,28 @@ struct InferredTable {
   std::vector<std::size_t> compact_dates;  ///< such as 20160701; also in `whole_numbers`
   std::vector<std::size_t> rising;         ///< mostly more than in the row above; `whole_numbers`
   std::vector<std::size_t> row_numbers;    ///< only count the rows; not in `numbers`
-  std::vector<std::size_t> texts;          ///< number of different texts in each column
-  std::size_t sampled = 0;                 ///< rows that were examined
+  std::vector<std::size_t> measures;       ///< have a unit; also in `numbers`
+  std::map<std::size_t, std::string> clocks;   ///< times of day in `words`, and their formats
+  std::map<std::size_t, std::string> reasons;  ///< why columns of numbers are not learned
+  std::string time_format;                     ///< of dates, "" for ISO 8601
+  std::vector<std::size_t> texts;              ///< number of different texts in each column
+  std::size_t sampled = 0;                     ///< rows that were examined
   std::string unread;  ///< error text for numbers or dates in a format that is not read, or ""
   /// Missing values of columns of numbers that have a mark: "load" ("None" in 8 of ..).
   std::map<std::size_t, std::string> marks;
   /// Error texts of columns that are not types: nearly all texts differ and hold digits.
   std::map<std::size_t, std::string> codes;
-  /// Error texts of columns of `words` that hold numbers with units, or mostly numbers.
+  /// Error texts of columns of `words` that hold numbers in two units, or mostly numbers.
   std::map<std::size_t, std::string> almost_numbers;
-  std::vector<std::size_t> quantities;  ///< in `almost_numbers`: with units and decimals
+  std::vector<std::size_t> quantities;  ///< in `almost_numbers`: in two units, with decimals
   CsvOptions options;                   ///< format of the file
   bool has_header = false;
   std::size_t rows = 0;
 
   /// Returns the column of this name, in any case, or nothing.
   std::optional<std::size_t> called(std::string_view wanted) const;
+  /// Returns why a column is left out, "" if its kind does not tell.
+  std::string reason(std::size_t column) const;
 };
 
 /// Infers the columns of a table from its text; `name`: for errors. Throws DataError for a table
@@ -41,6 +47,9 @@ struct InferredTable {
 InferredTable infer_table(std::string_view text, const std::string& name,
                           const CsvOptions& options = {});
 
+/// Returns the names of possible id columns of series: texts, whole numbers, and sizes such as
+/// 0.5 l.
+std::vector<std::string> id_candidates(const InferredTable& table);
 /// Returns whether a column is named like a source of readings: sensor, device_id.
 bool names_a_source(const std::string& column);
 /// Returns the column of times: named so, or the first one of dates.

@@ -6,9 +6,9 @@
 #include <bochner/base/text.hpp>
 #include <bochner/data/formats/read_array.hpp>
 #include <bochner/train/config/parameters.hpp>
-#include <bochner/train/tasks/config_templates/series_inference.hpp>
-#include <bochner/train/tasks/config_templates/table_inference.hpp>
+#include <bochner/train/tasks/config_templates/column_roles.hpp>
 #include <bochner/train/tasks/config_templates/templates.hpp>
+#include <bochner/train/tasks/config_templates/time_parts.hpp>
 
 namespace bochner {
 namespace {
@@ -27,12 +27,8 @@ std::string comment_on_unused(const InferredTable& table, const std::vector<std:
   std::vector<std::string> left;
   for (std::size_t i = 0; i < table.names.size(); ++i) {
     if (std::ranges::count(used, table.names[i]) > 0) continue;
-    const auto is_in = [&](const auto& columns) { return std::ranges::count(columns, i) > 0; };
-    left.push_back(in_quotes(table.names[i]) + (is_in(table.empty)         ? " (empty at the start)"
-                                                : is_in(table.row_numbers) ? " (row numbers)"
-                                                : is_in(table.times)       ? " (dates)"
-                                                : is_in(table.words)       ? " (texts)"
-                                                                           : ""));
+    const std::string reason = table.reason(i);
+    left.push_back(in_quotes(table.names[i]) + (reason.empty() ? "" : " (" + reason + ")"));
   }
   return left.empty() ? "" : "# left out: " + some_of(left) + "\n";
 }
@@ -44,14 +40,6 @@ std::string comment_on_marks(const InferredTable& table) {
     if (const auto found = table.marks.find(i); found != table.marks.end())
       marks.push_back(found->second);
   return marks.empty() ? "" : "# missing values: " + some_of(marks) + "\n";
-}
-
-/// Returns possible id columns of series: texts, and whole numbers.
-std::vector<std::string> candidates_of(const InferredTable& table) {
-  std::vector<std::string> candidates;
-  for (const auto* columns : {&table.words, &table.whole_numbers})
-    for (const std::size_t i : *columns) candidates.push_back(table.names[i]);
-  return candidates;
 }
 
 /// Returns the layout if it leaves other columns to forecast, else an empty one.
@@ -66,7 +54,7 @@ SeriesLayout with_targets(const SeriesLayout& layout, const InferredTable& table
 SeriesLayout series_layout(const fs::path& file, const InferredTable& table) {
   if (table.times.empty() || table.numbers.empty()) return {};
   return with_targets(
-      layout_of_series(file, table.names[table.times[0]], candidates_of(table), table.options),
+      layout_of_series(file, table.names[table.times[0]], id_candidates(table), table.options),
       table);
 }
 
@@ -74,7 +62,7 @@ SeriesLayout series_layout(const fs::path& file, const InferredTable& table) {
 SeriesLayout readings_layout(const fs::path& file, const InferredTable& table) {
   if (table.times.empty() || table.numbers.empty()) return {};
   const std::vector<std::string> numbers = names_of(table, table.numbers);
-  return with_targets(layout_of_readings(file, table.names[table.times[0]], candidates_of(table),
+  return with_targets(layout_of_readings(file, table.names[table.times[0]], id_candidates(table),
                                          numbers, table.options),
                       table);
 }
@@ -92,36 +80,44 @@ void see_times(Blanks& blanks) {
 }
 
 /// Returns the keys that give columns their roles.
-std::string columns_of_series(const InferredTable& table, const SeriesLayout& layout) {
-  std::vector<std::size_t> targets = table.numbers, words = table.words;
-  for (auto* some : {&targets, &words})
-    std::erase_if(*some, [&](std::size_t i) {
-      return std::ranges::count(layout.columns, table.names[i]) > 0;
-    });
+std::string columns_of_series(const InferredTable& table, const SeriesLayout& layout,
+                              const ColumnRoles& roles) {
+  std::vector<std::size_t> maybe = roles.maybe;
+  for (const std::size_t i : table.words)
+    if (std::ranges::count(layout.columns, table.names[i]) == 0) maybe.push_back(i);
   std::vector<std::string> used = layout.columns;
-  for (const std::size_t i : targets) used.push_back(table.names[i]);
+  for (const auto* some : {&roles.targets, &roles.known})
+    for (const std::size_t i : *some) used.push_back(table.names[i]);
   if (!table.times.empty()) used.push_back(table.names[table.times[0]]);
   const std::string left_out = comment_on_unused(table, used), &clock = table.options.time;
   std::string columns;
   if (!layout.columns.empty())
     columns = "series = " + quoted_list(layout.columns) + "            # identifies " +
               std::to_string(layout.count) + " series\n";
-  if (!left_out.empty() || !layout.columns.empty() || !clock.empty())
+  if (!left_out.empty() || !roles.known.empty() || !layout.columns.empty() || !clock.empty())
     columns +=
-        "columns = " + quoted_list(names_of(table, targets)) + "\n" +
+        "columns = " + quoted_list(names_of(table, roles.targets)) + "\n" +
         (table.times.empty() ? ""
                              : "time_column = " + in_quotes(table.names[table.times[0]]) + "\n");
   if (!clock.empty()) columns += "time_format = " + in_quotes(table.options.time_format) + "\n";
+  if (!table.options.time_parts.empty())
+    columns += "time_parts = " + quoted_list(table.options.time_parts) + "\n";
+  if (!roles.known.empty())
+    columns += "known = " + quoted_list(names_of(table, roles.known)) + "   # have values in the " +
+               format_number_of(roles.rows_to_forecast, "row") + " to forecast\n";
   columns += left_out + comment_on_marks(table);
-  if (!words.empty())
+  if (!maybe.empty())
     columns +=
-        "# known = " + quoted_list(names_of(table, words)) + "   # if also known for future rows\n";
+        "# known = " + quoted_list(names_of(table, maybe)) + "   # if also known for future rows\n";
+  if (!roles.fixed.empty())
+    columns += "# static = " + quoted_list(names_of(table, roles.fixed)) + "\n";
   return columns;
 }
 
-std::string series_config(const std::string& files, const fs::path& file,
-                          const InferredTable& table, const SeriesLayout& layout) {
+std::string series_config(const std::string& files, const fs::path& file, InferredTable table,
+                          const SeriesLayout& layout) {
   constexpr std::size_t longest = 24;
+  const ColumnRoles roles = column_roles(file, table, layout);
   const std::size_t rows = table.rows / layout.count;
   const std::size_t horizon = std::clamp<std::size_t>(rows / 20, 1, longest);
   const std::size_t lookback = 4 * horizon, windows = table.rows * 7 / 10;
@@ -131,7 +127,7 @@ std::string series_config(const std::string& files, const fs::path& file,
           ? std::vector<double>()
           : times_of(file, table.names[table.times[0]], layout.columns, table.options);
   Blanks blanks = {{"files", files},
-                   {"columns", columns_of_series(table, layout)},
+                   {"columns", columns_of_series(table, layout, roles)},
                    {"horizon", std::to_string(horizon)},
                    {"lookback", std::to_string(lookback)},
                    {"batch", std::to_string(batch)}};
@@ -188,13 +184,23 @@ std::optional<std::string> text_columns(const InferredTable& table) {
   return std::nullopt;
 }
 
+/// Returns whether a word of a name is one of times: timestamp, unix_time, Year, time (s).
+bool names_a_clock(std::string name) {
+  constexpr std::string_view words[] = {"time", "timestamp", "date",     "datetime", "ds", "ts",
+                                        "unix", "epoch",     "unixtime", "year",     "yr"};
+  std::ranges::replace_if(
+      name, [](char c) { return std::string_view("_ -.()[]").find(c) != std::string_view::npos; },
+      ',');
+  return std::ranges::any_of(split_list(lower_case(name)), [&](const std::string& word) {
+    return std::ranges::find(words, word) != std::end(words);
+  });
+}
+
 /// Returns the columns of numbers that may be times: those named like one, then compact dates.
 std::vector<std::size_t> clocks_of(const InferredTable& table) {
   std::vector<std::size_t> clocks;
-  for (const char* name : {"time", "timestamp", "date", "datetime", "ds"})
-    if (const auto column = table.called(name);
-        column && std::ranges::count(table.numbers, *column) > 0)
-      clocks.push_back(*column);
+  for (const std::size_t i : table.numbers)
+    if (names_a_clock(table.names[i])) clocks.push_back(i);
   clocks.insert(clocks.end(), table.compact_dates.begin(), table.compact_dates.end());
   return clocks;
 }
@@ -241,11 +247,11 @@ struct ClockedSeries {
 };
 
 /// Returns the layout of series within which a column of numbers increases. Their ids are texts, or
-/// whole numbers named like a source.
-SeriesLayout layout_by_clock(const fs::path& file, const InferredTable& table) try {
+/// whole numbers: those named like a source, or any if the clock `is_named` like one.
+SeriesLayout layout_by_clock(const fs::path& file, const InferredTable& table, bool is_named) try {
   std::vector<std::string> candidates = names_of(table, table.words);
   for (const std::size_t i : table.whole_numbers)
-    if (names_a_source(table.names[i])) candidates.push_back(table.names[i]);
+    if (is_named || names_a_source(table.names[i])) candidates.push_back(table.names[i]);
   if (candidates.empty()) return {};
   const std::string& time = table.options.time;
   SeriesLayout layout = layout_of_series(file, time, candidates, table.options);
@@ -271,7 +277,8 @@ std::optional<ClockedSeries> series_with_clock(const fs::path& file, const Infer
   for (const std::size_t i : table.rising)
     if (!names_a_source(table.names[i])) clocks.push_back(i);
   for (std::size_t i = 0; i < clocks.size(); ++i) {
-    const SeriesLayout layout = layout_by_clock(file, with_times(table, clocks[i], "%s"));
+    const SeriesLayout layout =
+        layout_by_clock(file, with_times(table, clocks[i], "%s"), i < named);
     if (layout.columns.empty()) continue;
     const auto format =
         format_of_clocks(file, table.names[clocks[i]], layout.columns, i < named, table.options);
@@ -280,29 +287,49 @@ std::optional<ClockedSeries> series_with_clock(const fs::path& file, const Infer
   return std::nullopt;
 }
 
+/// Throws DataError if the last column, or one named like a class, holds a few texts.
+void require_no_classes(const InferredTable& table, const std::string& file) {
+  constexpr std::size_t most_classes = 20;
+  for (const std::size_t i : table.words) {
+    const std::string name = lower_case(table.names[i]);
+    bool is_class = i + 1 == table.names.size();
+    for (const char* named : {"class", "label", "target", "species", "category", "outcome"})
+      is_class |= name == named;
+    if (is_class && table.texts[i] <= most_classes && 4 * table.texts[i] <= table.sampled)
+      throw DataError(file, ": column ", excerpt(table.names[i]),
+                      " holds classes, which no model of tables learns; write them as numbers such "
+                      "as 0 and 1, or name another target in a config of bochner init gp");
+  }
+}
+
 }  // namespace
 
 std::string table_config(const std::string& files, const fs::path& file,
                          const CsvOptions& options) {
   const Input input = open_input(file);
-  const InferredTable inferred = infer_table(input.text(), input.name(), options);
+  InferredTable inferred = infer_table(input.text(), input.name(), options);
   if (const auto columns = text_columns(inferred))
     return text_config(files, *columns, inferred.rows);
   if (!inferred.unread.empty()) throw DataError(inferred.unread);
+  if (auto whole = with_time_parts(file, inferred)) inferred = std::move(*whole);
   const SeriesLayout layout = series_layout(file, inferred);
   if (!layout.columns.empty()) {
     require_plain_numbers(inferred, layout);
     return series_config(files, file, inferred, layout);
   }
   if (const auto time = time_column(inferred))
-    if (const auto type = type_column(inferred, *time))
+    if (const auto type = type_column(inferred, *time)) {
+      if (!inferred.options.time_parts.empty())
+        throw DataError(input.name(), ": the times of events are in several columns, ",
+                        excerpt(inferred.options.time), " and others; write them in one");
       return event_config(files, inferred, *time, *type);
+    }
   require_plain_numbers(inferred, layout);
   const auto clock = with_clock(file, inferred);
   if (!clock)
     if (const auto series = series_with_clock(file, inferred))
       return series_config(files, file, series->table, series->layout);
-  const InferredTable& table = clock ? *clock : inferred;
+  InferredTable table = clock ? *clock : inferred;
   if (table.numbers.empty() && !table.almost_numbers.empty())
     throw DataError(table.almost_numbers.begin()->second);
   if (table.numbers.empty())
@@ -311,6 +338,8 @@ std::string table_config(const std::string& files, const fs::path& file,
                     "bochner init events or bochner init forecaster");
   if (clock || !table.times.empty() || !table.has_header || table.numbers.size() == 1)
     return series_config(files, file, table, readings_layout(file, table));
+  require_no_classes(table, input.name());
+  leave_out_useless(file, table);
   return regression_config(files, table);
 }
 
