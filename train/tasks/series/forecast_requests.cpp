@@ -208,11 +208,8 @@ ForecastRequest request_of(const NamedArray& table, const SeriesColumns& columns
   const TimeStep* learned = rules.facts.step(number);
   require_steps(series, learned, spec);
   const TimeStep step = step_of(series, learned);
-  ForecastRequest request{series.id,
-                          last_columns(series.values, spec.lookback),
-                          {},
-                          {},
-                          asked > 0 ? asked : spec.horizon};
+  ForecastRequest request{series.id, last_columns(series.values, spec.lookback), {},
+                          {},        asked > 0 ? asked : spec.horizon,           series};
   request.coming = times_to_come(seen, step, table, spec.horizon);
   request.clock = series.clock;
   if (asked > 0) require_next_steps(series, request.coming, asked, learned, spec);

@@ -14,6 +14,7 @@ struct ForecastRequest {
   RowFacts facts;              ///< times, covariates and series of the window
   std::vector<double> coming;  ///< (H) times of the future rows, or empty
   std::size_t rows;            ///< future rows to write
+  TimeSeries history = {};     ///< all rows of the series that the table has
   WallClock clock = {};        ///< time zone of the stamps
 };
 
