@@ -79,6 +79,8 @@ SeriesLayout readings_layout(const fs::path& file, const InferredTable& table) {
                       table);
 }
 
+constexpr std::size_t irregular_batch = 8;
+
 /// Chooses a model of rows at their times instead of at equal steps.
 void see_times(Blanks& blanks) {
   blanks["backbone"] =
@@ -88,7 +90,7 @@ void see_times(Blanks& blanks) {
       "time = { kind = \"free\", use = \"rotate\", shortest = 1.5, longest = 192 }  # in median "
       "gaps";
   blanks["columns"] += "stamps = true                 # the model uses the time stamps\n";
-  blanks["batch"] = "8";
+  blanks["batch"] = std::to_string(irregular_batch);
 }
 
 /// Returns the keys that give columns their roles.
@@ -119,28 +121,39 @@ std::string columns_of_series(const InferredTable& table, const SeriesLayout& la
   return columns;
 }
 
+/// Returns a config of a forecaster that sees the irregular times of its rows.
+std::string irregular_config(const std::string& files, const InferredTable& table,
+                             const SeriesLayout& layout) {
+  constexpr std::size_t longest = 24;
+  const std::size_t horizon = std::clamp<std::size_t>(table.rows / layout.count / 20, 1, longest);
+  const std::size_t windows = table.rows * 7 / 10;
+  Blanks blanks = {{"files", files},
+                   {"columns", columns_of_series(table, layout)},
+                   {"horizon", std::to_string(horizon)},
+                   {"lookback", std::to_string(4 * horizon)}};
+  see_times(blanks);
+  return fill_in("forecaster", with_steps(blanks, windows / irregular_batch));
+}
+
 std::string series_config(const std::string& files, const fs::path& file,
                           const InferredTable& table, const SeriesLayout& layout) {
-  constexpr std::size_t longest = 24;
-  const std::size_t rows = table.rows / layout.count;
-  const std::size_t horizon = std::clamp<std::size_t>(rows / 20, 1, longest);
-  const std::size_t lookback = 4 * horizon, windows = table.rows * 7 / 10;
-  const std::size_t batch = std::clamp<std::size_t>(windows / 16, 1, 64);
+  const std::string of_numbers = table.numbers.empty() ? "1" : table.names[table.numbers[0]];
   const std::vector<double> times =
       table.times.empty()
           ? std::vector<double>()
           : times_of(file, table.names[table.times[0]], layout.columns, table.options);
+  if ((layout.columns.empty() || layout.own_times) && are_irregular(times))
+    return irregular_config(files, table, layout);
+  const EnsembleSizes sizes = ensemble_sizes(
+      times, values_of(file, of_numbers, layout.columns, table.options), table.rows / layout.count);
   Blanks blanks = {{"files", files},
                    {"columns", columns_of_series(table, layout)},
-                   {"horizon", std::to_string(horizon)},
-                   {"lookback", std::to_string(lookback)},
-                   {"batch", std::to_string(batch)}};
-  if ((layout.columns.empty() || layout.own_times) && are_irregular(times))
-    see_times(blanks);
-  else if (const std::size_t pause = pause_for(times, lookback, horizon, {.7, .1, .2}); pause != 1)
-    blanks["columns"] +=
-        fmt::format("pause = {:<22}# most steps to the next row: the dates have gaps\n", pause);
-  return fill_in("forecaster", with_steps(blanks, windows / batch));
+                   {"seasons", fmt::format("{}", fmt::join(sizes.seasons, ", "))},
+                   {"horizon", std::to_string(sizes.horizon)},
+                   {"lookback", std::to_string(sizes.lookback)}};
+  if (!times.empty())
+    blanks["columns"] += "pause = 0                     # missing rows are filled in\n";
+  return fill_in("ensemble", blanks);
 }
 
 std::string event_config(const std::string& files, const InferredTable& table, std::size_t time,
