@@ -25,15 +25,18 @@ void fill_gap(std::vector<double>& values, std::size_t missing, double next, std
   }
 }
 
-/// Returns the quantiles of a forecast as rows. (H, V, Q)
-Tensor quantile_rows(const std::vector<EnsembleForecast>& forecasts) {
-  const std::size_t V = forecasts.size(), H = forecasts[0].mean.size(), Q = ensemble_levels.size();
+/// Ends of the names of a forecast and its bands of 95 and 80 %.
+const std::vector<std::string> band_endings = {"", "_0.025", "_0.1", "_0.9", "_0.975"};
+
+/// Returns forecasts and bands as rows. (H, V, 5)
+Tensor band_rows(const std::vector<EnsembleForecast>& forecasts) {
+  const std::size_t V = forecasts.size(), H = forecasts[0].mean.size(), Q = band_endings.size();
   Tensor rows = uninitialized({H, V, Q});
   for (std::size_t h = 0; h < H; ++h)
     for (std::size_t v = 0; v < V; ++v) {
       const double mean = forecasts[v].mean[h], inner = forecasts[v].half_widths[0][h],
                    outer = std::max(inner, forecasts[v].half_widths[1][h]);
-      const double values[] = {mean - outer, mean - inner, mean, mean + inner, mean + outer};
+      const double values[] = {mean, mean - outer, mean - inner, mean + inner, mean + outer};
       std::ranges::transform(values, rows.data() + (h * V + v) * Q,
                              [](double x) { return real(x); });
     }
@@ -103,10 +106,9 @@ NamedArray EnsembleLearner::predict(const NamedArray& question) {
     for (std::size_t v = 0; v < facts_.variates; ++v)
       forecasts.push_back(
           forecast(request.history, request.facts.series[0], v, request.history.rows()));
-    answers.push_back(quantile_rows(forecasts));
+    answers.push_back(band_rows(forecasts));
   }
-  return forecast_table(question, rules_.columns, facts_.columns, requests, answers,
-                        ensemble_levels);
+  return forecast_table(question, rules_.columns, facts_.columns, requests, answers, band_endings);
 }
 
 }  // namespace bochner

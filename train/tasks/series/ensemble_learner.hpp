@@ -10,9 +10,6 @@ namespace bochner {
 std::vector<double> regular_rows(const TimeSeries& series, std::size_t variate, std::size_t rows,
                                  std::size_t season);
 
-/// Answers of an ensemble carry these quantiles; the third is the forecast itself.
-inline const std::vector<double> ensemble_levels = {0.025, 0.1, 0.5, 0.9, 0.975};
-
 /// Forecasts the rows that follow the last ones of each series, by an Ensemble.
 class EnsembleLearner : public TableLearner<SeriesFacts, EnsembleSpec, Ensemble> {
  public:
