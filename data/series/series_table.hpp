@@ -46,7 +46,7 @@ struct SeriesColumns {
   std::vector<std::string> others() const;
 };
 inline void describe(Keys& keys, SeriesColumns& columns) {
-  keys.when(when("model.kind", {"forecaster", "contrastive"}))(
+  keys.when(when("model.kind", {"forecaster", "ensemble", "contrastive"}))(
       "series", columns.series,
       "columns whose numbers or texts separate several series of a file, each with its own unit "
       "and splits");

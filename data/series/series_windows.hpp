@@ -24,8 +24,8 @@ inline void describe(Keys& keys, SeriesSpec& spec) {
        "training, validation and test, in this order: fractions of the rows, or rows if a number "
        "is above 1");
   keys("lookback", spec.lookback, between(1, 1 << 20), "rows that the model sees (L)");
-  keys.when(when("model.kind", {"forecaster"}))("horizon", spec.horizon, between(1, 1 << 20),
-                                                "rows that are forecast (H)");
+  keys.when(when("model.kind", {"forecaster", "ensemble"}))(
+      "horizon", spec.horizon, between(1, 1 << 20), "rows that are forecast (H)");
   keys("stride", spec.stride, between(1, 1 << 20), "rows from one window to the next");
   keys.when(when("model.backbone", {"rows"}))(
       "stamps", spec.stamps,

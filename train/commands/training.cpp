@@ -81,7 +81,7 @@ void print_header(Session& session, Progress& progress, bool with_estimate) {
     progress.line(fmt::format("moments  {} in each of {} processes, {} without train.partition",
                               format_bytes(double(here)), processes, format_bytes(double(whole))));
   }
-  if (with_estimate && session.processes().leads())
+  if (with_estimate && session.processes().leads() && session.state().step < session.total_steps())
     progress.line("estimate " + words_of(estimate_training(session)));
   progress.line("run      " + session.path().string());
 }
@@ -118,6 +118,7 @@ int report(StopReason reason, Session& session, SignalGuard& signals, Progress& 
           ? ", no improvement in " +
                 format_number_of(state.validations_since_improvement, "validation")
           : "";
+  for (const std::string& line : session.task().verdict()) progress.line(line);
   progress.line(fmt::format("done     step {}{}{}", state.step, patience, words_of_best(session)));
   return exit_done;
 }

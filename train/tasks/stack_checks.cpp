@@ -195,7 +195,8 @@ void check_order(const Config& config) {
 
 bool has_stack(const Config& config) {
   const std::string& kind = config.text("model.kind");
-  return kind != "gp" && (kind != "forecaster" || config.text("model.backbone") != "linear");
+  return kind != "gp" && kind != "ensemble" &&
+         (kind != "forecaster" || config.text("model.backbone") != "linear");
 }
 
 bool forecasts_rows(const Config& config) {

@@ -137,6 +137,8 @@ class Task {
   /// Initialises parameters from the data, before the first step of a new run. By default does
   /// nothing.
   virtual void start() {}
+  /// Returns lines that say how good the model is on held-out data, beside a naive answer.
+  virtual std::vector<std::string> verdict() { return {}; }
   /// Adds sections with pictures of held-out examples to the report of a run.
   virtual void illustrate(Page&) {}
   virtual TaskAbilities abilities() { return {}; }

@@ -196,6 +196,7 @@ Blanks usual_blanks() {
           {"method", in_quotes("exact")},
           {"backbone", "\"linear\"           # or attention (over patches), rows (at their times)"},
           {"length", "128"},
+          {"seasons", ""},
           {"lookback", "96"},
           {"horizon", "24"},
           {"rows", "0"}};
@@ -254,7 +255,7 @@ std::string fill_in(const std::string& kind, const Blanks& blanks) {
               {"validate", training.validate}});
   for (const auto& [name, text] : blanks) all[name] = text;
   for (const auto& [name, text] : all) arguments.push_back(fmt::arg(name.c_str(), text));
-  return fmt::vformat(found->text + training_text(training), arguments);
+  return fmt::vformat(found->text + (*training.lr ? training_text(training) : ""), arguments);
 }
 
 Blanks with_steps(Blanks blanks, std::size_t steps_of_epoch) {

@@ -52,12 +52,6 @@ std::optional<std::string> format_of_clocks(const std::filesystem::path& file,
                                             const std::vector<std::string>& series, bool is_named,
                                             const CsvOptions& options = {});
 
-/// Returns data.pause for rows at these times: the smallest that keeps at least half of all
-/// training windows of `lookback` + `horizon` rows, and a window in each split; 1 if gaps do not
-/// matter or times do not increase, 0 if the pause exceeds the limit of the key.
-std::size_t pause_for(const std::vector<double>& times, std::size_t lookback, std::size_t horizon,
-                      const std::vector<double>& splits);
-
 /// Returns whether times increase by different steps; see TimeStep::is_regular().
 bool are_irregular(const std::vector<double>& times);
 
@@ -66,5 +60,27 @@ bool are_irregular(const std::vector<double>& times);
 std::vector<double> times_of(const std::filesystem::path& file, const std::string& column,
                              const std::vector<std::string>& series,
                              const CsvOptions& options = {});
+
+/// Returns a column of numbers of a table, without missing ones, or that of its first series if it
+/// has id columns; none if they cannot be read.
+std::vector<double> values_of(const std::filesystem::path& file, const std::string& column,
+                              const std::vector<std::string>& series,
+                              const CsvOptions& options = {});
+
+/// Returns whether columns of numbers lack a value in a row that has some.
+bool have_missing(const std::filesystem::path& file, const std::vector<std::string>& columns,
+                  const CsvOptions& options = {});
+
+/// Sizes of an ensemble of forecasts, in rows.
+struct EnsembleSizes {
+  std::vector<std::size_t> seasons;  ///< ascending
+  std::size_t horizon, lookback;
+};
+/// Returns the seasons of `rows` rows, a season as the horizon and the rows that a linear map sees.
+/// Seasons are those of the calendar, day and week of hours, or else the lag at which the values
+/// repeat: the first whose autocorrelation, without linear trend, is within a tenth of the largest
+/// and above 0.4.
+EnsembleSizes ensemble_sizes(const std::vector<double>& times, const std::vector<double>& values,
+                             std::size_t rows);
 
 }  // namespace bochner

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bochner/base/errors.hpp>
@@ -67,6 +68,8 @@ SeriesLayout readings_layout(const fs::path& file, const InferredTable& table) {
                       table);
 }
 
+constexpr std::size_t irregular_batch = 8;
+
 /// Chooses a model of rows at their times instead of at equal steps.
 void see_times(Blanks& blanks) {
   blanks["backbone"] =
@@ -76,7 +79,7 @@ void see_times(Blanks& blanks) {
       "time = { kind = \"free\", use = \"rotate\", shortest = 1.5, longest = 192 }  # in median "
       "gaps";
   blanks["columns"] += "stamps = true                 # the model uses the time stamps\n";
-  blanks["batch"] = "8";
+  blanks["batch"] = std::to_string(irregular_batch);
 }
 
 /// Returns the keys that give columns their roles.
@@ -114,29 +117,46 @@ std::string columns_of_series(const InferredTable& table, const SeriesLayout& la
   return columns;
 }
 
+/// Returns a config of a forecaster: of irregular times, which it sees, or with known covariates.
+std::string forecaster_config(const std::string& files, const std::string& columns,
+                              const InferredTable& table, const SeriesLayout& layout,
+                              bool irregular) {
+  constexpr std::size_t longest = 24, most_batch = 64;
+  const std::size_t horizon = std::clamp<std::size_t>(table.rows / layout.count / 20, 1, longest),
+                    windows = table.rows * 7 / 10,
+                    batch = irregular ? irregular_batch
+                                      : std::clamp<std::size_t>(windows / 16, 1, most_batch);
+  Blanks blanks = {{"files", files},
+                   {"columns", columns},
+                   {"horizon", std::to_string(horizon)},
+                   {"lookback", std::to_string(4 * horizon)},
+                   {"batch", std::to_string(batch)}};
+  if (irregular) see_times(blanks);
+  return fill_in("forecaster", with_steps(blanks, windows / batch));
+}
+
 std::string series_config(const std::string& files, const fs::path& file, InferredTable table,
                           const SeriesLayout& layout) {
-  constexpr std::size_t longest = 24;
   const ColumnRoles roles = column_roles(file, table, layout);
-  const std::size_t rows = table.rows / layout.count;
-  const std::size_t horizon = std::clamp<std::size_t>(rows / 20, 1, longest);
-  const std::size_t lookback = 4 * horizon, windows = table.rows * 7 / 10;
-  const std::size_t batch = std::clamp<std::size_t>(windows / 16, 1, 64);
+  std::string columns = columns_of_series(table, layout, roles);
   const std::vector<double> times =
       table.times.empty()
           ? std::vector<double>()
           : times_of(file, table.names[table.times[0]], layout.columns, table.options);
-  Blanks blanks = {{"files", files},
-                   {"columns", columns_of_series(table, layout, roles)},
-                   {"horizon", std::to_string(horizon)},
-                   {"lookback", std::to_string(lookback)},
-                   {"batch", std::to_string(batch)}};
-  if ((layout.columns.empty() || layout.own_times) && are_irregular(times))
-    see_times(blanks);
-  else if (const std::size_t pause = pause_for(times, lookback, horizon, {.7, .1, .2}); pause != 1)
-    blanks["columns"] +=
-        fmt::format("pause = {:<22}# most steps to the next row: the dates have gaps\n", pause);
-  return fill_in("forecaster", with_steps(blanks, windows / batch));
+  const bool irregular = (layout.columns.empty() || layout.own_times) && are_irregular(times);
+  if (irregular || !roles.known.empty())
+    return forecaster_config(files, columns, table, layout, irregular);
+  const std::string first = roles.targets.empty() ? "1" : table.names[roles.targets[0]];
+  const EnsembleSizes sizes = ensemble_sizes(
+      times, values_of(file, first, layout.columns, table.options), table.rows / layout.count);
+  if (!times.empty()) columns += "pause = 0                     # missing rows are filled in\n";
+  if (have_missing(file, names_of(table, roles.targets), table.options))
+    columns += "missing = \"forward\"           # missing values are those before\n";
+  return fill_in("ensemble", {{"files", files},
+                              {"columns", columns},
+                              {"seasons", fmt::format("{}", fmt::join(sizes.seasons, ", "))},
+                              {"horizon", std::to_string(sizes.horizon)},
+                              {"lookback", std::to_string(sizes.lookback)}});
 }
 
 std::string event_config(const std::string& files, const InferredTable& table, std::size_t time,

@@ -9,11 +9,11 @@
 
 namespace bochner {
 
-extern const char lm_template[], classifier_template[], forecaster_template[], events_template[],
-    field_template[], gp_template[], vae_template[], contrastive_template[];
+extern const char lm_template[], classifier_template[], forecaster_template[], ensemble_template[],
+    events_template[], field_template[], gp_template[], vae_template[], contrastive_template[];
 
 struct ConfigTemplate {
-  /// Values of the keys of training, and further lines of them or "".
+  /// Values of the keys of training, and further lines of them or ""; without lr, no keys at all.
   struct Training {
     const char *lr = "3e-3", *batch = "16", *warmup = "20", *steps = "1000", *validate = "250";
     const char *decay = "", *clip = "clip = 1.0\n", *more = "";
@@ -28,6 +28,7 @@ inline constexpr ConfigTemplate config_templates[] = {
     {"lm", lm_template, {.lr = "1e-2", .more = "validate.batches = 50\n"}, R"("texts/**/*.txt")"},
     {"classifier", classifier_template, {.decay = decay_line}, R"("texts/*/*")"},
     {"forecaster", forecaster_template, {.batch = "32", .decay = decay_line, .clip = ""}},
+    {"ensemble", ensemble_template, {.lr = ""}},
     {"events", events_template, {.decay = decay_line}},
     {"field", field_template, {.warmup = "50"}, R"("film.npy")"},
     {"gp", gp_template, {"0.03", "1", "10", "150", "50", "", ""}},

@@ -94,7 +94,8 @@ NamedArray ForecastLearner::predict(const NamedArray& question) {
   for (const ForecastRequest& request : requests)
     answers.push_back(
         by_rows(forecast_in_unit(request.past, request.facts), spec_.variates, spec_.horizon));
-  return forecast_table(question, rules_.columns, facts_.columns, requests, answers, levels());
+  return forecast_table(question, rules_.columns, facts_.columns, requests, answers,
+                        quantile_endings(levels()));
 }
 
 std::vector<std::string> ForecastLearner::notes() const {

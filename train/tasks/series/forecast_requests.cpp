@@ -208,11 +208,8 @@ ForecastRequest request_of(const NamedArray& table, const SeriesColumns& columns
   const TimeStep* learned = rules.facts.step(number);
   require_steps(series, learned, spec);
   const TimeStep step = step_of(series, learned);
-  ForecastRequest request{series.id,
-                          last_columns(series.values, spec.lookback),
-                          {},
-                          {},
-                          asked > 0 ? asked : spec.horizon};
+  ForecastRequest request{series.id, last_columns(series.values, spec.lookback), {},
+                          {},        asked > 0 ? asked : spec.horizon,           series};
   request.coming = times_to_come(seen, step, table, spec.horizon);
   request.clock = series.clock;
   if (asked > 0) require_next_steps(series, request.coming, asked, learned, spec);
@@ -277,11 +274,18 @@ std::vector<ForecastRequest> forecast_requests(const NamedArray& input, const Re
   return requests;
 }
 
+std::vector<std::string> quantile_endings(const std::vector<double>& levels) {
+  if (levels.empty()) return {""};
+  std::vector<std::string> endings;
+  for (const double level : levels) endings.push_back("_" + format_number(level));
+  return endings;
+}
+
 NamedArray forecast_table(const NamedArray& input, const SeriesColumns& columns,
                           const std::vector<std::string>& names,
                           const std::vector<ForecastRequest>& requests,
                           const std::vector<Tensor>& answers,
-                          const std::vector<double>& quantiles) {
+                          const std::vector<std::string>& endings) {
   const std::size_t ids = columns.series.size(), time = requests[0].coming.empty() ? 0 : 1,
                     width = answers[0].size() / answers[0].shape()[0], first = ids + time;
   std::size_t rows = 0;
@@ -305,10 +309,8 @@ NamedArray forecast_table(const NamedArray& input, const SeriesColumns& columns,
     table.columns.push_back(
         column_name(input, *find_column(input.columns, input.values.shape()[1], column)));
   if (time > 0) table.columns.push_back(column_name(input, *input.time));
-  for (const std::string& name : names) {
-    if (quantiles.empty()) table.columns.push_back(name);
-    for (const double level : quantiles) table.columns.push_back(name + "_" + format_number(level));
-  }
+  for (const std::string& name : names)
+    for (const std::string& ending : endings) table.columns.push_back(name + ending);
   return table;
 }
 

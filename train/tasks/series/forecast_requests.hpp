@@ -14,6 +14,7 @@ struct ForecastRequest {
   RowFacts facts;              ///< times, covariates and series of the window
   std::vector<double> coming;  ///< (H) times of the future rows, or empty
   std::size_t rows;            ///< future rows to write
+  TimeSeries history = {};     ///< all rows of the series that the table has
   WallClock clock = {};        ///< time zone of the stamps
 };
 
@@ -35,11 +36,15 @@ RequestRules request_rules(const Config& config, const SeriesFacts& facts);
 std::vector<ForecastRequest> forecast_requests(const NamedArray& input, const RequestRules& rules,
                                                std::vector<std::string>& left_out);
 
-/// Returns the answers, (H, V) or (H, V, Q) in the unit of the data for each request, as rows of
-/// the id columns, the time if there is one, and the variates or the quantiles of each.
+/// Returns the ends of the names of quantiles: "_0.1"; {""} without any.
+std::vector<std::string> quantile_endings(const std::vector<double>& levels);
+
+/// Returns the answers, (H, V, Q) in the unit of the data for each request, as rows of the id
+/// columns, the time if there is one, and Q columns of each variate, whose names have these ends.
 NamedArray forecast_table(const NamedArray& input, const SeriesColumns& columns,
                           const std::vector<std::string>& names,
                           const std::vector<ForecastRequest>& requests,
-                          const std::vector<Tensor>& answers, const std::vector<double>& quantiles);
+                          const std::vector<Tensor>& answers,
+                          const std::vector<std::string>& endings);
 
 }  // namespace bochner

@@ -105,22 +105,33 @@ TEST_F(Starter, IrregularTimesAreSeen) {
   EXPECT_EQ(config.text("model.time.use"), "rotate");
 }
 
-TEST_F(Starter, GapsBetweenDatesAreCrossedWhereTheyLeaveTooFewWindows) {
-  const auto days = [&](const char* name, const auto& day_of) {
-    const auto row = [&](std::size_t i) { return day(day_of(i)) + "," + std::to_string(i); };
-    return config_for(write(name, table("day,load", 200, row))).count("data.pause");
+TEST_F(Starter, SeriesCompeteWithTheSeasonsOfTheirCalendar) {
+  const auto config_of = [&](const char* name, double step, std::size_t rows) {
+    const auto row = [&](std::size_t i) {
+      return format_time(1.7e9 + step * double(i)) + "," + std::to_string(i * i % 17);
+    };
+    return config_for(write(name, table("time,load", rows, row)));
   };
-  EXPECT_EQ(days("once.csv", [](std::size_t i) { return i < 100 ? i : i + 9; }), 1u);
-  EXPECT_EQ(days("monthly.csv", [](std::size_t i) { return i + i / 28 * 2; }), 3u);
-  EXPECT_EQ(days("both.csv", [](std::size_t i) { return i + i / 28 * 2 + (i < 150 ? 0 : 9); }), 3u);
-  const auto of_shops = [](std::size_t i) {
-    return day(i / 2 + i / 56 * 2) + "," + (i % 2 ? "north" : "south") + "," + std::to_string(i);
+  const Config hours = config_of("hours.csv", 3600, 800);
+  EXPECT_EQ(hours.text("model.kind"), "ensemble");
+  EXPECT_EQ(hours.number_list("model.seasons"), (std::vector<double>{24, 168}));
+  EXPECT_EQ(hours.count("data.horizon"), 24u);
+  EXPECT_EQ(hours.count("data.lookback"), 192u);
+  EXPECT_EQ(hours.count("data.pause"), 0u) << "missing rows are filled in";
+  EXPECT_EQ(config_of("few.csv", 3600, 100).number_list("model.seasons"), std::vector<double>{24});
+  EXPECT_EQ(config_of("days.csv", 86400, 400).number_list("model.seasons"), std::vector<double>{7});
+}
+
+TEST_F(Starter, SeasonsWithoutDatesAreThoseOfTheValues) {
+  const auto wave = [](std::size_t i) {
+    return std::to_string(double(i) + 9 * std::sin(0.5 * double(i)));
   };
-  EXPECT_EQ(
-      config_for(write("shops.csv", table("day,shop,load", 400, of_shops))).count("data.pause"),
-      3u);
-  EXPECT_EQ(pause_for({1, 2, 2}, 1, 1, {1, 0, 0}), 1u) << "times that do not increase";
-  EXPECT_EQ(pause_for({}, 1, 1, {1, 0, 0}), 1u);
+  const Config config = config_for(write("wave.csv", table("load", 200, wave)));
+  EXPECT_EQ(config.number_list("model.seasons"), std::vector<double>{13});
+  const auto noise = [](std::size_t i) { return std::to_string(i * i * i % 101); };
+  EXPECT_TRUE(config_for(write("noise.csv", table("load", 200, noise)))
+                  .number_list("model.seasons")
+                  .empty());
 }
 
 TEST_F(Starter, TimesAndTypesAreEvents) {

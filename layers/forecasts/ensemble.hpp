@@ -1,0 +1,84 @@
+#pragma once
+/// An ensemble of forecasts, each fitted at once, that compete on the last rows of each series.
+
+#include <array>
+#include <bochner/base/keys.hpp>
+#include <bochner/layers/forecasts/forecast_member.hpp>
+#include <bochner/layers/module.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+/// Families of members: names for model.members.
+std::vector<std::string> forecast_families();
+
+struct EnsembleSpec {
+  std::size_t channels = 1;  ///< variates of all series, each forecast by itself
+  std::size_t horizon = 24, lookback = 48;
+  std::vector<double> seasons = {};  ///< rows, ascending
+  std::vector<std::string> members = forecast_families();
+  std::size_t process_channels = 16;
+};
+inline void describe(Keys& keys, EnsembleSpec& spec) {
+  keys("seasons", spec.seasons, between(2, 1 << 16),
+       "rows after which the series repeat, ascending: [24, 168] for hours of the day and of the "
+       "week; none by default");
+  keys("members", spec.members, one_of(forecast_families),
+       "forecasts that compete: the last value, the last season and it with its drift (seasonal), "
+       "a linear map of the lookback in closed form (ridge), exponential smoothing of level, trend "
+       "and season (smoothing), a Gaussian process with a learned spectrum (process); all but the "
+       "first also of the logarithm of positive rows");
+  keys("process_channels", spec.process_channels, between(0, 1 << 16),
+       "most variates, of all series, for which Gaussian processes compete, of at most 1,500 rows");
+}
+
+struct NamedMember {
+  std::string name;
+  MemberPtr forecast;
+};
+/// Returns the members of a spec, the last value first.
+std::vector<NamedMember> ensemble_members(const EnsembleSpec& spec);
+
+/// The result of the competition for one channel.
+struct Contest {
+  std::vector<double> errors;   ///< (M) mean absolute error over the origins; -1 if not fitted
+  std::vector<double> weights;  ///< (M) of the combination; their sum is 1
+  std::vector<double> spread;   ///< (H) mean absolute error of the combination by row
+  std::array<double, 2> bands;  ///< in spreads: 80 and 95 % of the errors are within
+  double error = 0;             ///< of the combination
+};
+/// Fits the members to the rows before the last 30 %, at least three horizons and at most half,
+/// forecasts from up to 40 origins among the rest, and combines the best three with weights that
+/// are inverse to their squared errors. Bands are conformal: quantiles of the absolute errors in
+/// spreads (Vovk, Gammerman, Shafer, 2005). Throws std::invalid_argument for fewer than H + 4 rows.
+Contest compete(const std::vector<NamedMember>& members, Rows rows, std::size_t horizon);
+
+/// A forecast of the H rows to come, and the half widths of its bands. (H) each
+struct EnsembleForecast {
+  std::vector<double> mean;
+  std::array<std::vector<double>, 2> half_widths;  ///< of 80 and of 95 %
+};
+
+/// Members, their weights and the spread of their errors, for each channel, as buffers.
+class Ensemble : public Module {
+ public:
+  explicit Ensemble(const EnsembleSpec& spec);
+  const std::vector<NamedMember>& members() const { return members_; }
+  /// Lets the members compete for each channel and refits those with weights to all rows.
+  void fit(const std::vector<std::vector<double>>& channels);
+  /// Forecasts from the rows of a channel, at least `lookback`.
+  EnsembleForecast forecast(std::size_t channel, Rows rows) const;
+  /// Returns the members' errors, weights and bands as fit() found them.
+  Contest contest(std::size_t channel) const;
+  void visit(Visitor& visitor) override;
+
+ private:
+  std::vector<double> state(std::size_t member, std::size_t channel) const;
+
+  std::size_t channels_, horizon_;
+  std::vector<NamedMember> members_;
+  std::vector<Tensor> states_;  // (channels, size) for each member
+  Tensor errors_, weights_;     // (channels, M)
+  Tensor spread_, bands_;       // (channels, H), (channels, 3): bands and error
+};
+
+}  // namespace bochner::inline BOCHNER_PRECISION

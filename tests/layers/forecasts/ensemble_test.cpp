@@ -1,0 +1,99 @@
+#include <gtest/gtest.h>
+
+#include <bochner/base/numeric/parallel.hpp>
+#include <bochner/layers/forecasts/ensemble.hpp>
+#include <cmath>
+#include <numeric>
+#include <random>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace ensemble_test {
+
+using Numbers = std::vector<double>;
+
+Numbers noisy_season(std::size_t n, unsigned seed, double noise) {
+  std::mt19937 random(seed);
+  std::normal_distribution<> normal(0, noise);
+  Numbers rows;
+  for (std::size_t i = 0; i < n; ++i)
+    rows.push_back(10 * std::sin(0.5236 * double(i)) + normal(random));
+  return rows;
+}
+
+EnsembleSpec monthly(std::size_t channels = 1) {
+  EnsembleSpec spec{.channels = channels, .horizon = 12, .lookback = 24, .seasons = {12}};
+  spec.members = {"seasonal", "ridge", "smoothing"};
+  return spec;
+}
+
+TEST(Contest, CombinesTheBestThree) {
+  const Contest contest = compete(ensemble_members(monthly()), noisy_season(240, 1, 1), 12);
+  EXPECT_NEAR(std::accumulate(contest.weights.begin(), contest.weights.end(), 0.0), 1, 1e-12);
+  EXPECT_EQ(std::ranges::count_if(contest.weights, [](double w) { return w > 0; }), 3);
+  EXPECT_EQ(contest.weights[0], 0) << "the last value is far off";
+  EXPECT_LT(contest.error, 0.9 * contest.errors[1]) << "the season has its noise twice";
+  EXPECT_EQ(contest.errors[4], -1) << "rows are not positive: they have no logarithms";
+}
+
+TEST(Contest, AnExactMemberWinsAlone) {
+  Numbers rows;
+  for (std::size_t i = 0; i < 90; ++i) rows.push_back(double(i % 12) - 4);
+  const Contest contest = compete(ensemble_members(monthly()), rows, 12);
+  EXPECT_EQ(contest.weights[1], 1) << "the last season";
+  EXPECT_EQ(contest.error, 0);
+}
+
+/// The share of fresh errors within the bands is near their level, in the mean over series.
+TEST(Contest, BandsCoverWhatTheySay) {
+  constexpr std::size_t n = 200, H = 12;
+  double inner = 0, outer = 0, count = 0;
+  for (unsigned seed = 1; seed <= 40; ++seed) {
+    const Numbers all = noisy_season(n + H, seed, 1);
+    Ensemble ensemble(monthly());
+    ensemble.fit({Numbers(all.begin(), all.begin() + n)});
+    const EnsembleForecast forecast = ensemble.forecast(0, Rows(all).first(n));
+    for (std::size_t h = 0; h < H; ++h, ++count) {
+      const double error = std::abs(all[n + h] - forecast.mean[h]);
+      inner += error <= forecast.half_widths[0][h];
+      outer += error <= forecast.half_widths[1][h];
+    }
+  }
+  EXPECT_NEAR(inner / count, 0.8, 0.06);
+  EXPECT_NEAR(outer / count, 0.95, 0.04);
+}
+
+TEST(Contest, NeedsRows) {
+  EXPECT_THROW(compete(ensemble_members(monthly()), Numbers(15), 12), std::invalid_argument);
+  EXPECT_NO_THROW(compete(ensemble_members(monthly()), Numbers(16), 12));
+}
+
+std::vector<Numbers> fitted(std::size_t threads) {
+  set_thread_count(threads);
+  Ensemble ensemble(monthly(6));
+  std::vector<Numbers> channels;
+  for (unsigned seed = 1; seed <= 6; ++seed) channels.push_back(noisy_season(150, seed, seed));
+  ensemble.fit(channels);
+  std::vector<Numbers> buffers;
+  for (const NamedTensor& named : buffers_of(ensemble))
+    buffers.emplace_back(named.tensor->begin(), named.tensor->end());
+  set_thread_count(0);
+  return buffers;
+}
+
+TEST(Ensemble, HasTheSameBitsForAnyNumberOfThreads) { EXPECT_EQ(fitted(1), fitted(3)); }
+
+TEST(Ensemble, RepeatsTheLastValueUntilItIsFitted) {
+  const Ensemble ensemble(monthly());
+  EXPECT_EQ(ensemble.forecast(0, Numbers{1, 2, 3}).mean, Numbers(12, 3.0));
+}
+
+TEST(Ensemble, LeavesProcessesOutOfManyChannels) {
+  EnsembleSpec spec = monthly(17);
+  spec.members = {"process"};
+  EXPECT_EQ(ensemble_members(spec).size(), 1u);
+  spec.channels = 16;
+  EXPECT_EQ(ensemble_members(spec).size(), 3u);
+}
+
+}  // namespace ensemble_test
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,114 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bochner/base/join.hpp>
+#include <bochner/train/tasks/model_spec.hpp>
+#include <bochner/train/tasks/series/ensemble_learner.hpp>
+
+namespace bochner {
+namespace {
+
+EnsembleSpec ensemble_spec(const Config& config, const SeriesFacts& facts) {
+  auto spec = read_spec<EnsembleSpec>(config, "model");
+  spec.channels = facts.variates * facts.ids.size();
+  spec.lookback = facts.lookback;
+  spec.horizon = facts.horizon;
+  return spec;
+}
+
+/// Adds the rows that are missing before the next value.
+void fill_gap(std::vector<double>& values, std::size_t missing, double next, std::size_t season) {
+  const double last = values.back();
+  for (std::size_t i = 1; i <= missing; ++i) {
+    const double line = last + (next - last) * double(i) / double(missing + 1);
+    values.push_back(season > 1 && values.size() >= season ? values[values.size() - season] : line);
+  }
+}
+
+/// Ends of the names of a forecast and its bands of 95 and 80 %.
+const std::vector<std::string> band_endings = {"", "_0.025", "_0.1", "_0.9", "_0.975"};
+
+/// Returns forecasts and bands as rows. (H, V, 5)
+Tensor band_rows(const std::vector<EnsembleForecast>& forecasts) {
+  const std::size_t V = forecasts.size(), H = forecasts[0].mean.size(), Q = band_endings.size();
+  Tensor rows = uninitialized({H, V, Q});
+  for (std::size_t h = 0; h < H; ++h)
+    for (std::size_t v = 0; v < V; ++v) {
+      const double mean = forecasts[v].mean[h], inner = forecasts[v].half_widths[0][h],
+                   outer = std::max(inner, forecasts[v].half_widths[1][h]);
+      const double values[] = {mean, mean - outer, mean - inner, mean + inner, mean + outer};
+      std::ranges::transform(values, rows.data() + (h * V + v) * Q,
+                             [](double x) { return real(x); });
+    }
+  return rows;
+}
+
+}  // namespace
+
+std::vector<double> regular_rows(const TimeSeries& series, std::size_t variate, std::size_t rows,
+                                 std::size_t season) {
+  constexpr std::size_t seasons_to_fill = 4, rows_to_fill = 24;
+  const std::size_t most = std::max(seasons_to_fill * season, rows_to_fill);
+  const TimeStep step = series.times.empty() ? TimeStep() : series.time_step();
+  const bool has_gaps = !series.times.empty() && step.is_regular();
+  std::vector<double> values;
+  for (std::size_t row = 0; row < rows; ++row) {
+    const double value = series.values(variate, row);
+    const std::size_t steps =
+        has_gaps && row > 0 ? step.between(series.times[row - 1], series.times[row]) : 1;
+    if (steps > most + 1) values.clear();
+    if (steps > 1 && !values.empty()) fill_gap(values, steps - 1, value, season);
+    values.push_back(value);
+  }
+  return values;
+}
+
+EnsembleLearner::EnsembleLearner(const Config& config, SeriesFacts facts)
+    : TableLearner(config, std::move(facts), ensemble_spec), rules_(request_rules(config, facts_)) {
+  reading_ = question_options(config, facts_);
+}
+
+std::string EnsembleLearner::describe() const {
+  const std::string seasons =
+      spec_.seasons.empty() ? ""
+                            : fmt::format(", seasons of {}", fmt::join(spec_.seasons, " and "));
+  return fmt::format("ensemble of {} forecasts{}, {} rows", model_.members().size(), seasons,
+                     spec_.horizon);
+}
+
+std::vector<std::string> EnsembleLearner::input_columns() const {
+  std::vector<std::string> columns = facts_.columns;
+  const std::vector<std::string> others = rules_.columns.others();
+  if (!columns.empty()) columns.insert(columns.end(), others.begin(), others.end());
+  return columns;
+}
+
+std::size_t EnsembleLearner::season() const {
+  return spec_.seasons.empty() ? 1 : std::size_t(spec_.seasons.front());
+}
+
+EnsembleForecast EnsembleLearner::forecast(const TimeSeries& series, std::size_t number,
+                                           std::size_t variate, std::size_t rows) const {
+  const std::vector<double> values = regular_rows(series, variate, rows, season());
+  if (values.size() < spec_.lookback)
+    throw DataError("the rows ", series.id.empty() ? "" : "of " + words_of(series.id) + " ",
+                    "since the last long gap are ", values.size(), "; the model needs at least ",
+                    spec_.lookback);
+  return model_.forecast(number * facts_.variates + variate, values);
+}
+
+NamedArray EnsembleLearner::predict(const NamedArray& question) {
+  left_out_.clear();
+  const auto requests = forecast_requests(question, rules_, left_out_);
+  std::vector<Tensor> answers;
+  for (const ForecastRequest& request : requests) {
+    std::vector<EnsembleForecast> forecasts;
+    for (std::size_t v = 0; v < facts_.variates; ++v)
+      forecasts.push_back(
+          forecast(request.history, request.facts.series[0], v, request.history.rows()));
+    answers.push_back(band_rows(forecasts));
+  }
+  return forecast_table(question, rules_.columns, facts_.columns, requests, answers, band_endings);
+}
+
+}  // namespace bochner

@@ -1,0 +1,40 @@
+#pragma once
+#include <bochner/layers/forecasts/ensemble.hpp>
+#include <bochner/train/tasks/series/forecast_requests.hpp>
+#include <bochner/train/tasks/table_learner.hpp>
+
+namespace bochner {
+
+/// Returns a variate of the first `rows` rows at equal steps: missing rows get the values of the
+/// season before, or lie on a line. Begins after the last gap of more than four seasons.
+std::vector<double> regular_rows(const TimeSeries& series, std::size_t variate, std::size_t rows,
+                                 std::size_t season);
+
+/// Forecasts the rows that follow the last ones of each series, by an Ensemble.
+class EnsembleLearner : public TableLearner<SeriesFacts, EnsembleSpec, Ensemble> {
+ public:
+  EnsembleLearner(const Config& config, SeriesFacts facts);
+
+  std::string describe() const override;
+  std::string loss_unit() const override { return "mae"; }
+  std::vector<std::string> series() const override { return facts_.names(); }
+  LearnerAbilities abilities() override { return {.tables = this}; }
+  void forward_specimen(Tape&, std::size_t) override {}
+
+  std::vector<std::string> input_columns() const override;
+  /// Answers the requests of forecast_requests() with the forecast and its bands.
+  NamedArray predict(const NamedArray& question) override;
+  std::vector<std::string> notes() const override { return left_out_; }
+
+  /// Forecasts from the first `rows` rows of a series, in its unit. (H)
+  EnsembleForecast forecast(const TimeSeries& series, std::size_t number, std::size_t variate,
+                            std::size_t rows) const;
+  std::size_t season() const;
+  const SeriesFacts& known() const { return facts_; }
+
+ private:
+  RequestRules rules_;
+  std::vector<std::string> left_out_;  // notes on series that the last answer skips
+};
+
+}  // namespace bochner
