@@ -18,7 +18,8 @@ struct Axis {
                         highest = {};  ///< ends of the axis; by default those of the data
 };
 
-enum class Mark { line, dashed, points, line_and_points };
+/// ticks: short vertical lines that stand on the points, those of each colour in a row of its own
+enum class Mark { line, dashed, points, line_and_points, ticks };
 
 inline constexpr double chart_width = 520, heat_map_width = 250;  ///< default pixels
 
@@ -80,6 +81,7 @@ struct HeatMap {
                         highest = {};  ///< ends of the colours; by default those of the data
   /// Ends of diverging colours are symmetric around zero.
   Colours colours = Colours::sequential;
+  std::optional<std::size_t> outlined = {};  ///< index of a value with a frame around it
 };
 std::string draw(const HeatMap& map);
 
