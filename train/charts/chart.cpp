@@ -183,15 +183,15 @@ std::string draw(const Chart& chart) {
 }
 
 std::string draw(const BarChart& chart) {
-  constexpr double width = chart_width, height = 300;
-  Canvas canvas(width, height);
+  constexpr double height = 300;
+  Canvas canvas(chart.width, height);
   std::vector<LegendEntry> entries;
   if (chart.series.size() > 1)
     for (std::size_t i = 0; i < chart.series.size(); ++i)
       entries.push_back({chart.series[i].name, int(i), Mark::points});
   AxisLayout axis = value_axis_of(chart);
   const double top = canvas.header(chart.title, "", entries) + 26;
-  const double left = Canvas::margin(axis), right = width - 14;
+  const double left = Canvas::margin(axis), right = chart.width - 14;
   const double pitch = (right - left) / double(std::max<std::size_t>(1, chart.groups.size()));
   const double widest = widest_group(chart);
   const bool leaning = widest > pitch - 6;

@@ -21,7 +21,8 @@ struct Axis {
 /// ticks: short vertical lines that stand on the points, those of each colour in a row of its own
 enum class Mark { line, dashed, points, line_and_points, ticks };
 
-inline constexpr double chart_width = 520, heat_map_width = 250;  ///< default pixels
+/// Default pixels; a narrow chart fits a page of 420 without a scroll bar.
+inline constexpr double chart_width = 520, narrow_width = 380, heat_map_width = 250;
 
 /// Curve with style. Points that an axis cannot show interrupt a line. `low` and `high` are empty
 /// or the borders of a band around it.
@@ -64,6 +65,7 @@ struct BarChart {
   std::string label;  ///< of the value axis
   std::vector<std::string> groups = {};
   std::vector<BarSeries> series = {};
+  double width = chart_width;
 };
 std::string draw(const BarChart& chart);
 
