@@ -43,7 +43,7 @@ CoordinateCells cells_of(const std::vector<double>& values, std::size_t most, st
   }
   for (std::size_t i = 0; i < count; ++i)
     cells.names.push_back(each ? fmt::format("frame {} of {}", i + 1, count)
-                               : fmt::format("time {:.2f} to {:.2f}",
+                               : fmt::format("{:.2f} to {:.2f}",
                                              low + span * double(i) / double(count),
                                              low + span * double(i + 1) / double(count)));
   return cells;

@@ -1,3 +1,4 @@
+#include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/layers/spectral/density.hpp>
 #include <set>
 

@@ -63,7 +63,7 @@ TEST(PlaceCells, AreIntervalsOfUnevenPlaces) {
   const PlaceCells cells = place_cells(tokens);
   EXPECT_EQ(cells.rows, 8u);
   EXPECT_EQ(cells.columns, 8u);
-  EXPECT_EQ(cells.frames.back(), "time 0.83 to 1.00");
+  EXPECT_EQ(cells.frames.back(), "0.83 to 1.00");
   EXPECT_THAT(cells.of_token, ElementsAre(0, 5 * 64 + 63, 2 * 64 + 2 * 8 + 4, 5 * 64));
 }
 
