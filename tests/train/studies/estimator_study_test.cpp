@@ -59,7 +59,7 @@ TEST(Study, ComparesTheVarianceWithThatOfTheParametersOfAllSeeds) {
     const StudyOptions options{.m = {16}, .seeds = 400, .pairs = 64};
     const ErrorAtM row = study_estimator(spec_of(kind), true, small_sample(), options).rows.front();
     ASSERT_TRUE(row.exact_variance.has_value()) << kind;
-    EXPECT_NEAR(row.variance, *row.exact_variance, 0.15 * *row.exact_variance) << kind;
+    EXPECT_NEAR(row.variance, *row.exact_variance, 0.08 * *row.exact_variance) << kind;
   }
 }
 
