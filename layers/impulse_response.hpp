@@ -1,5 +1,6 @@
 #pragma once
 #include <bochner/autodiff/tensor.hpp>
+#include <functional>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -12,6 +13,9 @@ class ImpulseResponse {
   /// Returns draws of the density whose Fourier transform, times a decay, is the response, in
   /// radians per token. -> (channels, m), or (0) without a density
   virtual Tensor drawn_frequencies() { return zeros({0}); }
+  /// Returns the density of |frequency| of a channel, which the draws follow, at radians per token;
+  /// empty without a closed form.
+  virtual std::function<double(double)> frequency_density(std::size_t) { return {}; }
 };
 
 }  // namespace bochner::inline BOCHNER_PRECISION

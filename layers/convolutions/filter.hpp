@@ -113,8 +113,9 @@ class Filter : public Module {
   virtual Var at(Tape& tape, const Lags& lags) = 0;
   /// Returns the lag from which on the kernels are zero.
   virtual std::size_t limit() const { return std::numeric_limits<std::size_t>::max(); }
-  /// Returns frequencies drawn from the filter's density, see ImpulseResponse.
+  /// Draws and density of the filter's frequencies, see ImpulseResponse.
   virtual Tensor drawn_frequencies() { return zeros({0}); }
+  virtual std::function<double(double)> frequency_density(std::size_t) { return {}; }
 };
 
 /// Kernels to the past and, if not causal, to the future, plus a skip weight for the token itself,
@@ -133,6 +134,9 @@ class TwoSidedFilter : public Module, public ImpulseResponse {
   std::size_t limit() const { return past_->limit(); }
   Tensor response(std::size_t count) override { return past(count, 0, skip_.shape()[0]); }
   Tensor drawn_frequencies() override { return past_->drawn_frequencies(); }
+  std::function<double(double)> frequency_density(std::size_t channel) override {
+    return past_->frequency_density(channel);
+  }
   void visit(Visitor& visitor) override {
     visitor("past", *past_);
     if (future_) visitor("future", *future_);

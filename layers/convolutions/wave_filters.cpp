@@ -101,6 +101,15 @@ class SpectralFilter : public Filter {
     return frequencies(tape).value();
   }
 
+  std::function<double(double)> frequency_density(std::size_t channel) override {
+    const PointFunction log_density = density_->log_density(channel);
+    if (!log_density) return {};
+    return [log_density, unit = double(unit_(channel, 0))](double frequency) {
+      const double w = frequency / unit, minus = -w;
+      return (std::exp(log_density(&w)) + std::exp(log_density(&minus))) / unit;
+    };
+  }
+
   void visit(Visitor& visitor) override {
     visitor("density", *density_);
     visitor("log_rate", log_rate_);

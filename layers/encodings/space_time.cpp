@@ -1,9 +1,16 @@
+#include <algorithm>
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/encodings/space_time.hpp>
 #include <cmath>
+#include <iterator>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
+
+std::vector<double> radians_of(const Tensor& frequencies, std::size_t f) {
+  const std::size_t d = frequencies.shape()[1];
+  return {frequencies.data() + f * d, frequencies.data() + (f + 1) * d};
+}
 
 // The kernels below depend on differences only: sines and cosines share frequency and gain.
 
@@ -19,6 +26,13 @@ class WeightedFourier : public Module {
   /// -> (n_1 .. n_d, 2m)
   Var grid(Tape& tape, const GridAxes& axes) { return weighted(tape, fourier_.grid(tape, axes)); }
   std::size_t width() const { return 2 * gain_.shape()[0]; }
+  std::vector<EncodedFrequency> frequencies(const std::string& part) {
+    const Tensor w = fourier_.frequencies();
+    std::vector<EncodedFrequency> all;
+    for (std::size_t f = 0; f < gain_.shape()[0]; ++f)
+      all.push_back({part, radians_of(w, f), {{gain_.value().data() + f, 1}}});
+    return all;
+  }
   void visit(Visitor& visitor) override {
     fourier_.visit(visitor);
     visitor("gain", gain_);
@@ -82,6 +96,11 @@ class AdditiveKernel : public SpaceTimeEncoding {
     return concat({space_.at(tape, places), time_.at(tape, {1, times})}, 1);
   }
   std::size_t width() const override { return space_.width() + time_.width(); }
+  std::vector<EncodedFrequency> frequencies() override {
+    std::vector<EncodedFrequency> all = space_.frequencies("space");
+    std::ranges::move(time_.frequencies("time"), std::back_inserter(all));
+    return all;
+  }
   bool is_concatenated() const override { return concatenated_; }
   void visit(Visitor& visitor) override {
     visitor("space", space_);
@@ -118,6 +137,11 @@ class MultiplicativeKernel : public SpaceTimeEncoding {
     return joint_.at(tape, joined);
   }
   std::size_t width() const override { return joint_.width(); }
+  std::vector<EncodedFrequency> frequencies() override {
+    std::vector<EncodedFrequency> all = joint_.frequencies("joint");
+    for (EncodedFrequency& one : all) one.radians[0] *= time_scale_;
+    return all;
+  }
   void visit(Visitor& visitor) override { visitor("joint", joint_); }
 
  private:
@@ -194,6 +218,22 @@ Tensor FusedProjection::grid_by_fft(const GridAxes& space, const std::vector<dou
   if (space_) in_space = space_->grid_product(space, slice(w, 0, 0, split).value());
   if (time_) in_time = time_->grid_product({times}, slice(w, 0, split, rows).value());
   return joined(in_space, in_time, times.size(), nodes_of(space).count()).value();
+}
+
+std::vector<EncodedFrequency> FusedProjection::frequencies() {
+  std::vector<EncodedFrequency> all;
+  const std::size_t D = width();
+  const auto add = [&](const char* part, const FourierEncoding* encoding, std::size_t first) {
+    if (!encoding) return;
+    const Tensor w = encoding->frequencies();
+    const std::size_t m = w.shape()[0];
+    real* rows = weight_.value().data() + first * D;
+    for (std::size_t f = 0; f < m; ++f)
+      all.push_back({part, radians_of(w, f), {{rows + f * D, D}, {rows + (m + f) * D, D}}});
+  };
+  add("space", space_.get(), 0);
+  add("time", time_.get(), space_rows());
+  return all;
 }
 
 Var FusedProjection::inputs(Tape& tape, const Places& places, const std::vector<double>& times) {

@@ -3,6 +3,7 @@
 
 #include <bochner/layers/encodings/space_fourier.hpp>
 #include <bochner/layers/registry.hpp>
+#include <span>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -44,6 +45,14 @@ inline void describe_every_block(Keys& keys, bool& every_block) {
   keys("encoding.every_block", every_block, "add the encoding, with one W, before every block");
 }
 
+/// One frequency of an encoding, and the parameters by which its sine and cosine are multiplied:
+/// without any of them the encoding does not have the frequency.
+struct EncodedFrequency {
+  std::string part;             ///< "space", "time" or "joint", whose first coordinate is time
+  std::vector<double> radians;  ///< per unit of each coordinate
+  std::vector<std::span<real>> factors;
+};
+
 class SpaceTimeEncoding : public Module {
  public:
   /// Encodes all N nodes of a grid in space at each of T times. -> (T, N, E), E = width()
@@ -51,6 +60,8 @@ class SpaceTimeEncoding : public Module {
   /// Encodes the points places[n] at times[n]. -> (N, E)
   virtual Var at(Tape& tape, const Places& places, const std::vector<double>& times) = 0;
   virtual std::size_t width() const = 0;
+  /// Returns all frequencies, part by part; none by default. Valid while the encoding lives.
+  virtual std::vector<EncodedFrequency> frequencies() { return {}; }
   /// Returns whether the encoding is appended to a token's content, rather than added to it.
   virtual bool is_concatenated() const { return false; }
 };
@@ -74,6 +85,7 @@ class FusedProjection : public SpaceTimeEncoding {
   /// frequencies. Passes no gradients. -> (T, N, D)
   Tensor grid_by_fft(const GridAxes& space, const std::vector<double>& times);
   std::size_t width() const override { return weight_.shape()[1]; }
+  std::vector<EncodedFrequency> frequencies() override;
   /// Returns the inputs of W: [PE_space; PE_time]. (N, 2 m_s + 2 m_t)
   Var inputs(Tape& tape, const Places& places, const std::vector<double>& times);
   /// Returns N + T + 1 rows x with the x^T x of inputs() at all N T points of a grid.

@@ -18,6 +18,7 @@ class LocationScaleDensity : public SpectralDensity {
   void visit(Visitor& visitor) override;
   PointFunction kernel(std::size_t head) final;
   PointFunction log_density(std::size_t head) final;
+  PointFunction log_marginal(std::size_t head, std::size_t coordinate) final;
   Var log_densities(Tape& tape, const Var& points) final;
   std::optional<double> entropy(std::size_t head) final;
 
@@ -28,6 +29,10 @@ class LocationScaleDensity : public SpectralDensity {
   using Characteristic = std::function<std::complex<double>(const double* t)>;
   virtual Characteristic standard_characteristic(std::size_t) { return {}; }
   virtual PointFunction standard_log_density(std::size_t) { return {}; }
+  /// Returns ln of the density of one coordinate of s.
+  virtual PointFunction standard_log_marginal(std::size_t head, std::size_t) {
+    return dim() == 1 ? standard_log_density(head) : PointFunction();
+  }
   /// Returns ln of the density of s, on the tape. (H, m, d) -> (H, m, 1)
   virtual Var standard_log_densities(Tape& tape, const Var& s) {
     return SpectralDensity::log_densities(tape, s);

@@ -118,6 +118,11 @@ class SpectralDensity : public Module {
   virtual PointFunction kernel(std::size_t) { return {}; }
   /// Returns ln p(omega) of a head.
   virtual PointFunction log_density(std::size_t) { return {}; }
+  /// Returns ln of the marginal density of one coordinate of a head, a function of one number; by
+  /// default log_density() for d = 1.
+  virtual PointFunction log_marginal(std::size_t head, std::size_t) {
+    return spec_.dim == 1 ? log_density(head) : PointFunction();
+  }
   /// Returns ln p of points on the tape; throws without a closed form. (H, m, d) -> (H, m)
   virtual Var log_densities(Tape& tape, const Var& points);
   /// Returns a head's Gaussian, if it is one with independent coordinates.

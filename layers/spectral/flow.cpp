@@ -169,6 +169,14 @@ class FlowDensity : public LocationScaleDensity {
     };
   }
 
+  PointFunction standard_log_marginal(std::size_t head, std::size_t coordinate) override {
+    if (!couplings_.empty()) return {};
+    return [spline = marginals_.curve(head, coordinate)](const double* s) {
+      const auto [z, slope] = spline.inverse(*s);
+      return log_normal_density(1, z * z) - std::log(slope);
+    };
+  }
+
   Var standard_log_densities(Tape& tape, const Var& s) override {
     Var x = s, log_volume;
     for (std::size_t i = couplings_.size(); i-- > 0;)

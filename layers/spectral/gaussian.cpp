@@ -22,6 +22,9 @@ class GaussianDensity : public LocationScaleDensity {
   PointFunction standard_log_density(std::size_t) override {
     return [d = dim()](const double* s) { return log_normal_density(d, squared_length(s, d)); };
   }
+  PointFunction standard_log_marginal(std::size_t, std::size_t) override {
+    return [](const double* s) { return log_normal_density(1, *s * *s); };
+  }
   Var standard_log_densities(Tape&, const Var& s) override { return log_normal_densities(s); }
   std::optional<double> standard_entropy(std::size_t) override { return normal_entropy(dim()); }
 };
@@ -81,6 +84,15 @@ class FullGaussianDensity : public SpectralDensity {
         z[i] /= now.factor[i * now.d + i];
       }
       return log_normal_density(now.d, squared_length(z.data(), now.d)) - now.log_volume;
+    };
+  }
+
+  /// N(mean_j, |row j of L|^2).
+  PointFunction log_marginal(std::size_t head, std::size_t coordinate) override {
+    const Snapshot now = snapshot(head);
+    const double variance = squared_length(now.factor.data() + coordinate * now.d, coordinate + 1);
+    return [variance, mean = now.mean[coordinate]](const double* w) {
+      return log_normal_density(1, std::pow(*w - mean, 2) / variance) - std::log(variance) / 2;
     };
   }
 

@@ -66,12 +66,13 @@ class StudentTDensity : public LocationScaleDensity {
   }
 
   PointFunction standard_log_density(std::size_t head) override {
-    return [d = dim(), n = degrees(head)](const double* s) {
-      const double D = double(d);
-      return std::lgamma((n + D) / 2) - std::lgamma(n / 2) -
-             D / 2 * std::log(n * std::numbers::pi) -
-             (n + D) / 2 * std::log1p(squared_length(s, d) / n);
+    return [d = dim(), of = log_student(degrees(head) / 2, double(dim()))](const double* s) {
+      return of(squared_length(s, d)).value;
     };
+  }
+
+  PointFunction standard_log_marginal(std::size_t head, std::size_t) override {
+    return [of = log_student(degrees(head) / 2, 1)](const double* s) { return of(*s * *s).value; };
   }
 
   Var standard_log_densities(Tape& tape, const Var& s) override {
@@ -134,6 +135,11 @@ class LaplaceDensity : public LocationScaleDensity {
       return std::numbers::ln2 - double(d) / 2 * log_two_pi + order / 2 * std::log(square / 2) +
              log_bessel_k(std::abs(order), std::sqrt(2 * square));
     };
+  }
+
+  PointFunction standard_log_marginal(std::size_t, std::size_t) override {
+    return
+        [](const double* s) { return -std::numbers::sqrt2 * std::abs(*s) - std::numbers::ln2 / 2; };
   }
 
   Var standard_log_densities(Tape&, const Var& s) override {

@@ -69,6 +69,16 @@ PointFunction LocationScaleDensity::log_density(std::size_t head) {
       };
 }
 
+PointFunction LocationScaleDensity::log_marginal(std::size_t head, std::size_t coordinate) {
+  const PointFunction standard = standard_log_marginal(head, coordinate);
+  if (!standard) return {};
+  return [=, mean = values_of(mean_, head)[coordinate],
+          log_scale = values_of(log_scale_, head)[coordinate]](const double* w) {
+    const double s = (*w - mean) * std::exp(-log_scale);
+    return standard(&s) - log_scale;
+  };
+}
+
 GaussianAxes LocationScaleDensity::axes(std::size_t head) const {
   return {values_of(mean_, head), values_of(log_scale_, head)};
 }

@@ -130,12 +130,13 @@ class MixtureDensity : public SpectralDensity {
            reshape(logsumexp(logits, {-1}), {H, 1});
   }
 
-  PointFunction log_density(std::size_t head) override {
-    return [all = components(head)](const double* w) {
-      std::vector<double> terms;
-      for (const Component& one : all) terms.push_back(one.log_density(w));
-      return log_sum_exp<double>(terms);
-    };
+  PointFunction log_density(std::size_t head) override { return log_density_of(components(head)); }
+
+  PointFunction log_marginal(std::size_t head, std::size_t coordinate) override {
+    std::vector<Component> all = components(head);
+    for (Component& one : all)
+      one = {one.log_weight, {one.mean[coordinate]}, {one.log_scale[coordinate]}};
+    return log_density_of(std::move(all));
   }
 
  protected:
@@ -151,6 +152,13 @@ class MixtureDensity : public SpectralDensity {
   }
 
  private:
+  static PointFunction log_density_of(std::vector<Component> components) {
+    return [all = std::move(components)](const double* w) {
+      std::vector<double> terms;
+      for (const Component& one : all) terms.push_back(one.log_density(w));
+      return log_sum_exp<double>(terms);
+    };
+  }
   std::vector<Component> components(std::size_t head) const {
     const std::size_t K = mean_.shape()[1], d = mean_.shape()[2];
     const std::vector<double> logits = values_of(logits_, head);

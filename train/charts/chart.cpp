@@ -5,6 +5,7 @@
 #include <bochner/base/format.hpp>
 #include <bochner/train/charts/canvas.hpp>
 #include <cmath>
+#include <set>
 
 namespace bochner {
 namespace {
@@ -78,7 +79,22 @@ std::string dots_of(const Series& series, const Axes& axes, const std::string& c
   return dots;
 }
 
-std::string curve_of(const Series& series, const Axes& axes, const std::string& colour) {
+/// Returns a tick for every pixel that has points.
+std::string ticks_of(const Series& series, const Axes& axes, int colour) {
+  constexpr double height = 5, pitch = 6;
+  std::set<std::string> starts;
+  for (std::size_t i = 0; i < std::min(series.x.size(), series.y.size()); ++i)
+    if (axes.has(series.x[i], series.y[i]))
+      starts.insert(coordinate(std::round(axes.x(series.x[i]))) + ' ' +
+                    coordinate(axes.y(series.y[i]) - pitch * colour));
+  std::string path;
+  for (const std::string& start : starts) path += fmt::format("M{}v-{}", start, height);
+  return fmt::format(R"(<path class="curve thin {}" d="{}"/>)", colour_class(colour), path);
+}
+
+std::string curve_of(const Series& series, const Axes& axes, int number) {
+  if (series.mark == Mark::ticks) return ticks_of(series, axes, number);
+  const std::string colour = colour_class(number);
   std::string markup;
   if (const std::string band = band_of(series, axes); !band.empty())
     markup += fmt::format(R"(<path class="band {}" d="{}"/>)", colour, band);
@@ -162,20 +178,20 @@ std::string draw(const Chart& chart) {
   canvas.value_axis(axes.y, chart.y.label, plot);
   canvas.bottom_axis(axes.x, chart.x.label, plot);
   for (std::size_t i = 0; i < chart.series.size(); ++i)
-    canvas.raw(curve_of(chart.series[i], axes, colour_class(colour_of(chart, i))));
+    canvas.raw(curve_of(chart.series[i], axes, colour_of(chart, i)));
   return canvas.finish(chart.title);
 }
 
 std::string draw(const BarChart& chart) {
-  constexpr double width = chart_width, height = 300;
-  Canvas canvas(width, height);
+  constexpr double height = 300;
+  Canvas canvas(chart.width, height);
   std::vector<LegendEntry> entries;
   if (chart.series.size() > 1)
     for (std::size_t i = 0; i < chart.series.size(); ++i)
       entries.push_back({chart.series[i].name, int(i), Mark::points});
   AxisLayout axis = value_axis_of(chart);
   const double top = canvas.header(chart.title, "", entries) + 26;
-  const double left = Canvas::margin(axis), right = width - 14;
+  const double left = Canvas::margin(axis), right = chart.width - 14;
   const double pitch = (right - left) / double(std::max<std::size_t>(1, chart.groups.size()));
   const double widest = widest_group(chart);
   const bool leaning = widest > pitch - 6;

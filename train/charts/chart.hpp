@@ -18,9 +18,11 @@ struct Axis {
                         highest = {};  ///< ends of the axis; by default those of the data
 };
 
-enum class Mark { line, dashed, points, line_and_points };
+/// ticks: short vertical lines that stand on the points, those of each colour in a row of its own
+enum class Mark { line, dashed, points, line_and_points, ticks };
 
-inline constexpr double chart_width = 520, heat_map_width = 250;  ///< default pixels
+/// Default pixels; a narrow chart fits a page of 420 without a scroll bar.
+inline constexpr double chart_width = 520, narrow_width = 380, heat_map_width = 250;
 
 /// Curve with style. Points that an axis cannot show interrupt a line. `low` and `high` are empty
 /// or the borders of a band around it.
@@ -63,6 +65,7 @@ struct BarChart {
   std::string label;  ///< of the value axis
   std::vector<std::string> groups = {};
   std::vector<BarSeries> series = {};
+  double width = chart_width;
 };
 std::string draw(const BarChart& chart);
 
@@ -80,6 +83,7 @@ struct HeatMap {
                         highest = {};  ///< ends of the colours; by default those of the data
   /// Ends of diverging colours are symmetric around zero.
   Colours colours = Colours::sequential;
+  std::optional<std::size_t> outlined = {};  ///< index of a value with a frame around it
 };
 std::string draw(const HeatMap& map);
 

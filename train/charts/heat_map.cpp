@@ -85,6 +85,18 @@ std::string image(const std::string& data, const Rectangle& box) {
       coordinate(box.bottom - box.top));
 }
 
+/// Draws a frame around a cell, light on dark so that it shows on every colour.
+void outline(Canvas& canvas, const HeatMap& map, const Rectangle& box) {
+  const double width = (box.right - box.left) / double(map.columns),
+               height = (box.bottom - box.top) / double(map.rows);
+  const double left = box.left + double(*map.outlined % map.columns) * width,
+               top = box.top + double(*map.outlined / map.columns) * height;
+  for (const char* style : {"outline dark", "outline"})
+    canvas.raw(fmt::format(R"(<rect class="{}" x="{}" y="{}" width="{}" height="{}"/>)", style,
+                           coordinate(left), coordinate(top), coordinate(width),
+                           coordinate(height)));
+}
+
 /// Draws the colours from left to right between their two ends.
 void draw_scale(Canvas& canvas, const Rectangle& box, double low, double high, Colours colours) {
   std::vector<std::uint8_t> ramp(255);
@@ -125,6 +137,7 @@ std::string draw(const HeatMap& map) {
   const double top = canvas.header(map.title, "", {}) + 4;
   const Rectangle box{18, top, width - 4, height - 38};
   canvas.raw(image(png_data(pixels_of(map, low, high), map.rows, map.columns, map.colours), box));
+  if (map.outlined) outline(canvas, map, box);
   canvas.text((box.left + box.right) / 2, box.bottom + 15, map.x_label, "label", "middle");
   canvas.raw(fmt::format(
       R"--(<text class="label" transform="translate(12 {}) rotate(-90)" text-anchor="middle">{}</text>)--",

@@ -40,9 +40,12 @@ svg .minor{opacity:.45}
 svg .base{stroke:var(--soft);opacity:.55}
 svg .curve{fill:none;stroke:var(--c);stroke-width:2;stroke-linejoin:round;stroke-linecap:round}
 svg .dashed{stroke-dasharray:2 5}
+svg .thin{stroke-width:1}
 svg .faint{opacity:.32;stroke-width:1.2}
 svg .dot,svg .bar{fill:var(--c)}
 svg .band{fill:var(--c);opacity:.16}
+svg .outline{fill:none;stroke:#fff;stroke-width:1.5}
+svg .dark{stroke:#000;stroke-width:3.5}
 svg .whisker{stroke:var(--ink);stroke-width:1.5}
 )";
 

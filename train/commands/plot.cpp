@@ -37,6 +37,11 @@ struct Inspected {
   bool attends() const {
     return std::ranges::any_of(samples, [](const auto& one) { return one.q.dimension() == 4; });
   }
+  /// Returns where the tokens of the first specimen in the facts are.
+  PlacedExample first_specimen() {
+    HasSpecimens* has = learner.abilities().specimens;
+    return has && has->specimens() > 0 ? has->placed_specimen(0) : PlacedExample{};
+  }
   bool has_memory() const { return specimens.count > 0 && has_blocks(learner.model()); }
 };
 
@@ -89,8 +94,13 @@ Page page_of(const PlotOptions& options, const LoadedRun& run, const MetricsLog&
   if (now.attends()) {
     add_lambda(page, now.layers, now.samples);
     add_attention(page, now.layers, start.samples, now.samples);
-    add_attention_parts(page, now.layers, now.samples);
+    const PlacedExample placed = now.first_specimen();
+    if (!placed.asked.empty())
+      add_place_attention(page, placed, now.layers,
+                          attention_samples(kept_specimens(now.learner), now.layers));
+    add_attention_parts(page, now.layers, now.samples, placed.asked.empty());
   }
+  if (now.task) add_frequency_losses(page, *now.task);
   if (now.has_memory())
     add_memory(page, study_memory(model, now.specimens, read_spec<StackSpec>(run.config, "model"),
                                   coarse_memory));

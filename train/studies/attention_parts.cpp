@@ -162,16 +162,19 @@ std::vector<double> frequency_shares(const Tensor& q, const Tensor& k, const Ten
 }
 
 void add_attention_parts(Page& page, const std::vector<AttentionLayer>& layers,
-                         const std::vector<AttentionSample>& samples) {
-  page.section(
-      "Attention by stage and region",
-      "Attention of the queries in each quarter of the first validation example: the part of "
-      "their weight at each distance, exact / by the map.");
+                         const std::vector<AttentionSample>& samples, bool ordered) {
+  if (ordered)
+    page.section(
+        "Attention by stage and region",
+        "Attention of the queries in each quarter of the first validation example: the part of "
+        "their weight at each distance, exact / by the map.");
   std::vector<std::string> charts;
   for (std::size_t i = 0; i < layers.size(); ++i) {
     if (samples[i].q.dimension() != 4) continue;
-    page.paragraph(layers[i].name);
-    page.table(table_of(attention_maps(layers[i], samples[i], positions)));
+    if (ordered) {
+      page.paragraph(layers[i].name);
+      page.table(table_of(attention_maps(layers[i], samples[i], positions)));
+    }
     if (layers[i].features && layers[i].features->frequencies())
       charts.push_back(draw(shares_chart(layers[i], samples[i])));
   }

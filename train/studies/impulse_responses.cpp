@@ -50,24 +50,37 @@ Tensor spectra_of(const Tensor& response) {
   return fft(Var(std::move(rows))).value();
 }
 
-/// Estimates the density of a group's log-draws, smoothed by a Gaussian of Silverman's width.
-Curve density_of(const Tensor& frequencies, const ChannelGroup& group) {
+/// Returns the mean density of ln omega of a group's channels, empty without a closed form.
+Curve closed_density(ImpulseResponse& part, const ChannelGroup& group,
+                     const std::vector<double>& logs) {
+  Curve curve{logs, std::vector<double>(logs.size())};
+  for (double& x : curve.x) x = std::exp(x);
+  for (std::size_t c = group.first; c < group.first + group.count; ++c) {
+    const std::function<double(double)> density = part.frequency_density(c);
+    if (!density) return {};
+    for (std::size_t i = 0; i < logs.size(); ++i)
+      curve.y[i] += curve.x[i] * density(curve.x[i]) / double(group.count);
+  }
+  return curve;
+}
+
+/// Sets draws and density of a group, from e^-1 times its smallest draw to e times its largest.
+void study_density(ChannelGroup& group, ImpulseResponse& part, const Tensor& frequencies) {
   const std::size_t m = frequencies.shape()[1];
   std::vector<double> logs;
   for (std::size_t i = group.first * m; i < (group.first + group.count) * m; ++i)
-    if (const double size = std::abs(double(frequencies.data()[i])); size > 1e-9)
+    if (const double size = std::abs(double(frequencies.data()[i])); size > 1e-9) {
+      group.draws.push_back(size);
       logs.push_back(std::log(size));
-  if (logs.empty()) return {};
-  const double n = double(logs.size());
-  const double width = std::max(1.06 * deviation_of(logs) * std::pow(n, -0.2), 0.05);
+    }
+  if (logs.empty()) return;
   const auto [low, high] = std::ranges::minmax(logs);
-  Curve curve;
-  for (const double x : places(low - 3 * width, high + 3 * width, points_of_density)) {
-    double sum = 0;
-    for (const double log : logs) sum += std::exp(-std::pow((x - log) / width, 2) / 2);
-    curve.add(std::exp(x), sum / (n * width * std::sqrt(2 * std::numbers::pi)));
-  }
-  return curve;
+  const std::vector<double> x = places(low - 1, high + 1, points_of_density);
+  group.density = closed_density(part, group, x);
+  group.closed_form = !group.density.x.empty();
+  if (group.closed_form) return;
+  group.density = smoothed_density(logs, x, 0.05);
+  for (double& log : group.density.x) log = std::exp(log);
 }
 
 std::string words(const ChannelGroup& group) {
@@ -93,14 +106,20 @@ void add_charts(std::vector<std::string>& charts, const LinearPart* start, const
   Chart gain{.title = now.name + ": transfer function",
              .x = frequency,
              .y = {"|H(exp iω)|", Scale::logarithmic}};
-  Chart density{.title = now.name + ": spectrum p(ω)",
-                .x = frequency,
-                .y = {"density of ln ω", Scale::linear, 0.0}};
+  Chart density{
+      .title = now.name + (now.groups[0].closed_form ? ": spectrum p(ω)" : ": smoothed draws of ω"),
+      .x = frequency,
+      .y = {"density of ln ω", Scale::linear, 0.0},
+      .note = "ticks: the draws"};
   add_curves(impulse, &ChannelGroup::impulse, start, now);
   for (Series& series : impulse.series)
     for (double& lag : series.x) ++lag;
   add_curves(gain, &ChannelGroup::gain, start, now);
   add_curves(density, &ChannelGroup::density, start, now);
+  for (std::size_t g = 0; g < now.groups.size(); ++g) {
+    const std::vector<double>& draws = now.groups[g].draws;
+    density.add("", {draws, std::vector<double>(draws.size())}, Mark::ticks, int(g));
+  }
   charts.insert(charts.end(), {draw(impulse), draw(gain)});
   if (!now.groups[0].density.x.empty()) charts.push_back(draw(density));
 }
@@ -112,7 +131,7 @@ LinearPart study_linear_part(const std::string& name, ImpulseResponse& part) {
   const std::size_t C = h.shape()[1], bins = H.shape()[2], count = std::min(most_heads, C);
   LinearPart study{name, {}};
   for (std::size_t g = 0; g < count; ++g) {
-    ChannelGroup group{g * C / count, (g + 1) * C / count - g * C / count, {}, {}, {}, 0};
+    ChannelGroup group{.first = g * C / count, .count = (g + 1) * C / count - g * C / count};
     const std::vector<double> sizes = root_mean_squares(
         h.shape()[0], group, [&](std::size_t l, std::size_t c) { return std::pow(h(l, c), 2.); });
     group.impulse = in_bins(sizes, 0, 1);
@@ -123,7 +142,7 @@ LinearPart study_linear_part(const std::string& name, ImpulseResponse& part) {
                                     return std::pow(H(c, 0, k), 2.) + std::pow(H(c, 1, k), 2.);
                                   }),
                 1, std::numbers::pi / double(bins - 1));
-    if (drawn.dimension() == 2) group.density = density_of(drawn, group);
+    if (drawn.dimension() == 2) study_density(group, part, drawn);
     study.groups.push_back(std::move(group));
   }
   return study;
@@ -178,8 +197,9 @@ std::string linear_json(const LinearPart& part) {
         {"transfer",
          {{"omega", Json::rounded(group.gain.x)}, {"gain", Json::rounded(group.gain.y)}}}};
     if (!group.density.x.empty())
-      one.set("spectrum", Json{{"omega", Json::rounded(group.density.x)},
-                               {"density_of_log", Json::rounded(group.density.y)}});
+      one.set(group.closed_form ? "spectrum" : "smoothed_draws",
+              Json{{"omega", Json::rounded(group.density.x)},
+                   {"density_of_log", Json::rounded(group.density.y)}});
     groups.push(one);
   }
   return Json{{"linear", part.name}, {"groups", groups}}.line();

@@ -14,6 +14,9 @@ namespace {
 
 constexpr const char* against_draws =
     "against the mean over all draws, bias against those of other m";
+constexpr const char* of_all_seeds =
+    "errors are over draws and initial parameters of all seeds; closed forms hold for iid draws, "
+    "and are the mean over the same parameters";
 
 /// Formats "3.2e+09", or "256" below a million.
 std::string count_of_features(double m) {
@@ -103,9 +106,17 @@ std::string angle_chart(const KernelStudy& study) {
   return draw(chart);
 }
 
-std::string curve_chart(const std::string& title, const Axis& x, const Axis& y, const Curve& curve,
-                        const Curve& exact) {
-  Chart chart{.title = title, .x = x, .y = y};
+std::string spectrum_chart(const Spectrum& spectrum) {
+  Chart chart{.title = spectrum.title(),
+              .x = {"ω, any coordinate"},
+              .y = {"density", Scale::linear, 0.0},
+              .note = "ticks: the draws"};
+  add_spectrum(chart, "", spectrum, Mark::line, 0);
+  return draw(chart);
+}
+
+std::string kernel_chart(const Curve& curve, const Curve& exact) {
+  Chart chart{.title = "Kernel k(δ)", .x = {"δ along an axis"}, .y = {"k(δ), mean over the axes"}};
   chart.add(exact.x.empty() ? "" : "the draws", curve);
   if (!exact.x.empty()) chart.add("closed form", exact, Mark::dashed);
   return draw(chart);
@@ -194,7 +205,7 @@ std::string study_text(const KernelStudy& study, double wanted) {
           : study.standard.has_closed_kernel
               ? "frequencies from N(0, I), against the map's own kernel\n"
               : fmt::format("frequencies from N(0, I), {}\n", against_draws);
-  text += text_table(study.standard);
+  text += text_table(study.standard) + fmt::format("  {}\n", of_all_seeds);
   if (study.configured)
     text += fmt::format("density {}, log_scale {}, {}\n", study.density, study.log_scale,
                         against_draws) +
@@ -241,12 +252,11 @@ void add_study(Page& page, const KernelStudy& study, double wanted) {
        {short_number(study.sum_norm), "median |x + y|²"},
        {short_number(study.definiteness.smallest), "smallest eigenvalue over the largest"}});
   std::vector<std::string> charts{error_chart(study), angle_chart(study)};
-  charts.push_back(curve_chart("Spectrum p(ω)", {"ω, any coordinate"},
-                               {"density", Scale::linear, 0.0}, study.spectrum, {}));
-  charts.push_back(curve_chart("Kernel k(δ)", {"δ along an axis"}, {"k(δ), mean over the axes"},
-                               study.kernel_of_draws, study.kernel));
+  charts.push_back(spectrum_chart(study.spectrum));
+  charts.push_back(kernel_chart(study.kernel_of_draws, study.kernel));
   if (study.maps.size() > 1) charts.push_back(maps_chart(study));
   page.charts(charts);
+  page.paragraph(fmt::format("Frequencies from N(0, I): {}.", of_all_seeds));
   page.table(table_of(study.standard));
   if (!study.configured) return;
   page.section("The density as configured", fmt::format("Measured {}.", against_draws));

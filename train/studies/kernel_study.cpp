@@ -4,7 +4,6 @@
 #include <bochner/layers/features/frequencies.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/train/run/instruments/attention.hpp>
-#include <bochner/train/run/instruments/density_curves.hpp>
 #include <bochner/train/run/instruments/statistics.hpp>
 #include <bochner/train/studies/kernel_study.hpp>
 #include <functional>
@@ -18,6 +17,7 @@ constexpr std::size_t attention_rows = 128, gram_points = 64;
 /// Sample to estimate on: its pairs, and softmax weights of the first rows of its blocks.
 struct Question {
   const FeatureSpec& spec;
+  bool standard;  ///< frequencies are from N(0, I), as closed forms assume
   const KernelSample& sample;
   std::vector<SamplePair> pairs;
   std::vector<Tensor> attention;
@@ -66,12 +66,37 @@ double attention_distance(const std::vector<HeadFeatures>& blocks,
   return sum;
 }
 
+using PairFunction = std::optional<double> (FeatureMap::*)(Point, Point, std::size_t) const;
+
+/// Returns a closed form of a map at all pairs, empty if it has none.
+std::vector<double> closed_form(const Question& question, const FeatureMap& map,
+                                PairFunction form) {
+  std::vector<double> values;
+  for (const SamplePair& pair : question.pairs) {
+    const auto value = std::invoke(form, map, pair.q, pair.k, 0);
+    if (!value) return {};
+    values.push_back(*value);
+  }
+  return values;
+}
+
 /// Estimates of all seeds at one m: (seed, pair).
 struct Measurement {
   std::size_t m, features;
   std::vector<std::vector<double>> values;
+  /// Closed forms, the mean over the parameters of the seeds: (pair), empty without one.
+  std::vector<double> variance = {};
   double attention = 0;
 };
+
+/// Adds the variances of one seed's map. All seeds have the same kernel, so the mean over them is
+/// the variance over draws and parameters.
+void add_variance(Measurement& measurement, const Question& question, const FeatureMap& map,
+                  std::size_t seeds) {
+  const std::vector<double> own = closed_form(question, map, &FeatureMap::variance);
+  measurement.variance.resize(own.size());
+  for (std::size_t p = 0; p < own.size(); ++p) measurement.variance[p] += own[p] / double(seeds);
+}
 
 Measurement measure(const Question& question, std::size_t m, std::size_t seeds) {
   Measurement measurement{m, 0, {}};
@@ -81,22 +106,9 @@ Measurement measure(const Question& question, std::size_t m, std::size_t seeds) 
     measurement.features = blocks.front().q.values.shape()[1];
     measurement.values.push_back(pair_products(blocks, question.pairs));
     measurement.attention += attention_distance(blocks, question.attention) / double(seeds);
+    if (question.standard) add_variance(measurement, question, *map, seeds);
   }
   return measurement;
-}
-
-using PairFunction = std::optional<double> (FeatureMap::*)(Point, Point, std::size_t) const;
-
-/// Returns a closed form at all pairs, empty if the map has none.
-std::vector<double> closed_form(const Question& question, std::size_t m, PairFunction form) {
-  const auto map = calibrated_map(question.spec, question.sample.blocks.front(), m, 1);
-  std::vector<double> values;
-  for (const SamplePair& pair : question.pairs) {
-    const auto value = std::invoke(form, *map, pair.q, pair.k, 0);
-    if (!value) return {};
-    values.push_back(*value);
-  }
-  return values;
 }
 
 std::vector<double> pooled_mean(const std::vector<Measurement>& all, std::size_t pairs) {
@@ -232,8 +244,9 @@ AngleCurve angle_curve(const FeatureSpec& spec, double norm, std::size_t d, std:
   const KernelSample sample = circle(norm, d, angles);
   std::vector<SamplePair> pairs;
   for (std::size_t i = 0; i < angles; ++i) pairs.push_back(pair_of(sample, 0, 0, i));
-  std::vector<double> squares(angles);
+  std::vector<double> squares(angles), variances(angles);
   AngleCurve curve{norm, {}, {}};
+  bool has_closed_form = true;
   for (std::size_t seed = 1; seed <= seeds; ++seed) {
     const auto map = study_map(spec, d, m, seed);
     const std::vector<double> values = pair_products(features_of(*map, sample), pairs);
@@ -242,14 +255,16 @@ AngleCurve angle_curve(const FeatureSpec& spec, double norm, std::size_t d, std:
       const auto kernel = map->kernel(q, k, 0);
       if (!kernel) return curve;
       squares[i] += std::pow(values[i] / *kernel - 1, 2) / double(seeds);
-      if (seed > 1) continue;
-      curve.measured.x.push_back(180.0 * double(i) / double(angles - 1));
-      if (const auto variance = map->variance(q, k, 0)) {
-        curve.exact.add(curve.measured.x.back(), std::sqrt(*variance) / *kernel);
-      }
+      const auto variance = map->variance(q, k, 0);
+      has_closed_form &= variance.has_value();
+      variances[i] += variance.value_or(0) / (*kernel * *kernel) / double(seeds);
     }
   }
-  for (const double square : squares) curve.measured.y.push_back(std::sqrt(square));
+  for (std::size_t i = 0; i < angles; ++i) {
+    const double angle = 180.0 * double(i) / double(angles - 1);
+    curve.measured.add(angle, std::sqrt(squares[i]));
+    if (has_closed_form) curve.exact.add(angle, std::sqrt(variances[i]));
+  }
   return curve;
 }
 
@@ -267,8 +282,7 @@ void study_spectrum(KernelStudy& study, DensitySpec spec, std::size_t m) {
   spec.dim = study.dim;
   const auto density = make_density(spec);
   const Tensor frequencies = frequencies_of(*density);
-  const double reach = spectral_reach(frequencies);
-  study.spectrum = spectrum_curve(frequencies, 0, -reach, reach);
+  study.spectrum = spectrum_of(*density, frequencies, 0, spectral_reach(frequencies));
   const double far = 4 / std::max(1e-12, bandwidth(frequencies));
   study.kernel_of_draws = kernel_of_draws(frequencies, 0, far);
   if (density->kernel(0)) study.kernel = kernel_curve(*density, frequencies, 0, far);
@@ -311,14 +325,17 @@ std::unique_ptr<FeatureMap> calibrated_map(const FeatureSpec& spec, const Sample
 
 EstimatorStudy study_estimator(const FeatureSpec& spec, bool standard, const KernelSample& sample,
                                const StudyOptions& options) {
-  Question question{spec, sample, choose_pairs(sample, options.pairs), {}};
+  Question question{spec, standard, sample, choose_pairs(sample, options.pairs), {}};
   for (const auto& [q, k] : first_rows(sample, attention_rows).blocks)
     question.attention.push_back(normalized_rows(softmax_weights(q, k)));
   std::vector<Measurement> all;
   for (const std::size_t m : options.m) all.push_back(measure(question, m, options.seeds));
   EstimatorStudy study;
   std::vector<double> kernel;
-  if (standard) kernel = closed_form(question, options.m.front(), &FeatureMap::kernel);
+  if (standard)
+    kernel =
+        closed_form(question, *calibrated_map(spec, sample.blocks.front(), options.m.front(), 1),
+                    &FeatureMap::kernel);
   study.has_closed_kernel = !kernel.empty();
   study.is_softmax =
       study.has_closed_kernel && std::ranges::equal(kernel, question.pairs, is_near_softmax);
@@ -327,8 +344,7 @@ EstimatorStudy study_estimator(const FeatureSpec& spec, bool standard, const Ker
   std::vector<std::vector<double>> deviations;
   for (const Measurement& measurement : all) {
     std::vector<double> variance;  // relative, in closed form if possible
-    if (study.has_closed_kernel)
-      variance = closed_form(question, measurement.m, &FeatureMap::variance);
+    if (study.has_closed_kernel) variance = measurement.variance;
     for (std::size_t p = 0; p < variance.size(); ++p) variance[p] /= kernel[p] * kernel[p];
     study.rows.push_back(summarize(measurement, kernel, variance));
     deviations.push_back(

@@ -2,7 +2,7 @@
 /// Accuracy of a feature map's kernel estimate: bias, variance and error by Monte Carlo over seeds,
 /// next to closed forms if the map has them; as figures, text, JSON and page.
 
-#include <bochner/train/charts/chart.hpp>
+#include <bochner/train/run/instruments/density_curves.hpp>
 #include <bochner/train/run/instruments/kernel_sample.hpp>
 #include <cmath>
 #include <optional>
@@ -26,7 +26,7 @@ struct ErrorAtM {
   double error_high = 0;
   double attention = 0;  ///< mean distance of attention rows from softmax, 0 to 1
   std::optional<double> exact_variance = {},
-                        exact_error = {};  ///< closed forms for independent draws
+                        exact_error = {};  ///< for independent draws, mean over parameters
   /// Returns the error in closed form if there is one, else the measured one.
   double expected_error() const { return exact_error.value_or(error); }
   /// Whether rare large values dominate, so that the mean of a few seeds is unreliable.
@@ -78,7 +78,8 @@ struct KernelStudy {
   std::vector<MapComparison> maps = {};           ///< at 256 or the largest m below, best first
   std::vector<AngleCurve> angles = {};
   Definiteness definiteness = {};
-  Curve spectrum = {}, kernel = {}, kernel_of_draws = {};
+  Spectrum spectrum = {};
+  Curve kernel = {}, kernel_of_draws = {};
 };
 
 /// Formats "0.123", or "-" for nothing.

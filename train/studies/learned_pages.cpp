@@ -14,7 +14,7 @@ namespace bochner {
 namespace {
 
 constexpr double longest_time = 64;  // in units of the encoding
-constexpr std::size_t time_points = 321;
+constexpr std::size_t time_points = 321, lambda_points = 161;
 
 void add_density(std::vector<LearnedCurve>& curves, const AttentionLayer& start,
                  const AttentionLayer& now) {
@@ -23,8 +23,8 @@ void add_density(std::vector<LearnedCurve>& curves, const AttentionLayer& start,
     const Tensor& frequencies = at_start ? first : last;
     SpectralDensity& density = at_start ? *start.density : *now.density;
     for (std::size_t h = 0; h < frequencies.shape()[0]; ++h) {
-      curves.push_back(
-          {now.name, "spectrum", h, at_start, spectrum_curve(frequencies, h, -reach, reach)});
+      Spectrum spectrum = spectrum_of(density, frequencies, h, reach);
+      curves.push_back({now.name, spectrum.key(), h, at_start, std::move(spectrum.density)});
       curves.push_back(
           {now.name, "kernel", h, at_start, kernel_curve(density, frequencies, h, far)});
     }
@@ -51,7 +51,6 @@ void add_time_encodings(std::vector<LearnedCurve>& curves, Module& model, bool a
     }
 }
 
-constexpr std::size_t most_map_layers = 6;  // with drawn maps
 constexpr std::size_t map_positions = 64, lag_positions = 256;
 
 std::string short_layer(const std::string& name) {
@@ -64,21 +63,24 @@ void add_pair(Chart& chart, std::size_t head, const Curve& start, const Curve& n
   chart.add(fmt::format("head {}", head), now, Mark::line, int(head));
 }
 
-void add_spectrum(std::vector<std::string>& charts, const AttentionLayer& start,
-                  const AttentionLayer& now) {
+void add_density_charts(std::vector<std::string>& charts, const AttentionLayer& start,
+                        const AttentionLayer& now) {
   const auto [first, last, reach, far] = trained_spectrum(*start.density, *now.density);
   const std::string drift = fmt::format("drift {:.3f}", spectral_drift(last, first));
-  Chart spectrum{.title = short_layer(now.name) + ": spectrum p(ω)",
+  Chart spectrum{.title = "",
                  .x = {"ω, any coordinate"},
                  .y = {"density", Scale::linear, 0.0},
-                 .note = drift};
+                 .note = drift + "; ticks: the draws"};
   Chart kernel{.title = short_layer(now.name) + ": kernel k(δ)",
                .x = {"δ along an axis"},
                .y = {"k(δ), mean over the axes"},
                .note = drift};
   for (std::size_t h = 0; h < std::min(most_heads, last.shape()[0]); ++h) {
-    add_pair(spectrum, h, spectrum_curve(first, h, -reach, reach),
-             spectrum_curve(last, h, -reach, reach));
+    const Spectrum learned = spectrum_of(*now.density, last, h, reach);
+    spectrum.title = fmt::format("{}: {}", short_layer(now.name), learned.title());
+    add_spectrum(spectrum, h == 0 ? "at the start" : "",
+                 spectrum_of(*start.density, first, h, reach), Mark::dashed, int(h));
+    add_spectrum(spectrum, fmt::format("head {}", h), learned, Mark::line, int(h));
     add_pair(kernel, h, kernel_curve(*start.density, first, h, far),
              kernel_curve(*now.density, last, h, far));
   }
@@ -211,12 +213,14 @@ std::string lambda_chart(const std::string& layer, LearnedWeights& map, const Te
   const std::size_t H = logs.shape()[2];
   Chart chart{.title = layer + ": λ(x)",
               .x = {"ln λ; 0 at the start"},
-              .y = {"density", Scale::linear, 0.0}};
+              .y = {"density of the keys, smoothed", Scale::linear, 0.0}};
   for (std::size_t h = 0; h < H; ++h) {
     const Tensor head = of_head(logs, h);
     spread += spread_over_inputs(head) / double(H);
     if (h >= most_heads) continue;
-    chart.add(fmt::format("head {}", h), spectrum_curve(head, 0, -reach, reach));
+    chart.add(fmt::format("head {}", h),
+              smoothed_density({head.data(), head.data() + head.size()},
+                               places(-reach, reach, lambda_points), reach / 200));
   }
   chart.note = fmt::format("a feature's ln λ varies by {:.3f} over inputs", spread);
   return draw(chart);
@@ -252,7 +256,7 @@ void add_spectra(Page& page, const std::vector<AttentionLayer>& start,
                  const std::vector<AttentionLayer>& now) {
   std::vector<std::string> charts;
   for (std::size_t i = 0; i < now.size(); ++i)
-    if (now[i].density) add_spectrum(charts, start[i], now[i]);
+    if (now[i].density) add_density_charts(charts, start[i], now[i]);
   if (charts.empty()) return;
   page.section(
       "Spectra and kernels",

@@ -2,14 +2,17 @@
 /// What a model has learned, as charts and numbers: spectra and kernels, time factors, attention by
 /// stage of the sequence, by region of the past and by frequency, filters and state spaces.
 
+#include <bochner/layers/encodings/space_time.hpp>
 #include <bochner/layers/impulse_response.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/train/charts/page.hpp>
 #include <bochner/train/run/instruments/attention.hpp>
+#include <functional>
 
 namespace bochner {
 
-constexpr std::size_t most_heads = 4;  ///< drawn per layer
+constexpr std::size_t most_heads = 4;       ///< drawn per layer
+constexpr std::size_t most_map_layers = 6;  ///< with maps of attention weights
 
 /// Adds spectrum and k(delta) of each layer with a density, at the start and now.
 void add_spectra(Page& page, const std::vector<AttentionLayer>& start,
@@ -30,7 +33,8 @@ void add_attention(Page& page, const std::vector<AttentionLayer>& layers,
 /// Curve of one head of a layer or an encoding.
 struct LearnedCurve {
   std::string part;   ///< "blocks.0.mixer"
-  std::string curve;  ///< "spectrum", "kernel", "time_kernel", "time_spectrum", "time_encoding"
+  std::string curve;  ///< "spectrum" or "smoothed_draws", "kernel", "time_kernel", "time_spectrum",
+                      ///< "time_encoding"
   std::size_t head = 0;
   bool at_start = false;
   Curve points;
@@ -57,9 +61,39 @@ Tensor weight_by_region(const Tensor& weights);
 std::vector<double> frequency_shares(const Tensor& q, const Tensor& k, const Tensor& factors,
                                      std::size_t m);
 
-/// Adds both as tables and charts of each layer.
+/// Adds the shares of frequencies as charts of each layer, and those of regions as tables unless
+/// the tokens have no order.
 void add_attention_parts(Page& page, const std::vector<AttentionLayer>& layers,
+                         const std::vector<AttentionSample>& samples, bool ordered);
+
+/// Cells of the tokens of an example: frames, each a grid of places. Coordinates with a few evenly
+/// spaced values have a cell for each, others equal intervals.
+struct PlaceCells {
+  std::size_t rows = 1, columns = 1;     ///< of the last two coordinates of places
+  std::vector<std::string> frames = {};  ///< names
+  /// (frame * rows + row) * columns + column of each token.
+  std::vector<std::size_t> of_token = {};
+  std::size_t size() const { return frames.size() * rows * columns; }
+};
+PlaceCells place_cells(const TokenPoints& tokens);
+/// Returns the weights of the keys in each cell, mean over the queries; NaN in cells without keys.
+/// (n, T) -> cells
+std::vector<double> weight_by_place(const Tensor& weights, const PlaceCells& cells);
+/// Returns the weights that a layer gives the keys of the first example, by its map if it has one,
+/// for a query per row. -> (queries, T) of each head
+std::vector<Tensor> weights_of_queries(const AttentionLayer& layer, const AttentionSample& sample,
+                                       const std::vector<std::size_t>& queries);
+/// Adds maps of the attention of each layer by place and frame.
+void add_place_attention(Page& page, const PlacedExample& example,
+                         const std::vector<AttentionLayer>& layers,
                          const std::vector<AttentionSample>& samples);
+
+/// Returns loss() without each of the frequencies, whose factors are set to 0 meanwhile.
+std::vector<double> losses_without(const std::vector<EncodedFrequency>& frequencies,
+                                   const std::function<double()>& loss);
+/// Adds how much the validation loss rises without each frequency of an encoding of space and time;
+/// nothing for a model without one.
+void add_frequency_losses(Page& page, Task& task);
 
 /// Returns K(lag) / K(0) from lag 0 to `longest`; gates at their mean over the tokens.
 Curve time_factor(const AttentionSample& sample, std::size_t head, double longest);
@@ -73,10 +107,12 @@ double time_drift(const AttentionSample& now, const AttentionSample& start);
 /// per token, above 0 and up to pi.
 struct ChannelGroup {
   std::size_t first, count;
-  Curve impulse;          ///< |h| by lag
-  Curve gain;             ///< |H(e^(i omega))|
-  Curve density = {};     ///< of ln omega, if the response has a density; area 1
-  std::size_t half_life;  ///< smallest lag up to which |h| sums to a half
+  Curve impulse = {};  ///< |h| by lag
+  Curve gain = {};     ///< |H(e^(i omega))|
+  Curve density = {};  ///< of ln omega, if the response has a density: its closed form, or draws
+  bool closed_form = false;        ///< of `density`; else the draws are smoothed
+  std::vector<double> draws = {};  ///< omega
+  std::size_t half_life = 0;       ///< smallest lag up to which |h| sums to a half
 };
 
 struct LinearPart {

@@ -4,6 +4,7 @@
 
 #include <bochner/data/formats/npy.hpp>
 #include <bochner/data/formats/read_array.hpp>
+#include <bochner/layers/encodings/token_places.hpp>
 #include <bochner/layers/models/token_models.hpp>
 #include <cstdint>
 #include <memory>
@@ -65,6 +66,13 @@ class HasLatent {
   virtual NamedArray latent_of_texts(const std::vector<std::string>& texts) = 0;
 };
 
+/// Points of the tokens of an example in units of the model, and those whose outputs are the
+/// answer.
+struct PlacedExample {
+  TokenPoints tokens = {};
+  std::vector<std::size_t> asked = {};
+};
+
 /// Has validation examples in its facts, to inspect the model without its data.
 class HasSpecimens {
  public:
@@ -72,6 +80,8 @@ class HasSpecimens {
   virtual std::size_t specimens() const = 0;
   /// Passes specimen i through the model, for the observers of the tape.
   virtual void forward_specimen(Tape& tape, std::size_t i) = 0;
+  /// Returns where the tokens of specimen i are; nothing if they have no place.
+  virtual PlacedExample placed_specimen(std::size_t) { return {}; }
 };
 
 /// Optional abilities of a learner; null if it lacks them.

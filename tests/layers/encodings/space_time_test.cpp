@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>
 #include <bochner/layers/encodings/space_time.hpp>
@@ -51,6 +52,22 @@ TEST(SpaceTime, OnAGridEqualsPointByPoint) {
     EXPECT_EQ(to_string(grid.shape()), to_string(Shape{3, 12, encoding->width()})) << kind;
     grid.reshape(points.shape());
     op_check::expect_near(grid, points, tolerance);
+  }
+}
+
+/// The factors of all frequencies together are all that the encoding is made of.
+TEST(SpaceTime, IsNothingWithoutItsFrequencies) {
+  for (const std::string& kind : space_time_encodings().names()) {
+    const auto encoding = encoding_of(kind);
+    const std::vector<EncodedFrequency> all = encoding->frequencies();
+    ASSERT_FALSE(all.empty()) << kind;
+    for (const EncodedFrequency& one : all) {
+      EXPECT_EQ(one.radians.size(), one.part == "joint" ? 3u : one.part == "time" ? 1u : 2u);
+      for (const std::span<real> factor : one.factors) std::ranges::fill(factor, real(0));
+    }
+    Tape tape;
+    const Tensor grid = encoding->grid(tape, grid_axes, grid_times).value();
+    for (const real x : grid) EXPECT_EQ(x, 0) << kind;
   }
 }
 

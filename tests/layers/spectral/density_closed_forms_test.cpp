@@ -71,6 +71,18 @@ TEST(ClosedForms, FreeStartsAsTheGaussianAndFollowsItsFrequencies) {
   }
 }
 
+/// Without couplings the coordinates are independent: the density is the product of the marginals.
+TEST(ClosedForms, FlowOfIndependentCoordinatesIsTheProductOfItsMarginals) {
+  const auto density = start_of({.kind = "flow"}, 3);
+  randomize(*density, 0.4);
+  const PointFunction log_density = density->log_density(0);
+  for (const std::vector<double>& w : lags(3)) {
+    double sum = 0;
+    for (std::size_t j = 0; j < 3; ++j) sum += density->log_marginal(0, j)(&w[j]);
+    EXPECT_NEAR(sum, log_density(w.data()), near);
+  }
+}
+
 TEST(ClosedForms, LaplaceIsTheRationalQuadraticKernel) {
   for (std::size_t d : {1, 3, 8})
     expect_kernel(

@@ -1,4 +1,6 @@
+#include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/layers/spectral/density.hpp>
+#include <set>
 
 #include "layers/spectral/density_check.hpp"
 
@@ -43,6 +45,24 @@ TEST_P(EveryDensity, LogDensityIsThatOfTheDrawsOnTheLine) {
     const auto below = [&](const double* x) { return double(*x < edge); };
     const double expected = integral([&](double x) { return x < edge ? probability(x) : 0; });
     expect_mean(w, 1, below, expected, "below " + std::to_string(edge));
+  }
+}
+
+TEST_P(EveryDensity, MarginalsAreThoseOfTheDraws) {
+  const std::set<std::string> closed{"gaussian",  "gaussian_full", "mixture",
+                                     "student_t", "cauchy",        "laplace"};
+  const auto density = random_density(GetParam(), 3, 40000);
+  const std::vector<double> w = draws_of(*density, 1);
+  for (std::size_t j = 0; j < 3; ++j) {
+    const PointFunction marginal = density->log_marginal(1, j);
+    ASSERT_EQ(bool(marginal), closed.contains(GetParam()));
+    if (!marginal) return;
+    for (const double edge : {-0.3, 0.4}) {
+      const auto below = [&](const double* x) { return double(x[j] < edge); };
+      const double expected =
+          integral([&](double x) { return x < edge ? std::exp(marginal(&x)) : 0; });
+      expect_mean(w, 3, below, expected, "coordinate " + std::to_string(j));
+    }
   }
 }
 

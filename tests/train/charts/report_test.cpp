@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -152,7 +153,8 @@ TEST(Charts, AreWellFormedWhateverTheyShow) {
   const Series wild{
       hostile, {0, 1, 2, 3, nan}, {nan, infinity, -1, 0, 5}, {0, 1, 2, nan}, {1, 2, 3, 4}};
   for (const Scale scale : {Scale::linear, Scale::logarithmic})
-    for (const Mark mark : {Mark::line, Mark::dashed, Mark::points, Mark::line_and_points}) {
+    for (const Mark mark :
+         {Mark::line, Mark::dashed, Mark::points, Mark::line_and_points, Mark::ticks}) {
       Chart chart{.title = hostile, .x = {hostile, scale}, .y = {hostile, scale}, .series = {wild}};
       chart.series[0].mark = mark;
       EXPECT_EQ(xml_problem(draw(chart)), "");
@@ -177,6 +179,16 @@ TEST(Charts, InterruptALineWhereThereIsNoNumber) {
 TEST(Charts, ShowACurveOfOnePoint) {
   const Chart chart{.title = "", .series = {{"a", {200}, {1.9}}}};
   EXPECT_EQ(count(draw(chart), "<circle class=\"dot c0\""), 1u);
+}
+
+TEST(Charts, ShowEachTickOnceInARowOfItsColour) {
+  Chart chart{.title = "", .series = {{"a", {0, 1e-6, 1, 2}, {0, 0, 0, 0}}}};
+  chart.series[0].mark = Mark::ticks;
+  const std::string first = draw(chart);
+  EXPECT_EQ(count(first, "v-5"), 3u);  // 0 and 1e-6 share a pixel
+  chart.series[0].colour = 1;
+  EXPECT_EQ(count(draw(chart), "v-5"), 3u);
+  EXPECT_NE(draw(chart).substr(draw(chart).find(" d=\"M")), first.substr(first.find(" d=\"M")));
 }
 
 // Half of the points are about 0, as of a cloud of 1,000.
@@ -228,6 +240,17 @@ TEST(Picture, OfDifferencesIsWhiteAtZeroWhateverItsEnds) {
   EXPECT_THAT(both_ways, HasSubstr(">−3<"));
   EXPECT_THAT(both_ways, HasSubstr(png_data({85, 127, 254}, 1, 3, Colours::diverging)));
   EXPECT_NE(png_data({127}, 1, 1), png_data({127}, 1, 1, Colours::diverging));
+}
+
+TEST(Picture, OutlinesAValue) {
+  HeatMap map{"", "", "", 2, 4, std::vector<double>(8)};
+  EXPECT_EQ(draw(map).find("outline"), std::string::npos);
+  map.outlined = 5;
+  const std::string svg = draw(map);
+  EXPECT_EQ(xml_problem(svg), "");
+  EXPECT_EQ(count(svg, "class=\"outline"), 2u);
+  const double quarter = (heat_map_width - 22) / 4;  // the map ends 18 and 4 pixels from the sides
+  EXPECT_THAT(svg, HasSubstr(fmt::format("x=\"{}\"", coordinate(18 + quarter))));
 }
 
 TEST(Picture, IsCompressed) {

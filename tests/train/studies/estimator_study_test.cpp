@@ -53,6 +53,16 @@ INSTANTIATE_TEST_SUITE_P(Maps, Estimator,
                          testing::Values("positive", "hyperbolic", "trigonometric"),
                          [](const auto& name) { return std::string(name.param); });
 
+/// Every seed draws other gates and bases, whose own closed forms lie far apart.
+TEST(Study, ComparesTheVarianceWithThatOfTheParametersOfAllSeeds) {
+  for (const char* kind : {"hybrid_learned", "hybrid_gaussian", "hybrid"}) {
+    const StudyOptions options{.m = {16}, .seeds = 400, .pairs = 64};
+    const ErrorAtM row = study_estimator(spec_of(kind), true, small_sample(), options).rows.front();
+    ASSERT_TRUE(row.exact_variance.has_value()) << kind;
+    EXPECT_NEAR(row.variance, *row.exact_variance, 0.08 * *row.exact_variance) << kind;
+  }
+}
+
 TEST(Study, CatchesABias) {
   FeatureSpec spec = spec_of("positive");
   spec.density.log_scale = 0.2;  // not N(0, I), but measured against its kernel

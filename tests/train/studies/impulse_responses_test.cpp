@@ -83,6 +83,26 @@ TEST(LinearParts, ShowTheDensityThatAFilterIsTheTransformOf) {
   EXPECT_NEAR(mean, std::log(60 * 3.14159265 / 400) - 0.6352, 0.1);
 }
 
+/// Few draws: the density of ln |x| of a normal distribution is highest at its deviation, 2 phi(1).
+TEST(LinearParts, ShowTheClosedFormOfTheDensityWhateverTheDraws) {
+  FilterSpec spec = spectral(400);
+  spec.states = 4;
+  TwoSidedFilter filter(spec, true);
+  initialize(filter, 1);
+  const LinearPart part = study_linear_part("filter", filter);
+  const ChannelGroup& group = part.groups[0];
+  EXPECT_TRUE(group.closed_form);
+  EXPECT_EQ(group.draws.size(), 4u);
+  EXPECT_NEAR(std::ranges::max(group.density.y), 0.4839, 1e-3);
+  EXPECT_THAT(linear_json(part), testing::HasSubstr("\"spectrum\""));
+  spec.density.kind = "free";
+  TwoSidedFilter free(spec, true);
+  initialize(free, 1);
+  const LinearPart drawn = study_linear_part("filter", free);
+  EXPECT_FALSE(drawn.groups[0].closed_form);
+  EXPECT_THAT(linear_json(drawn), testing::HasSubstr("\"smoothed_draws\""));
+}
+
 /// Filters and state spaces of all forms are found and drawn.
 TEST(LinearParts, AreShownForFiltersAndStateSpaces) {
   std::vector<LinearPart> parts;

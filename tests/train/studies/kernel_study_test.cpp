@@ -205,15 +205,46 @@ TEST(Spectrum, CurvesAreThoseOfTheDensity) {
   DensitySpec spec{.draws = "iid", .m = 2048, .dim = 2, .log_scale = 0};
   const auto density = make_density(spec);
   const Tensor w = frequencies_of(*density);
-  const Curve spectrum = spectrum_curve(w, 0, -4, 4);
-  for (std::size_t i = 0; i < spectrum.x.size(); i += 20)
-    EXPECT_NEAR(spectrum.y[i], std::exp(-spectrum.x[i] * spectrum.x[i] / 2) / 2.5066, 0.03);
+  const std::vector<double> samples(w.begin(), w.end());
+  const Curve smoothed = smoothed_density(samples, places(-4, 4, 9), 0.02);
+  for (std::size_t i = 0; i < smoothed.x.size(); ++i)
+    EXPECT_NEAR(smoothed.y[i], std::exp(-smoothed.x[i] * smoothed.x[i] / 2) / 2.5066, 0.03);
   const Curve exact = kernel_curve(*density, w, 0, 3), estimated = kernel_of_draws(w, 0, 3);
   for (std::size_t i = 0; i < exact.x.size(); i += 20) {
     EXPECT_NEAR(exact.y[i], std::exp(-exact.x[i] * exact.x[i] / 2), 1e-5);
     EXPECT_NEAR(estimated.y[i], exact.y[i], 0.06);
   }
   EXPECT_NEAR(bandwidth(w), 1, 0.05);
+}
+
+/// Eight draws say little of a density: its closed form has the known height.
+TEST(Spectrum, HasTheHeightOfTheDensityWhateverTheDraws) {
+  constexpr double sigma = 0.5, root_two = 1.41421356, root_two_pi = 2.50662827, pi = 3.14159265;
+  const std::vector<std::pair<std::string, double>> heights{{"gaussian", 1 / (root_two_pi * sigma)},
+                                                            {"flow", 1 / (root_two_pi * sigma)},
+                                                            {"laplace", 1 / (root_two * sigma)},
+                                                            {"cauchy", 1 / (pi * sigma)}};
+  for (const auto& [kind, height] : heights) {
+    const auto density =
+        make_density({.kind = kind, .m = 8, .dim = 2, .log_scale = std::log(sigma)});
+    const Tensor w = frequencies_of(*density);
+    const Spectrum spectrum = spectrum_of(*density, w, 0, 2);
+    EXPECT_EQ(spectrum.title(), "spectrum p(ω)") << kind;
+    EXPECT_NEAR(std::ranges::max(spectrum.density.y), height, 1e-5) << kind;
+    for (const double draw : spectrum.draws) EXPECT_LE(std::fabs(draw), 2);
+    EXPECT_EQ(spectrum.draws.size(),
+              std::size_t(std::ranges::count_if(w, [](real x) { return std::fabs(x) <= 2; })));
+  }
+}
+
+TEST(Spectrum, IsCalledTheDrawsWithoutAClosedForm) {
+  for (const char* kind : {"free", "radial"}) {
+    const auto density = make_density({.kind = kind, .m = 8, .dim = 2, .log_scale = 0});
+    const Spectrum spectrum = spectrum_of(*density, frequencies_of(*density), 0, 3);
+    EXPECT_FALSE(spectrum.closed_form) << kind;
+    EXPECT_EQ(spectrum.title(), "smoothed draws of ω");
+    EXPECT_EQ(spectrum.key(), "smoothed_draws");
+  }
 }
 
 TEST(TargetKernel, IsOneAtZeroAndReadsFiles) {

@@ -1,13 +1,15 @@
+#include <algorithm>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/train/run/instruments/density_curves.hpp>
 #include <bochner/train/run/instruments/kernel_sample.hpp>
 #include <bochner/train/run/instruments/statistics.hpp>
+#include <iterator>
 #include <numbers>
 
 namespace bochner {
 namespace {
 
-constexpr std::size_t curve_points = 161;
+constexpr std::size_t curve_points = 161, spectrum_points = 321;
 
 /// Returns the m d coordinates of one head.
 std::vector<double> coordinates(const Tensor& frequencies, std::size_t head) {
@@ -35,18 +37,47 @@ std::vector<double> places(double low, double high, std::size_t points) {
   return x;
 }
 
-Curve spectrum_curve(const Tensor& frequencies, std::size_t head, double low, double high) {
-  const std::vector<double> samples = coordinates(frequencies, head);
+Curve smoothed_density(const std::vector<double>& samples, std::vector<double> at,
+                       double resolution) {
   const double n = double(samples.size());
-  const double width =
-      std::max(1.06 * deviation_of(samples) * std::pow(n, -0.2), (high - low) / 400);
-  Curve curve{places(low, high, curve_points), {}};
+  const double width = std::max(1.06 * deviation_of(samples) * std::pow(n, -0.2), resolution);
+  Curve curve{std::move(at), {}};
   for (const double x : curve.x) {
     double sum = 0;
     for (const double sample : samples) sum += std::exp(-std::pow((x - sample) / width, 2) / 2);
     curve.y.push_back(sum / (n * width * std::sqrt(2 * std::numbers::pi)));
   }
   return curve;
+}
+
+Spectrum spectrum_of(SpectralDensity& density, const Tensor& frequencies, std::size_t head,
+                     double reach) {
+  const std::vector<double> samples = coordinates(frequencies, head);
+  const std::vector<double> x = places(-reach, reach, spectrum_points);
+  Spectrum spectrum;
+  std::ranges::copy_if(samples, std::back_inserter(spectrum.draws),
+                       [=](double draw) { return std::fabs(draw) <= reach; });
+  const std::size_t d = frequencies.shape()[2];
+  std::vector<double> mean(x.size());
+  for (std::size_t j = 0; j < d; ++j) {
+    const PointFunction marginal = density.log_marginal(head, j);
+    if (!marginal) {
+      spectrum.density = smoothed_density(samples, x, reach / 200);
+      return spectrum;
+    }
+    for (std::size_t i = 0; i < x.size(); ++i) mean[i] += std::exp(marginal(&x[i])) / double(d);
+  }
+  spectrum.closed_form = true;
+  spectrum.density = {x, mean};
+  return spectrum;
+}
+
+void add_spectrum(Chart& chart, const std::string& name, const Spectrum& spectrum, Mark mark,
+                  int colour) {
+  chart.add(name, spectrum.density, mark, colour);
+  if (mark == Mark::dashed) return;
+  const std::vector<double> zeros(spectrum.draws.size());
+  chart.add("", {spectrum.draws, zeros}, Mark::ticks, colour);
 }
 
 Curve kernel_of_draws(const Tensor& frequencies, std::size_t head, double reach) {

@@ -92,6 +92,15 @@ class FieldLearner : public TableLearner<FieldFacts, FieldModelSpec, FieldModel>
     model_.loss(tape, one.frames, one.next);
   }
 
+  /// The tokens of the last frame predict the next.
+  PlacedExample placed_specimen(std::size_t) override {
+    PlacedExample example{{model_.token_places(), model_.token_times()}, {}};
+    const std::vector<double>& times = example.tokens.times;
+    for (std::size_t t = 0; t < times.size(); ++t)
+      if (times[t] == times.back()) example.asked.push_back(t);
+    return example;
+  }
+
   /// Converts a batch to the unit of the model.
   FieldBatch in_unit(FieldBatch batch) {
     change_unit(batch.frames, &Standardize::apply);

@@ -140,6 +140,18 @@ class SensorLearner : public TableLearner<SensorFacts, SensorModelSpec, SensorMo
     model_.loss(tape, view(one), one.targets, one.asked);
   }
 
+  PlacedExample placed_specimen(std::size_t i) override {
+    const SensorBatch& one = facts_.specimens[i];
+    PlacedExample example{
+        {model_.scale().scaled(one.places), model_.scale().scaled_times(one.times)}, {}};
+    const std::size_t V = facts_.variates;
+    for (std::size_t t = 0; t < one.times.size(); ++t) {
+      const real* asked = one.asked.data() + t * V;
+      if (std::count(asked, asked + V, real(0)) < std::ptrdiff_t(V)) example.asked.push_back(t);
+    }
+    return example;
+  }
+
   /// Converts a batch to the unit of the model.
   SensorBatch in_unit(SensorBatch batch) {
     standardize(batch.values, batch.seen);
