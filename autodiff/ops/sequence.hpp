@@ -41,7 +41,8 @@ struct LinearAttentionOptions {
 /// `extra` (B, T, H, d + 1), for causal attention with positive features, adds a term to each
 /// token's softmax: a mean (d) and the logarithm of its sum of weights; see local_attention().
 /// q, k (B, T, H, F) features, v (B, T, H, d) -> (B, T, H, d). O(T F d) in chunks with a running
-/// state (F, d), Katharopoulos et al. 2020 in chunked form.
+/// state (F, d), Katharopoulos et al. 2020 in chunked form. Throws std::underflow_error if weights
+/// of features given as logarithms underflow, as those of very sharp kernels may.
 Var linear_attention(const Features& q, const Features& k, const Var& v, const Var& rate,
                      const LinearAttentionOptions& options, const Var& extra = {});
 
@@ -56,7 +57,7 @@ struct LinearAttentionState {
 
 /// Processes one token of each sequence and returns the output of causal linear attention. q, k (B,
 /// 1, H, F) features, v (B, 1, H, d) -> (B, 1, H, d). `rate` (B H) and `extra` (B H, d + 1) may be
-/// null. Constant memory and time per token.
+/// null. Constant memory and time per token. Throws as linear_attention().
 Tensor linear_attention_step(LinearAttentionState& state, const Features& q, const Features& k,
                              const Var& v, const Tensor* rate, real floor = 0,
                              const Tensor* extra = nullptr);

@@ -209,8 +209,18 @@ class LinearMixer : public AttentionMixer {
     const LinearAttentionOptions options{causal_, chunk_, layout.lengths, floor};
     const bool by_sums = per_channel_ || (!causal_ && rate.exists());
     return normed((by_sums ? channel_attention(query, key, heads.v, rate, options, reverse_rate)
-                           : linear_attention(query, key, heads.v, rate, options)),
+                           : attention_per_head(query, key, heads.v, rate, options)),
                   floor);
+  }
+
+  /// Attends with a rate per head, or none. If weights underflow, computes the same from the sums
+  /// of each channel, which are slower and have their own units.
+  static Var attention_per_head(const Features& query, const Features& key, const Var& v,
+                                const Var& rate, const LinearAttentionOptions& options) try {
+    return linear_attention(query, key, v, rate, options);
+  } catch (const std::underflow_error&) {
+    const Var none(zeros({v.dim(2)}));
+    return channel_attention(query, key, v, rate.exists() ? rate : none, options);
   }
 
   /// Attends exactly to the last tokens, by features to older ones, in one sum. -> (B, T, H, d)

@@ -46,34 +46,6 @@ void require_all_slopes(SpectralDensity& density, const DensitySpec& spec) {
           "\" has slopes by ", slopes, " numbers, but visit() names ", visited);
 }
 
-/// Random subset of rows, for repeated likelihoods.
-struct SampledRows {
-  std::vector<std::vector<double>> inputs;
-  std::vector<double> targets;
-  ProcessRows view() const { return {inputs, targets}; }
-};
-SampledRows sampled_rows(const ProcessRows& rows, std::uint64_t seed) {
-  constexpr std::size_t max_rows = 400;
-  std::vector<std::size_t> order =
-      Draws({seed, Purpose::spectral, stream_of("start")}).shuffled(rows.size());
-  order.resize(std::min(order.size(), max_rows));
-  SampledRows some{std::vector<std::vector<double>>(rows.inputs.size()), {}};
-  for (const std::size_t row : order) {
-    for (std::size_t j = 0; j < rows.inputs.size(); ++j)
-      some.inputs[j].push_back(rows.inputs[j][row]);
-    some.targets.push_back(rows.targets[row]);
-  }
-  return some;
-}
-
-/// Returns the log likelihood, or -infinity if the covariance is singular.
-double finite_log_likelihood(GaussianProcess& process, const ProcessRows& rows) try {
-  Tape tape({.recording = false});
-  return double(process.log_likelihood(tape, rows).value().data()[0]);
-} catch (const std::domain_error&) {
-  return -std::numeric_limits<double>::infinity();
-}
-
 /// Returns a constant for empty parameters, which visit() does not name and a tape rejects.
 Var variable_of(Tape& tape, Parameter& parameter) {
   return parameter.value().size() > 0 ? tape(parameter) : tape.constant(parameter.value());
@@ -229,30 +201,6 @@ void GaussianProcess::start_density(const ProcessRows& rows) {
   const std::vector<double> log_scales = distance_log_scales(rows.inputs, inputs, seed);
   if (spec_.density.start == "search") return start_by_search(rows, log_scales);
   density_->init_log_scale(log_scales);
-}
-
-/// Searches scales and noise: the likelihood has several maxima and gradients find the nearest one,
-/// which may explain all as noise if rows are few or waves many.
-void GaussianProcess::start_by_search(const ProcessRows& rows,
-                                      const std::vector<double>& log_scales) {
-  const SampledRows some = sampled_rows(rows, spec_.density.seed);
-  const double initial_noise = log_noise_.value().data()[0];
-  std::vector<double> chosen = log_scales;
-  double noise = initial_noise, best = -std::numeric_limits<double>::infinity();
-  const auto begin = [&](const std::vector<double>& scales, double log_noise) {
-    density_->init_log_scale(scales);
-    log_noise_.value().fill(real(log_noise));
-  };
-  for (const double scale_factor : {1.0, 3.0, 10.0, 30.0})
-    for (const double noise_factor : {1.0, 5.0}) {
-      std::vector<double> scales = log_scales;
-      for (double& scale : scales) scale += std::log(scale_factor);
-      begin(scales, initial_noise + std::log(noise_factor));
-      const double likelihood = finite_log_likelihood(*this, some.view());
-      if (!(likelihood > best)) continue;
-      best = likelihood, chosen = scales, noise = log_noise_.value().data()[0];
-    }
-  begin(chosen, noise);
 }
 
 void GaussianProcess::init_variances(const ProcessVariances& variances) {

@@ -42,11 +42,12 @@ inline void describe(Keys& keys, GaussianProcessSpec& spec) {
       "shape of the inverse gamma prior of the noise; predictions are Student's t with twice this "
       "plus the rows as degrees of freedom");
   keys.section("density", spec.density);
-  keys("density.start", spec.density.start, one_of({"data", "search", "none", "periodogram", "em"}),
-       "initial densities: at the median distance of the rows (data); at the likeliest of that and "
-       "scales up to 30 times finer, with the likeliest noise (search); at log_scale (none); a "
-       "mixture at the strongest waves of the targets (periodogram) or fitted by EM to their "
-       "periodogram, with variance and noise (em)");
+  keys(
+      "density.start", spec.density.start, one_of({"data", "search", "none", "periodogram", "em"}),
+      "initial densities: at the median distance of the rows (data); with all other parameters at "
+      "the likeliest of several fits to up to 512 rows (search); at log_scale (none); a mixture at "
+      "the strongest waves of the targets (periodogram) or fitted by EM to their periodogram, with "
+      "variance and noise (em)");
   keys("quantiles", spec.quantiles, between(0, 1), "quantiles of predictions", resumable);
 }
 /// Root of the config section.

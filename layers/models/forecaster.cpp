@@ -1,6 +1,7 @@
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/encodings/positions.hpp>
 #include <bochner/layers/models/forecaster.hpp>
+#include <bochner/layers/models/quantile_start.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -60,6 +61,10 @@ class LinearForecast : public ForecastBackbone {
     const Var average = matmul(x, tape.view(averages_));
     return trend_->forward(tape, average) + remainder_.forward(tape, x - average);
   }
+  std::vector<Module*> last_maps() override {
+    return trend_ ? std::vector<Module*>{&remainder_, trend_.get()}
+                  : std::vector<Module*>{&remainder_};
+  }
   void visit(Visitor& visitor) override {
     if (trend_) visitor("trend", *trend_);
     visitor(trend_ ? "remainder" : "window", remainder_);
@@ -94,6 +99,7 @@ class AttentionForecast : public ForecastBackbone {
     tokens = stack_.forward(tape, dropout_.forward(tape, tokens));
     return head_.forward(tape, head_dropout_.forward(tape, reshape(tokens, {B, V, N * D})));
   }
+  std::vector<Module*> last_maps() override { return {&head_}; }
   void visit(Visitor& visitor) override {
     visitor("embedding", embedding_);
     if (positions_) visitor("positions", *positions_);
@@ -165,6 +171,7 @@ class RowForecast : public ForecastBackbone {
     const Var outputs = head_.forward(tape, slice(tokens, 1, L, L + H));
     return reshape(outputs, {B, V, H * outputs.dim(2)});
   }
+  std::vector<Module*> last_maps() override { return {&head_}; }
   void visit(Visitor& visitor) override {
     visitor("time_scale", scale_);
     visitor("value", value_);
@@ -188,6 +195,28 @@ class RowForecast : public ForecastBackbone {
   bool regular_;
   Linear head_;
 };
+
+real mean_of_column(const Tensor& x, std::size_t column) {
+  double sum = 0;
+  for (std::size_t row = 0; row < x.shape()[0]; ++row) sum += double(x(row, column));
+  return real(sum / double(x.shape()[0]));
+}
+
+/// Sets the outputs of a linear map to constants (H, Q), except the middle one of each Q; a map
+/// with Q outputs takes their means over H.
+void start_spreads(Module& map, const Tensor& outputs, std::size_t middle) {
+  const std::vector<NamedParameter> parameters = parameters_of(map);
+  Tensor &weight = parameters[0].parameter->value(), &bias = parameters[1].parameter->value();
+  const std::size_t Q = outputs.shape()[1], n = bias.shape().back();
+  const std::size_t inner = weight.dimension() == 3 ? weight.shape()[2] : 1;  // (V, n, L), (L, n)
+  for (std::size_t i = 0; i < weight.size(); ++i)
+    if (i / inner % Q != middle) weight.data()[i] = 0;
+  for (std::size_t i = 0; i < bias.size(); ++i) {
+    const std::size_t q = i % Q;
+    if (q == middle) continue;
+    bias.data()[i] = n == Q ? mean_of_column(outputs, q) : outputs.data()[i % n];
+  }
+}
 
 }  // namespace
 
@@ -254,6 +283,21 @@ Var Forecaster::forward(Tape& tape, const Var& past, const RowFacts& facts) {
   if (effects_ || spec_.predicts_quantiles()) y = reshape(y, {B, V, H * Q});
   y = norm_.undo(tape, y, statistics);
   return spec_.predicts_quantiles() ? reshape(y, {B, V, H, Q}) : y;
+}
+
+void Forecaster::start_quantiles(const Tensor& past, const Tensor& future) {
+  Tape tape({.recording = false});
+  const InstanceNorm::Statistics statistics = norm_.statistics_of(tape.view(past));
+  const auto rows = [&](const Tensor& x) {
+    const Shape shape = {x.shape()[0] * x.shape()[1], x.shape()[2]};
+    return reshape(norm_.apply(tape, tape.view(x), statistics), shape).value();
+  };
+  const std::size_t middle = median_index(spec_.quantiles);
+  Tensor outputs = spreads_of(ridge_residuals(rows(past), rows(future)), spec_.quantiles, middle);
+  for (Module* map : backbone_->last_maps()) {
+    start_spreads(*map, outputs, middle);
+    outputs.fill(0);
+  }
 }
 
 Var Forecaster::loss(const Var& forecast, const Tensor& future) const {

@@ -110,6 +110,8 @@ class ForecastBackbone : public Module {
   virtual Var forward(Tape& tape, const Var& x, const Times& times, const Var& context) = 0;
   /// Returns origin and unit of times; null if the backbone ignores times.
   virtual TimeScale* time_scale() { return nullptr; }
+  /// Returns the linear maps, with a bias, whose sum is the output.
+  virtual std::vector<Module*> last_maps() = 0;
 };
 /// Throws std::invalid_argument for an unknown backbone.
 std::unique_ptr<ForecastBackbone> make_forecast_backbone(const ForecasterSpec& spec);
@@ -133,6 +135,10 @@ class Forecaster : public Module {
   TimeScale* time_scale() { return backbone_->time_scale(); }
   /// Returns the covariates' scale, to fit before the first step; null without covariates.
   Standardize* covariate_unit() { return covariate_unit_.get(); }
+  /// Initializes the distances between quantiles as those of the residuals of ridge_residuals(),
+  /// the same for all windows. Windows in order of time, in units of the training data. (B, V, L),
+  /// (B, V, H)
+  void start_quantiles(const Tensor& past, const Tensor& future);
   /// Forecasts. (B, V, L) -> (B, V, H), or (B, V, H, Q) with ascending quantiles
   Var forward(Tape& tape, const Var& past, const RowFacts& facts = {});
   /// Returns the mean loss over windows, variates and rows. forecast (B, V, H) -> ()

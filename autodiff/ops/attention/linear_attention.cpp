@@ -86,8 +86,21 @@ Attention attention(const Sizes& n, const Features& q, const Features& k, const 
           options.lengths,
           options.floor,
           extra.exists() ? extra.data() : nullptr,
-          q.log_factor + k.log_factor};
+          q.log_factor + k.log_factor,
+          q.scale == FeatureScale::logarithmic};
 }
+
+}  // namespace
+
+void linear_attention_parts::require_weights(real sum, double unit, const real* query,
+                                             std::size_t F) {
+  if (!(sum < least_sum) || unit < double(nothing) / 2 || !(max_row(query, F) > 0)) return;
+  throw std::underflow_error(
+      "[linear_attention] the weights of a token underflow: its query and all keys are too long or "
+      "too sharp for their features; lower their sharpness, or set time_kernel.per = \"channel\"");
+}
+
+namespace {
 
 constexpr const char* step_name = "linear_attention_step";
 
@@ -120,6 +133,7 @@ struct HeadStep {
   real log_key, rate;
   const real* extra;  // (d + 1)
   real log_query;
+  bool logarithmic;  // features
 };
 
 /// Updates state columns from `first` on by one token and reads them. values (F, d), y (d)
@@ -177,8 +191,10 @@ void step(const HeadStep& in, std::size_t head, LinearAttentionState& state, rea
   const real sum = add_token(in, head, state, y);
   const double unit = state.log_unit[head];
   real factor = safe_inverse(sum, floor > 0 ? floor * math::exp(real(-unit)) : real(0)), share = 0;
+  const real log_extra =
+      in.extra ? real(double(in.extra[in.d]) - unit - double(in.log_query)) : nothing;
+  if (in.logarithmic && log_extra < std::log(least_sum)) require_weights(sum, unit, in.query, in.F);
   if (in.extra) {
-    const real log_extra = real(double(in.extra[in.d]) - unit - double(in.log_query));
     share = extra_share(log_extra, factor == 0 ? real(0) : sum, &factor);
   }
   for (std::size_t e = 0; e < in.d; ++e)
@@ -250,7 +266,9 @@ Tensor linear_attention_step(LinearAttentionState& state, const Features& q, con
       const real unit_of_key = log_key[i] + k.log_factor,
                  lost = rate ? rate->data()[head] : real(0);
       const real unit_of_query = extra ? log_query[i] + q.log_factor : real(0);
-      const HeadStep token{F, d, key, query, value, unit_of_key, lost, mean, unit_of_query};
+      const HeadStep token{
+          F,           d,    key,  query,         value,
+          unit_of_key, lost, mean, unit_of_query, q.scale == FeatureScale::logarithmic};
       step(token, head, state, floor, out.data() + head * d);
     }
   });

@@ -58,6 +58,7 @@ class Head : HeadWithGradients {
          n_.value_stride());
     dot_each_row(place.rows, n_.F, q_, n_.F, state_.weights(n_), 0, factor);
     for (std::size_t i = 0; i < place.rows; ++i, y += n_.value_stride()) {
+      if (in_.logarithmic) require_weights(factor[i], state_.unit, q_ + i * n_.F, n_.F);
       factor[i] = safe_inverse(factor[i], in_.floor);
       for (std::size_t e = 0; e < n_.d; ++e) y[e] *= factor[i];
     }

@@ -58,8 +58,15 @@ class ForwardHead : CausalHead {
     });
     sum_each_row(rows, rows, product_, n_.C, normalizer);
     dot_each_row(rows, n_.F, q_, n_.F, state.weights(n_), 0, seen_);
-    for (std::size_t i = 0; i < rows; ++i)
-      normalizer[i] = safe_inverse(normalizer[i] + keys_.past[i] * seen_[i], keys_.lowest[i]);
+    for (std::size_t i = 0; i < rows; ++i) {
+      const real sum = normalizer[i] + keys_.past[i] * seen_[i];
+      if (in_.logarithmic && !in_.extra) require_weights(sum, i);
+      normalizer[i] = safe_inverse(sum, keys_.lowest[i]);
+    }
+  }
+
+  void require_weights(real sum, std::size_t i) const {
+    linear_attention_parts::require_weights(sum, keys_.reference[i], q_ + i * n_.F, n_.F);
   }
 
   /// Turns 1 / sums into 1 / (sums + extra term) and computes the extra term's share.
@@ -70,6 +77,7 @@ class ForwardHead : CausalHead {
           double(in_.log_factor + query_unit_[i]) + keys_.reference[i] - keys_.time[i];
       const real log_extra = real(double(extra[i * n_.H * (n_.d + 1) + n_.d]) - unit);
       const real sum = normalizer[i] == 0 ? real(0) : 1 / normalizer[i];
+      if (in_.logarithmic && log_extra < std::log(least_sum)) require_weights(sum, i);
       share[i] = extra_share(log_extra, sum, normalizer + i);
     }
   }

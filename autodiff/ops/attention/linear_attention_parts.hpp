@@ -63,6 +63,7 @@ struct Attention {
   real floor;
   const real* extra;  // (B, T, H, d + 1) or null
   real log_factor;    // of all feature products; matters only with an extra term
+  bool logarithmic;   // features, which may underflow
 
   /// Returns the extra term of a place, means and log-sums; rows H (d + 1) apart.
   const real* extra_at(const Place& place) const {
@@ -77,6 +78,13 @@ inline real safe_inverse(real x, real floor) {
   constexpr real tiny = std::numeric_limits<real>::min() * 1024;
   return std::abs(x) < tiny ? real(0) : 1 / x;
 }
+
+/// Sums of weights below this, in units of the largest key and query feature, may have lost terms.
+inline constexpr real least_sum = std::numeric_limits<real>::min() * real(1e20);
+
+/// Throws std::underflow_error if underflow took a share of a query's sum of weights, whose unit is
+/// exp(unit). Sums over masked keys, and of a masked query (F), may vanish.
+void require_weights(real sum, double unit, const real* query, std::size_t F);
 
 /// Returns the share of exp(log_extra) in its sum with `sum` >= 0 and sets `normalizer` to 1 / that
 /// sum, or 0 if everything vanishes.

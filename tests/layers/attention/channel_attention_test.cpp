@@ -293,6 +293,26 @@ TEST(ChannelRates, HeedThePolicyWhereSingleFeaturesHaveSigns) {
 
 /// With features of size 1 and a constant of 1 weights stay nonnegative, so that outputs, means of
 /// the tokens, lie between the smallest and the largest.
+/// Weights of a very sharp kernel underflow in units of a head; those of channels do not.
+TEST(LinearMixer, ComputesSharpKernelsAsWithRatesPerChannel) {
+  MixerSpec spec = spec_of("positive", "decay");
+  spec.time_kernel.shortest = spec.time_kernel.longest = 3;
+  spec.normalize = "l2";
+  const Tensor x = random_tensor({1, 300, spec.width}, 5);
+  for (const double sharpness : is_double ? std::vector{5e4, 4e5} : std::vector{1e3, 1e4}) {
+    spec.sharpness = sharpness;
+    std::vector<Tensor> outputs;
+    for (const char* per : {"head", "channel"}) {
+      spec.time_kernel.per = per;
+      const auto mixer = mixers().make("linear", spec);
+      initialize(*mixer, 3);
+      Tape tape;
+      outputs.push_back(mixer->forward(tape, x).value());
+    }
+    expect_near(outputs[0], outputs[1], is_double ? 1e-9 : 1e-4);
+  }
+}
+
 TEST(ChannelRates, LeaveAConstantThatKeepsWeightsPositive) {
   Tensor identity = zeros({8, 8});
   for (std::size_t i = 0; i < 8; ++i) identity(i, i) = 1;

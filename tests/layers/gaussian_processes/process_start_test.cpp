@@ -37,6 +37,45 @@ TEST(GaussianProcess, SearchesNoFartherThanWhatIsLikely) {
   EXPECT_GE(starts("search"), starts("data"));
 }
 
+/// Returns three inputs and a wave of variance 1 along the first, plus noise.
+Rows noisy_wave(double noise, double signal, std::uint64_t stream) {
+  const RandomFunction random{7, Purpose::test, stream};
+  Rows rows{std::vector<std::vector<double>>(3), {}};
+  for (std::size_t i = 0; i < 600; ++i) {
+    for (std::size_t j = 0; j < 3; ++j) rows.inputs[j].push_back(random.normal(4 * i + j));
+    const double wave = std::sqrt(2) * std::sin(3 * rows.inputs[0].back());
+    rows.targets.push_back(signal * wave + noise * random.normal(4 * i + 3));
+  }
+  return rows;
+}
+
+GaussianProcessSpec searching() {
+  GaussianProcessSpec spec{.inputs = 3};
+  spec.density.start = "search";
+  return spec;
+}
+
+/// The targets have variance 1, four fifths of them noise.
+TEST(GaussianProcess, SearchFindsASignalBelowTheNoise) {
+  const double noise = std::sqrt(0.8), signal = std::sqrt(0.2);
+  const Rows rows = noisy_wave(noise, signal, 1), clean = noisy_wave(0, signal, 2);
+  const auto process = process_of(searching(), rows);
+  EXPECT_NEAR(process->noise_variance(), 0.8, 0.1);
+  const ProcessPrediction predicted = process->condition(rows.view())->predict(clean.inputs);
+  double error = 0;
+  for (std::size_t i = 0; i < 600; ++i)
+    error += std::pow(predicted.mean[i] - clean.targets[i], 2) / 600;
+  EXPECT_LT(error, 0.15 * 0.2);
+}
+
+TEST(GaussianProcess, SearchFindsThatAllIsNoise) {
+  const Rows rows = noisy_wave(1, 0, 3);
+  const auto process = process_of(searching(), rows);
+  EXPECT_NEAR(process->noise_variance(), 1, 0.15);
+  const ProcessPrediction predicted = process->condition(rows.view())->predict(rows.inputs);
+  for (const double mean : predicted.mean) ASSERT_LT(std::abs(mean), 0.5);
+}
+
 /// Density whose curve omits its scale.
 class Forgetful : public SpectralDensity {
  public:

@@ -178,7 +178,7 @@ std::string event_config(const std::string& files, const InferredTable& table, s
 }
 
 std::string regression_config(const std::string& files, const InferredTable& table) {
-  constexpr std::size_t quick_rows = 512, most_exact = 5000;
+  constexpr std::size_t quick_rows = 1024, most_exact = 5000;
   std::vector<std::size_t> inputs = table.numbers;
   const std::size_t target = inputs.back();
   inputs.pop_back();

@@ -31,7 +31,7 @@ inline constexpr ConfigTemplate config_templates[] = {
     {"ensemble", ensemble_template, {.lr = ""}},
     {"events", events_template, {.decay = decay_line}},
     {"field", field_template, {.warmup = "50"}, R"("film.npy")"},
-    {"gp", gp_template, {"0.03", "1", "10", "150", "50", "", ""}},
+    {"gp", gp_template, {"0.03", "1", "4", "40", "20", "", ""}},
     {"vae", vae_template, {.lr = "2e-3", .batch = "32", .clip = ""}, R"("digits/*")"},
     {"contrastive", contrastive_template, {"3e-3", "128", "50", "2000", "500"}, R"("images/*")"}};
 

@@ -129,6 +129,12 @@ class ForecastTask : public Task, public Backtests, public HasUnits {
   ForecastTask(const Config& config, const KnownFacts& known)
       : ForecastTask(config, read_series(config, known), known) {}
 
+  void start() override {
+    if (!spec().predicts_quantiles()) return;
+    const SeriesBatch batch = batch_of(spread_windows());
+    forecaster().start_quantiles(batch.past, batch.future);
+  }
+
   Learner& learner() override { return learner_; }
   const Dataset& data() const override { return windows_; }
   TaskAbilities abilities() override { return {.backtests = this, .units = this}; }
@@ -239,6 +245,16 @@ class ForecastTask : public Task, public Backtests, public HasUnits {
   /// Returns examples in the unit of the training data.
   SeriesBatch batch_of(const Examples& examples) {
     return learner_.standardized(windows_.batch(examples));
+  }
+
+  /// Returns training windows in order of time, evenly spread, of some thousand rows in all.
+  Examples spread_windows() const {
+    constexpr std::size_t most_rows = 8192;
+    Examples examples{Split::train, {}};
+    for (const std::size_t index : spread(windows_.examples(Split::train),
+                                          std::max<std::size_t>(64, most_rows / spec().variates)))
+      examples.numbers.push_back({index});
+    return examples;
   }
 
   /// Draws some variates of one window.

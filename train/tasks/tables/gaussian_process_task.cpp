@@ -353,7 +353,7 @@ kind = "gp"
 trend = "linear"
 method = {method:<21}# features: for many rows
 density.kind = "gaussian"     # of each input; others: student_t, mixture, ...
-density.start = "search"      # the most likely scale and noise of a grid
+density.start = "search"      # the likeliest of several fits
 
 [data]
 kind = "table"

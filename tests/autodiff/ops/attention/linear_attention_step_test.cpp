@@ -54,18 +54,22 @@ TEST(LinearAttentionStep, HasAFloorInTheUnitOfItsKeys) {
   }
 }
 
-/// Orthogonal features leave all weight to the extra term.
+/// Orthogonal features leave all weight to the extra term, unless its weight underflows too.
 TEST(LinearAttentionStep, SeesWhatIsBesideWhereNoKeyIsLike) {
   const FeatureScale scale = FeatureScale::logarithmic;
-  Tensor beside = zeros({1, 2});
-  beside(0, 0) = 5, beside(0, 1) = -100;
+  Tensor beside = zeros({1, 2}), faint = beside;
+  beside(0, 0) = faint(0, 0) = 5;
+  beside(0, 1) = -30, faint(0, 1) = -1000;
   for (const real apart : {real(85), real(90), real(100), real(500)}) {
     Tensor q = zeros({1, 1, 1, 2}), k = zeros({1, 1, 1, 2});
     q.data()[1] = k.data()[0] = is_double ? -10 * apart : -apart;
-    LinearAttentionState state(1, 2, 1);
-    const Tensor y = linear_attention_step(state, {Var(q), scale}, {Var(k), scale},
-                                           filled({1, 1, 1, 1}, 1), nullptr, 0, &beside);
-    EXPECT_EQ(y.data()[0], 5) << apart;
+    const auto step = [&](const Tensor& extra) {
+      LinearAttentionState state(1, 2, 1);
+      return linear_attention_step(state, {Var(q), scale}, {Var(k), scale}, filled({1, 1, 1, 1}, 1),
+                                   nullptr, 0, &extra);
+    };
+    EXPECT_EQ(step(beside).data()[0], 5) << apart;
+    EXPECT_THROW(step(faint), std::underflow_error) << apart;
   }
 }
 

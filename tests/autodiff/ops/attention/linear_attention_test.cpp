@@ -299,6 +299,35 @@ TEST(LinearAttention, GivesZeroWhereAllFeaturesVanish) {
   }
 }
 
+/// Weights of long logarithms underflow unless a query and a key share their largest feature. The
+/// op is exact or refuses, and does both.
+TEST(LinearAttention, RefusesWeightsThatUnderflow) {
+  std::size_t exact = 0, refused = 0;
+  for (const Variant& variant : variants) {
+    if (variant.scale == FeatureScale::linear) continue;
+    for (const double length : {1, 5, 20, 40, 60, 200, 600})
+      for (const double rate : {0.01, 0.3, 4.0}) {
+        SCOPED_TRACE(name_of(variant) + ", " + std::to_string(length));
+        Inputs in = random_inputs({1, 150, 1, 3}, 6, variant.scale, variant.decay);
+        for (Tensor* x : {&in.q, &in.k})
+          for (real& logarithm : *x) logarithm *= real(length);
+        in.rate.fill(real(rate));
+        const Options options{variant.scale, variant.causal, 16};
+        try {
+          const Tensor y = attend(in, options);
+          const Wides expected = naive(in, options)[0];
+          for (std::size_t i = 0; i < y.size(); ++i)
+            ASSERT_NEAR(double(y.data()[i]), double(expected[i]), is_double ? 1e-9 : 2e-4);
+          ++exact;
+        } catch (const std::underflow_error&) {
+          ++refused;
+        }
+      }
+  }
+  EXPECT_GT(exact, 20u);
+  EXPECT_GT(refused, 3u);
+}
+
 /// A key with all logarithms -inf is masked, however small the others are.
 TEST(LinearAttention, KeysOfMinusInfinityAreMasked) {
   for (bool causal : {true, false}) {
