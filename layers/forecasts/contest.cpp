@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bochner/base/errors.hpp>
+#include <bochner/base/numeric/parallel.hpp>
 #include <bochner/base/numeric/quantile.hpp>
 #include <bochner/layers/forecasts/ensemble.hpp>
 #include <cmath>
@@ -8,7 +9,8 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-constexpr std::size_t most_origins = 40, most_contested = 2000, fewest_origins = 4, combined = 3;
+constexpr std::size_t most_origins = 40, most_contested = 2000, fewest_origins = 4, combined = 3,
+                      fits = 3;
 
 /// Returns the rows before the first origin.
 std::size_t rows_to_fit(std::size_t n, std::size_t H) {
@@ -27,13 +29,16 @@ std::vector<std::size_t> origins_of(std::size_t first, std::size_t n, std::size_
 /// Forecasts of a member from all origins, one after the other; empty if it was not fitted.
 using Forecasts = std::vector<double>;
 
+/// Fits the member again for each part of the origins.
 Forecasts forecasts_of(const ForecastMember& member, Rows rows,
                        const std::vector<std::size_t>& origins) {
+  const std::size_t part = (origins.size() - 1) / fits + 1;
   std::vector<double> state(member.size());
   Forecasts forecasts;
-  if (member.least_rows() > origins[0] || !member.fit(rows.first(origins[0]), state)) return {};
-  for (const std::size_t origin : origins) {
-    const std::vector<double> values = member.forecast(rows.first(origin), state);
+  if (member.least_rows() > origins[0]) return {};
+  for (std::size_t i = 0; i < origins.size(); ++i) {
+    if (i % part == 0 && !member.fit(rows.first(origins[i]), state)) return {};
+    const std::vector<double> values = member.forecast(rows.first(origins[i]), state);
     forecasts.insert(forecasts.end(), values.begin(), values.end());
   }
   const bool finite = std::ranges::all_of(forecasts, [](double x) { return std::isfinite(x); });
@@ -98,13 +103,13 @@ Contest compete(const std::vector<NamedMember>& members, Rows rows, std::size_t 
   for (const std::size_t origin : origins)
     truth.insert(truth.end(), rows.begin() + std::ptrdiff_t(origin),
                  rows.begin() + std::ptrdiff_t(origin + H));
-  std::vector<Forecasts> forecasts;
+  std::vector<Forecasts> forecasts(members.size());
   Contest contest{};
-  for (const NamedMember& member : members) {
-    forecasts.push_back(forecasts_of(*member.forecast, rows, origins));
-    contest.errors.push_back(
-        forecasts.back().empty() ? -1 : mean_absolute_error(forecasts.back(), truth));
-  }
+  contest.errors.assign(members.size(), -1);
+  parallel_tasks(members.size(), [&](std::size_t m) {
+    forecasts[m] = forecasts_of(*members[m].forecast, rows, origins);
+    if (!forecasts[m].empty()) contest.errors[m] = mean_absolute_error(forecasts[m], truth);
+  });
   contest.weights = combining_weights(contest.errors);
   Forecasts mixed(truth.size());
   for (std::size_t m = 0; m < members.size(); ++m)

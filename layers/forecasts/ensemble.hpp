@@ -46,10 +46,11 @@ struct Contest {
   std::array<double, 2> bands;  ///< in spreads: 80 and 95 % of the errors are within
   double error = 0;             ///< of the combination
 };
-/// Fits the members to the rows before the last 30 %, at least three horizons and at most half,
-/// forecasts from up to 40 origins among the rest, and combines the best three with weights that
-/// are inverse to their squared errors. Bands are conformal: quantiles of the absolute errors in
-/// spreads (Vovk, Gammerman, Shafer, 2005). Throws std::invalid_argument for fewer than H + 4 rows.
+/// Fits the members to the rows before the last 30 %, at least three horizons and at most half, and
+/// twice more in between, forecasts from up to 40 origins among the rest, and combines the best
+/// three with weights that are inverse to their squared errors. Bands are conformal: quantiles of
+/// the absolute errors in spreads (Vovk, Gammerman, Shafer, 2005). Throws std::invalid_argument for
+/// fewer than H + 4 rows.
 Contest compete(const std::vector<NamedMember>& members, Rows rows, std::size_t horizon);
 
 /// A forecast of the H rows to come, and the half widths of its bands. (H) each
