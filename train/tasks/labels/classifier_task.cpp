@@ -55,10 +55,11 @@ class LabelLearner : public TableLearner<LabelFacts, SequenceClassifierSpec, Seq
     if (data_kind_ == "texts")
       texts_ = data ? static_cast<const LabelledTexts*>(data)->spec()
                     : labelled_texts_spec(config, facts_.tokenizer);
+    texts_.length = facts_.length - (texts_.class_token ? 1 : 0);  // the number of positions
     if (!spec_.trunk.timed) return;
     columns_ = event_columns(config);
     events_ = labelled_events_spec(config);
-    events_.length = facts_.length - (events_.class_token ? 1 : 0);  // the number of positions
+    events_.length = facts_.length - (events_.class_token ? 1 : 0);
   }
 
   std::string describe() const override {
