@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <any>
+#include <atomic>
 #include <bochner/base/join.hpp>
 #include <bochner/base/keys.hpp>
 #include <bochner/base/shape.hpp>
@@ -24,6 +25,20 @@ inline bool is_bare_name(std::string_view name) {
                               "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") ==
                               std::string_view::npos;
 }
+
+/// Base of registries that counts their changes, for what is derived from all of them.
+struct CountedChanges {
+  static std::atomic<std::size_t>& count() {
+    static std::atomic<std::size_t> changes = 0;
+    return changes;
+  }
+  CountedChanges() = default;
+  CountedChanges(const CountedChanges&) = default;
+  CountedChanges& operator=(const CountedChanges&) {
+    ++count();
+    return *this;
+  }
+};
 
 /// Specs of custom kinds, one per type, carried by the Spec that they extend.
 class OwnSpecs {
@@ -63,7 +78,7 @@ inline constexpr Make<Type, Own> make{};
 
 /// Registry of factories by name. `Traits`: facts about a kind, if any.
 template <class Interface, class Spec, class Traits = std::monostate>
-class Registry {
+class Registry : CountedChanges {
  public:
   using Factory = std::function<std::unique_ptr<Interface>(const Spec&)>;
   /// Computes traits that depend on the spec.
@@ -122,6 +137,7 @@ class Registry {
   template <class Own>
   void share(const std::string& name) {
     std::ranges::find(entries_, name, &Entry::name)->describe_own.push_back(describe_in<Own>);
+    ++count();
   }
   /// Describes the keys of all kinds.
   void describe_own(Keys& keys, OwnSpecs& own) const {
@@ -158,6 +174,7 @@ class Registry {
             "\"; use letters, digits, _ and -");
     const auto found = std::ranges::find(entries_, entry.name, &Entry::name);
     *(found == entries_.end() ? entries_.emplace(found) : found) = std::move(entry);
+    ++count();
   }
   const char* what_;
   std::vector<Entry> entries_;

@@ -180,12 +180,10 @@ void import_command(const ImportOptions& options) {
                           : Path(options.source);
   const Input input(source, std::uint64_t(1) << 40);
   const Safetensors weights(input.bytes(), input.name());
-  Config config = config_in(weights, input.name());
+  Config stored = config_in(weights, input.name());
   if (std::filesystem::exists(source.parent_path() / tokenizer_name))
-    config = with_own_tokenizer(config, source.parent_path());
-  const Config stored = config;
-  for (const std::string& set : options.sets) apply_set(config, set);
-  validate(config);
+    stored = with_own_tokenizer(stored, source.parent_path());
+  const Config config = with_sets(stored, options.sets);
   require_same_import(stored, config, input.name());
   PosixStorage storage;
   RunDirectory::require_fresh(storage, options.run);

@@ -50,9 +50,7 @@ LoadedRun load_run(const std::string& reference, const std::vector<std::string>&
   const Path directory = parse_run_reference(reference).directory;
   const Config stored =
       with_own_tokenizer(stored_config(checkpoint.config(), checkpoint.path().string()), directory);
-  Config config = stored;
-  for (const std::string& set : sets) apply_set(config, set);
-  validate(config);
+  Config config = with_sets(stored, sets);
   require_same_model(stored, config, directory.string());
   return {std::move(checkpoint), std::move(config)};
 }

@@ -133,6 +133,12 @@ void validate(const Config& config) {
   for (const ConfigCheck check : config.table().checks()) check(config);
 }
 
+Config with_sets(Config config, const std::vector<std::string>& sets) {
+  for (const std::string& set : sets) apply_set(config, set);
+  validate(config);
+  return config;
+}
+
 bool operator==(const Config& a, const Config& b) {
   return a.table().rows().size() == b.table().rows().size() && changes(a, b).empty();
 }

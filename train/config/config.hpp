@@ -96,6 +96,8 @@ void apply_set(Config& config, std::string_view assignment, const char* option =
 
 /// Ranges, choices and what keys demand of each other. Throws ConfigError at the first mistake.
 void validate(const Config& config);
+/// Applies each `--set KEY=VALUE`, then validates. Throws ConfigError.
+Config with_sets(Config config, const std::vector<std::string>& sets);
 
 /// How checks complain: at the place of the key; of the one it clashes with where the first is a
 /// default, or where --set has brought the clash. Throws ConfigError.

@@ -121,6 +121,12 @@ void ParameterTable::add(ParameterRow row) {
   rows_ = std::move(all);
 }
 
+ParameterTable ParameterTable::with(std::vector<ConfigCheck> checks) const {
+  ParameterTable table = *this;
+  table.checks_ = std::move(checks);
+  return table;
+}
+
 std::string ParameterTable::suggestion(std::string_view unknown) const {
   std::vector<std::string> names;
   for (const ParameterRow& row : rows()) names.push_back(row.name);

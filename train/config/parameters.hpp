@@ -58,6 +58,8 @@ class ParameterTable {
   /// Throws std::invalid_argument when a name is taken.
   explicit ParameterTable(std::vector<ParameterRow> rows, std::vector<ConfigCheck> checks = {});
   void add(ParameterRow row);
+  /// Returns the same rows with other checks.
+  ParameterTable with(std::vector<ConfigCheck> checks) const;
 
   const std::vector<ParameterRow>& rows() const { return rows_->in_order; }
   const std::vector<ConfigCheck>& checks() const { return checks_; }

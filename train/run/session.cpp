@@ -98,6 +98,7 @@ std::unique_ptr<Task> task_of(const Config& config, const DataReading& reading,
 Session::Session(const Config& config, Processes& processes, const DataReading& reading,
                  const Config& words, const KnownFacts& known)
     : config_(config),
+      config_text_(print_config(config_)),
       task_(task_of(words, reading, known)),
       spec_(read_spec<TrainSpec>(config_, "train")),
       tokens_per_step_(spec_.examples_per_step() * task_->data().tokens_per_example()),
@@ -116,7 +117,7 @@ void Session::require_shards(const Config& config, const Processes& processes) {
 
 void Session::make_directory(const SessionContext& context, const std::string& parent) {
   note_data(context.reading);
-  run_ = RunDirectory::create(context.storage, context.directory, print_config(config_),
+  run_ = RunDirectory::create(context.storage, context.directory, config_text_,
                               run_metadata(config_, context.command, parent, processes_.hosts()),
                               tokenizer_file(config_));
   path_ = context.directory;
@@ -141,9 +142,7 @@ Session Session::resume(const SessionContext& context, const std::vector<std::st
   const std::optional<CheckpointReader> checkpoint = run.newest_valid(notes);
   const Config before = stored_config(run.config(), (directory / config_name).string());
   if (checkpoint) require_own_config(*checkpoint, before);
-  Config config = before;
-  for (const std::string& change : changes) apply_set(config, change);
-  validate(config);
+  const Config config = with_sets(before, changes);
   require_resumable(before, config, directory.string());
   if (!checkpoint) require_not_forked(run);
   require_shards(config, context.processes);
@@ -163,7 +162,7 @@ Session Session::resume(const SessionContext& context, const std::vector<std::st
   const std::string damage = session.run_->metrics().rewind(
       state.metrics_bytes, {state.metrics_digests, state.metrics_lines}, state.metrics_waiting);
   if (!damage.empty()) notes.push_back(damage);
-  if (session.config_ != before) session.run_->replace_config(print_config(session.config_));
+  if (session.config_ != before) session.run_->replace_config(session.config_text_);
   session.share(context.reading);
   return session;
 }
@@ -203,7 +202,7 @@ Path Session::save() {
   state().metrics_lines = digests.lines;
   state().metrics_waiting = metrics.waiting();
   return run_->save(
-      {print_config(config_), records_of(trainer_->tensors()), state(), task_->learner().facts()});
+      {config_text_, records_of(trainer_->tensors()), state(), task_->learner().facts()});
 }
 
 }  // namespace bochner

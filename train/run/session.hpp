@@ -144,6 +144,7 @@ class Session {
   void require_space();
 
   Config config_;
+  std::string config_text_;  ///< as checkpoints hold it
   std::unique_ptr<Task> task_;
   TrainSpec spec_;
   std::uint64_t tokens_per_step_;

@@ -116,7 +116,7 @@ Session Session::join(Processes& processes, const DataReading& reading) {
 
 void Session::share(const DataReading& reading) {
   if (processes_.size() == 1) return;
-  std::string text = print_config(config_), path = path_.string(), facts = task_->learner().facts();
+  std::string text = config_text_, path = path_.string(), facts = task_->learner().facts();
   for (std::string* word : {&text, &path, &facts}) processes_.share(*word);
   share_all();
   require_shared_data(reading);

@@ -40,9 +40,7 @@ LanguageModelSpec trunk_spec(const Config& config, std::size_t length) {
   spec.places.separator.clear();
   for (const char byte : separator_bytes(config))
     spec.places.separator.push_back(std::uint8_t(byte));
-  if (has_words(config)) {
-    spec.vocabulary = tokenizer_of(config)->vocabulary();
-  } else if (config.text("data.kind") != "bytes") {
+  if (config.text("data.kind") != "bytes") {
     spec.vocabulary = config.count("data.vocabulary");
     spec.places.separator = {std::int32_t(spec.vocabulary) - 1};  // the marker
   }

@@ -17,6 +17,7 @@
 #include <bochner/layers/models/forecaster.hpp>
 #include <bochner/layers/models/token_models.hpp>
 #include <bochner/layers/models/variational_autoencoder.hpp>
+#include <bochner/layers/registry.hpp>
 #include <bochner/optim/optimizer.hpp>
 #include <bochner/train/config/conditions.hpp>
 #include <bochner/train/tasks/encoding_checks.hpp>
@@ -25,6 +26,7 @@
 #include <bochner/train/tasks/task_kinds.hpp>
 #include <bochner/train/tasks/text/tokenizers.hpp>
 #include <bochner/train/tasks/train_spec.hpp>
+#include <mutex>
 
 namespace bochner {
 namespace {
@@ -188,7 +190,7 @@ void add_data(RowCollector& table) {
   table.add<AugmentationKeys>("data", when("model.kind", {"contrastive"}));
 }
 
-std::vector<ParameterRow> registered_rows() {
+std::vector<ParameterRow> described_rows() {
   RowCollector table;
   add_models(table);
   add_data(table);
@@ -197,20 +199,28 @@ std::vector<ParameterRow> registered_rows() {
   return std::move(table.rows);
 }
 
+/// Returns the table of all rows. Describes them again only after a registry has changed, since
+/// that takes a third of the time in which a command starts.
+ParameterTable registered_rows() {
+  static std::mutex mutex;
+  static ParameterTable table({});
+  static std::size_t changes = 0;
+  const std::lock_guard lock(mutex);
+  if (table.rows().empty() || changes != CountedChanges::count()) {
+    table = ParameterTable(described_rows());
+    changes = CountedChanges::count();
+  }
+  return table;
+}
+
 /// `more` are the checks of unused keys.
-ParameterTable table_of(std::vector<ParameterRow> rows, const std::vector<ConfigCheck>& more) {
+ParameterTable table_of(const ParameterTable& rows, const std::vector<ConfigCheck>& more) {
   std::vector<ConfigCheck> checks{check_data,      check_model,       check_norm,
                                   check_positions, check_calibration, check_time,
                                   check_optimizer, check_schedule,    check_shards,
                                   check_training};  // in the order in which they complain
   checks.insert(checks.end(), more.begin(), more.end());
-  return ParameterTable(std::move(rows), std::move(checks));
-}
-
-Config with_sets(Config config, const std::vector<std::string>& sets) {
-  for (const std::string& set : sets) apply_set(config, set);
-  validate(config);
-  return without_unused(std::move(config));
+  return rows.with(std::move(checks));
 }
 
 /// Returns the key without ".kind": a section is an alias of its kind.
@@ -251,12 +261,12 @@ Config stored_config(std::string_view text, const std::string& source) {
 }
 
 Config read_config(const std::string& file, const std::vector<std::string>& sets) {
-  return with_sets(load_config(file, registered_parameters()), sets);
+  return without_unused(with_sets(load_config(file, registered_parameters()), sets));
 }
 
 Config read_config_text(const std::string& text, const std::string& source,
                         const std::vector<std::string>& sets) {
-  return with_sets(parse_config(text, source, registered_parameters()), sets);
+  return without_unused(with_sets(parse_config(text, source, registered_parameters()), sets));
 }
 
 std::string key_advice(const std::string& option, const std::string& value) {

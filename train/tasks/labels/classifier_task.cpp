@@ -48,14 +48,18 @@ std::vector<LabelledExample> image_examples(const NamedArray& input, const Image
 class LabelLearner : public TableLearner<LabelFacts, SequenceClassifierSpec, SequenceClassifier>,
                      public AnswersTexts {
  public:
-  LabelLearner(const Config& config, LabelFacts facts)
+  /// `data`: the sequences that are open, if any.
+  LabelLearner(const Config& config, LabelFacts facts, const LabelledSequences* data = nullptr)
       : TableLearner(config, std::move(facts), classifier_spec),
         data_kind_(config.text("data.kind")) {
-    if (data_kind_ == "texts") texts_ = labelled_texts_spec(config, facts_.tokenizer);
+    if (data_kind_ == "texts")
+      texts_ = data ? static_cast<const LabelledTexts*>(data)->spec()
+                    : labelled_texts_spec(config, facts_.tokenizer);
+    texts_.length = facts_.length - (texts_.class_token ? 1 : 0);  // the number of positions
     if (!spec_.trunk.timed) return;
     columns_ = event_columns(config);
     events_ = labelled_events_spec(config);
-    events_.length = facts_.length - (events_.class_token ? 1 : 0);  // the number of positions
+    events_.length = facts_.length - (events_.class_token ? 1 : 0);
   }
 
   std::string describe() const override {
@@ -161,7 +165,8 @@ class LabelLearner : public TableLearner<LabelFacts, SequenceClassifierSpec, Seq
 class ClassifierTask : public Task {
  public:
   ClassifierTask(const Config& config, const KnownFacts& known)
-      : data_(config, known), learner_(config, label_facts(config, data_, known)) {
+      : data_(config, known),
+        learner_(config, label_facts(config, data_, known), data_.sequences.get()) {
     const SequenceClassifierSpec& spec = learner_.spec();
     if (spec.trunk.timed)
       fit_times(model(), classifier().time_scale(), spec.trunk.time,

@@ -50,10 +50,9 @@ std::unique_ptr<LabelledSequences> image_sequences(const Config& config, bool cl
 }
 
 /// Reads rows of tables if data.label_column is set, else files in folders.
-std::unique_ptr<LabelledTexts> text_sequences(const Config& config,
-                                              const std::vector<std::string>& known_labels) {
+std::unique_ptr<LabelledTexts> text_sequences(const Config& config, const LabelFacts& known) {
   const std::string& label = config.text("data.label_column");
-  const LabelledTextsSpec spec = labelled_texts_spec(config);
+  const LabelledTextsSpec spec = labelled_texts_spec(config, known.tokenizer);
   LabelledRows rows;
   if (label.empty())
     rows = rows_of_folders(data_files(config), spec.bytes());
@@ -61,7 +60,7 @@ std::unique_ptr<LabelledTexts> text_sequences(const Config& config,
     for_each_table(config, [&](const std::filesystem::path&, const NamedArray& table) {
       append_rows(rows, table, config.text("data.text_column"), label);
     });
-  return std::make_unique<LabelledTexts>(number_labels(std::move(rows), known_labels), spec);
+  return std::make_unique<LabelledTexts>(number_labels(std::move(rows), known.labels), spec);
 }
 
 std::unique_ptr<LabelledEvents> event_sequences(const Config& config, TableShape& shape) {
@@ -73,13 +72,13 @@ std::unique_ptr<LabelledEvents> event_sequences(const Config& config, TableShape
 }
 
 std::unique_ptr<LabelledSequences> sequences_of_kind(const Config& config, TableShape& shape,
-                                                     const std::vector<std::string>& known_labels) {
+                                                     const LabelFacts& known) {
   const std::string& kind = config.text("data.kind");
   if (kind == "listops")
     return std::make_unique<ListOps>(list_ops_spec(config), example_set(config));
   if (kind == "images" || kind == "shapes") return image_sequences(config, has_class_token(config));
   if (kind == "event_files") return event_sequences(config, shape);
-  if (kind == "texts") return text_sequences(config, known_labels);
+  if (kind == "texts") return text_sequences(config, known);
   throw std::invalid_argument("data.kind = \"" + kind + "\" has no labels");
 }
 
@@ -163,10 +162,11 @@ LabelledTextsSpec labelled_texts_spec(const Config& config, std::uint64_t tokeni
 }
 
 LabelData::LabelData(const Config& config, const KnownFacts& known) {
-  const auto facts = known.of<LabelFacts>();
+  auto facts = known.of<LabelFacts>();
+  if (!known.are_exact()) facts.tokenizer = 0;
   const std::size_t known_types = facts.vocabulary - (has_class_token(config) ? 1 : 0);
   shape = {0, {}, facts.types, facts.labels, known_types};
-  sequences = sequences_of_kind(config, shape, facts.labels);
+  sequences = sequences_of_kind(config, shape, facts);
   auto buckets = read_spec<LengthBuckets>(config, "data");
   buckets.batch = config.count("train.batch");
   sequences->bucket(buckets);

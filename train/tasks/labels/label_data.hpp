@@ -61,7 +61,7 @@ LabelFacts smallest_image_facts(const Config& config);
 
 LabelledEventsSpec labelled_events_spec(const Config& config);
 /// `tokenizer`: its known digest, see tokenizer_of().
-LabelledTextsSpec labelled_texts_spec(const Config& config, std::uint64_t tokenizer = 0);
+LabelledTextsSpec labelled_texts_spec(const Config& config, std::uint64_t tokenizer);
 /// Returns whether each sequence begins with a class token.
 bool has_class_token(const Config& config);
 

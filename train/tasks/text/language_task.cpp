@@ -20,15 +20,23 @@
 namespace bochner {
 namespace {
 
+LanguageModelSpec spec_of(const Config& config, std::size_t length, const Tokenizer& tokenizer) {
+  LanguageModelSpec spec = trunk_spec(config, length);
+  if (has_words(config)) spec.vocabulary = tokenizer.vocabulary();
+  return spec;
+}
+
 /// Predicts the next token. Throws DataError if the model was trained with another tokenizer than
 /// that of the config.
 class LanguageLearner : public Learner, public WritesText, public HasSpecimens {
  public:
   LanguageLearner(const Config& config, TextFacts facts)
+      : LanguageLearner(config, facts, tokenizer_of(config, facts.tokenizer)) {}
+  LanguageLearner(const Config& config, TextFacts facts, std::shared_ptr<const Tokenizer> tokenizer)
       : facts_(std::move(facts)),
         writes_(config.text("data.kind") == "bytes"),
-        tokenizer_(tokenizer_of(config, facts_.tokenizer)),
-        spec_(trunk_spec(config, facts_.length)),
+        tokenizer_(std::move(tokenizer)),
+        spec_(spec_of(config, facts_.length, *tokenizer_)),
         positions_(counts_positions(config) ? spec_.block.mixer.features.length
                                             : std::numeric_limits<std::size_t>::max()),
         model_(spec_) {
@@ -73,18 +81,21 @@ class LanguageLearner : public Learner, public WritesText, public HasSpecimens {
   LanguageModel model_;
 };
 
-TextFacts facts_of(const Config& config, const TokenSource& data, const KnownFacts& known) {
+TextFacts facts_of(const Config& config, const TokenSource& data, const KnownFacts& known,
+                   const Tokenizer& tokenizer) {
   if (known.are_exact()) return known.of<TextFacts>();
   return {.length = config.count("data.length"),
-          .tokenizer = tokenizer_of(config)->digest(),
+          .tokenizer = tokenizer.digest(),
           .specimens = take_specimens(data, data.tokens_per_example())};
 }
 
 /// Trains a model that predicts the next token.
 class LanguageTask : public Task {
  public:
-  LanguageTask(const Config& config, std::unique_ptr<TokenSource> data, const KnownFacts& known)
-      : data_(std::move(data)), learner_(config, facts_of(config, *data_, known)) {}
+  LanguageTask(const Config& config, std::unique_ptr<TokenSource> data, const KnownFacts& known,
+               std::shared_ptr<const Tokenizer> tokenizer)
+      : data_(std::move(data)),
+        learner_(config, facts_of(config, *data_, known, *tokenizer), tokenizer) {}
 
   Learner& learner() override { return learner_; }
   const Dataset& data() const override { return *data_; }
@@ -156,23 +167,23 @@ class TokenTask : public LanguageTask {
 std::unique_ptr<Task> open_language_task(const Config& config, const KnownFacts& known) {
   const auto data = read_spec<DataSpec>(config, "data");
   ByteCorpus corpus(data_files(config));
+  const std::uint64_t digest = known.are_exact() ? known.of<TextFacts>().tokenizer : 0;
+  const auto tokenizer = tokenizer_of(config, digest);
   if (has_words(config)) {
-    const std::uint64_t digest = known.are_exact() ? known.of<TextFacts>().tokenizer : 0;
-    const auto tokenizer = tokenizer_of(config, digest);
     EncodedText tokens = encoded_text(config, corpus, *tokenizer);
     auto windows =
         std::make_unique<WordWindows>(std::move(corpus), std::move(tokens), tokenizer, data.length,
                                       data.validation, config.count("train.seed"));
-    return std::make_unique<WordTask>(config, std::move(windows), known);
+    return std::make_unique<WordTask>(config, std::move(windows), known, tokenizer);
   }
   auto windows = std::make_unique<ByteWindows>(std::move(corpus), data.length, data.validation,
                                                config.count("train.seed"));
-  return std::make_unique<LanguageTask>(config, std::move(windows), known);
+  return std::make_unique<LanguageTask>(config, std::move(windows), known, tokenizer);
 }
 
 std::unique_ptr<Task> open_token_task(const Config& config, const KnownFacts& known) {
   auto data = std::make_unique<TokenTasks>(token_task_spec(config), example_set(config));
-  return std::make_unique<TokenTask>(config, std::move(data), known);
+  return std::make_unique<TokenTask>(config, std::move(data), known, make_byte_tokenizer());
 }
 
 void check_token_task(const Config& config) {
