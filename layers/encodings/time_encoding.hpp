@@ -63,8 +63,8 @@ inline void describe_encoding(Keys& keys, TimeEncodingSpec& spec) {
     keys("spacing", spec.spacing, one_of({"geometric", "linear"}),
          "spacing of the initial frequencies");
     keys("endpoint", spec.endpoint,
-         "the last initial frequency has the longest period; false: it is one of m steps before, "
-         "as in Vaswani et al. (geometric) and in a Fourier transform (linear)");
+         "whether the last initial frequency has the longest period, or is a step before, as in a "
+         "Fourier transform (linear) and in sinusoidal positions (geometric)");
   });
   const KeyCondition events = when("data.kind", {"event_files", "hawkes"});
   keys.when(events && keys.is_not("kind", {"sinusoidal"}))(

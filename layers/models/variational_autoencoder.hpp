@@ -30,12 +30,12 @@ inline void describe(Keys& keys, DiscreteSpec& spec) {
   keys.when(keys.is_not("categories", {"0"}), [&] {
     keys("variables", spec.variables, between(1, 1 << 10), "discrete latent variables (N)");
     keys("gradient", spec.gradient, one_of({"relaxed", "straight_through", "exact"}),
-         "gradient of their probabilities: by Gumbel-softmax draws (relaxed), by such draws that "
-         "the decoder sees one-hot (straight_through), by the sum over all K^N values (exact)");
+         "gradient of their probabilities: by Gumbel-softmax draws (relaxed), which the decoder "
+         "sees one-hot (straight_through), or by the sum over all K^N values (exact)");
     keys.when(keys.is_not("gradient", {"exact"}), [&] {
       keys("temperature", spec.temperature, above(0), "temperature of the draws");
       keys("anneal", spec.anneal,
-           "steps in which the temperature falls geometrically to final_temperature, 0 to keep it");
+           "steps in which the temperature falls to final_temperature, 0 to keep it");
       keys.when(keys.is_not("anneal", {"0"}))("final_temperature", spec.final_temperature, above(0),
                                               "temperature after these steps");
     });
