@@ -37,6 +37,7 @@
 #include <bochner/layers/models/token_models.hpp>
 #include <bochner/layers/models/variational_autoencoder.hpp>
 #include <bochner/layers/module.hpp>
+#include <bochner/layers/probability/categorical_rows.hpp>
 #include <bochner/layers/probability/conjugate.hpp>
 #include <bochner/layers/probability/dirichlet_process.hpp>
 #include <bochner/layers/probability/distributions.hpp>

@@ -47,14 +47,16 @@ class BochnerTime : public TimeEncoding {
   std::unique_ptr<SpectralDensity> density_;
 };
 
-/// Returns log frequencies from period spec.shortest to longest in the spec's spacing. -> (m)
+/// Returns log frequencies from period spec.shortest to longest in the spec's spacing, in m - 1
+/// steps, or in m steps without the last frequency. -> (m)
 Tensor log_frequencies(const TimeEncodingSpec& spec) {
   require(spec.m >= 1 && spec.shortest > 0 && spec.longest >= spec.shortest, "time_encoding",
           "requires m >= 1 and 0 < shortest <= longest: m = ", spec.m,
           ", shortest = ", spec.shortest, ", longest = ", spec.longest);
   Tensor log_w = uninitialized({spec.m});
+  const std::size_t steps = spec.endpoint ? std::max<std::size_t>(spec.m - 1, 1) : spec.m;
   for (std::size_t i = 0; i < spec.m; ++i) {
-    const double part = spec.m > 1 ? double(i) / double(spec.m - 1) : 0;
+    const double part = double(i) / double(steps);
     log_w.data()[i] =
         spec.spacing == "linear"
             ? real(std::log(2 * std::numbers::pi *

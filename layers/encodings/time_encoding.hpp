@@ -26,6 +26,7 @@ struct TimeEncodingSpec {
   double shortest = 1, longest = 1000;  ///< initial periods, unless drawn
   /// Initial spacing between them: "geometric", or "linear" in the frequencies.
   std::string spacing = "geometric";
+  bool endpoint = true;  ///< whether the last of them has the longest period
   /// Density of drawn frequencies; kind and sizes are set from above. Sobol spreads best.
   DensitySpec density = {.draws = "sobol", .log_scale = 0};
   OwnSpecs own = {};  ///< of encodings added to the registry
@@ -61,6 +62,9 @@ inline void describe_encoding(Keys& keys, TimeEncodingSpec& spec) {
     keys("longest", spec.longest, above(0), "longest initial period, in median gaps");
     keys("spacing", spec.spacing, one_of({"geometric", "linear"}),
          "spacing of the initial frequencies");
+    keys("endpoint", spec.endpoint,
+         "whether the last initial frequency has the longest period, or is a step before, as in a "
+         "Fourier transform (linear) and in sinusoidal positions (geometric)");
   });
   const KeyCondition events = when("data.kind", {"event_files", "hawkes"});
   keys.when(events && keys.is_not("kind", {"sinusoidal"}))(

@@ -1,32 +1,12 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/softmax.hpp>
 #include <bochner/autodiff/ops.hpp>
+#include <bochner/layers/probability/categorical_rows.hpp>
 #include <bochner/layers/probability/gaussian_mixture.hpp>
 #include <bochner/layers/spectral/densities.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
-
-/// Returns -ln(-ln Phi(z)): the Gumbel quantile at a normal score.
-double gumbel(double score) {
-  return -std::log(-std::log1p(-std::erfc(score / std::numbers::sqrt2) / 2));
-}
-
-Tensor gumbel(const Tensor& score) {
-  Tensor y = uninitialized(score.shape());
-  for (std::size_t i = 0; i < y.size(); ++i) y.data()[i] = real(gumbel(double(score.data()[i])));
-  return y;
-}
-
-/// Returns 1 at each row's largest element, 0 elsewhere.
-Tensor one_hot_max(const Tensor& x) {
-  const std::size_t K = x.shape().back();
-  Tensor chosen = zeros(x.shape());
-  for (std::size_t row = 0; row < x.size(); row += K)
-    chosen.data()[row + std::size_t(std::max_element(x.data() + row, x.data() + row + K) -
-                                    (x.data() + row))] = 1;
-  return chosen;
-}
 
 /// One Gaussian of the mixture with its current parameters.
 struct Component {

@@ -42,9 +42,13 @@ DATA = {
     "forecaster": '[data]\nkind = "series"\nfiles = ["series.csv"]\nlookback = 24\nhorizon = 6\nsplits = [200, 40, 40]\n',
     "stores": '[data]\nkind = "series"\nfiles = ["stores.csv"]\nseries = "store"\nknown = "price"\nlookback = 24\nhorizon = 6\n',
     "field": '[data]\nkind = "moving_pattern"\nframes = 3\nheight = 4\nwidth = 6\n',
+    "vae-images": '[data]\nkind = "shapes"\nside = 12\n',
+    "vae-series": '[data]\nkind = "series"\nfiles = ["series.csv"]\nlookback = 24\nsplits = [200, 40, 40]\n',
+    "vae-bytes": '[data]\nkind = "bytes"\nlength = 12\nfiles = ["text.txt"]\n',
     "sensors": '[data]\nkind = "sensors"\nfiles = ["sensors.csv"]\nlength = 12\nplace_columns = ["x", "y"]\n',
 }
 KIND = {"text": "lm", "stores": "forecaster", "images": "classifier", "sensors": "field"}
+KIND |= {data: "vae" for data in DATA if data.startswith("vae-")}
 
 MAPS = """positive hyperbolic trigonometric pff wpff wpff_fixed fourier nonstationary oprf saderf sderf aderf hybrid_angular
 hybrid_gaussian hybrid_cluster hybrid_learned hybrid elu relu squared_relu t2r hedgehog taylor rebased dpfp cosformer""".split()
@@ -187,6 +191,8 @@ def cases():
     for use in ("add", "attend", "rotate"):
         yield case(f"time-{use}", "events", model__time__kind="free", model__time__use=use)
     yield case("time-rotate-sinusoidal", "events", model__time__kind="sinusoidal", model__time__use="rotate")
+    grid = {"model__time__spacing": "linear", "model__time__endpoint": False}
+    yield case("time-grid", "events", model__time__kind="sinusoidal", model__time__m=4, **grid)
     yield case("time-mercer-unpaired", "events", model__time__kind="mercer", model__time__paired=False)
     for name in ("mercer", "mercer_summed"):
         yield case(f"time-{name}-flat", "events", model__time__kind=name, model__time__degree=0, model__time__m=4)
@@ -211,6 +217,23 @@ def cases():
     for kind in ("none", "free"):
         rows = {"model__backbone": "rows", "model__time__kind": kind, "data__stamps": kind == "free"}
         yield case(f"forecaster-rows-{kind}", "forecaster", model__mixer__kind="linear", model__mixer__time_kernel__kind="decay", **rows)
+    yield from vae_cases(case)
+
+
+def vae_cases(case):
+    tokens = {"vae-images": {"model__patch__pixels": 4}, "vae-series": {"model__patch__length": 6}, "vae-bytes": {}}
+    for data, keys in tokens.items():
+        keys = {"model__vae__latent": 3, "model__vae__draws": 2, **keys}
+        yield case(data, data, **keys)
+        yield case(f"{data}-mean", data, model__vae__pooling="mean", model__vae__decoder_blocks=1, **keys)
+        for name in ("relaxed", "straight_through", "exact"):
+            discrete = {"model__vae__discrete__" + key: value for key, value in
+                        {"categories": 3, "variables": 2, "gradient": name}.items()}
+            yield case(f"{data}-{name}", data, **keys | discrete)
+    series = tokens["vae-series"] | {"model__vae__variance": "of_z"}
+    yield case("vae-variance", "vae-series", **series)
+    discrete = {"model__vae__latent": 0, "model__vae__discrete__categories": 4, "model__vae__discrete__anneal": 3}
+    yield case("vae-discrete-variance", "vae-series", model__blocks=0, **series | discrete)
 
 
 def write_files():

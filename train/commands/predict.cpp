@@ -308,7 +308,8 @@ void add_predict(const Command& program) {
   command.flag("--tokens", &options.tokens,
                "language models: log probability of every token, not of the text");
   command.flag("--latent", &options.latent,
-               "vae: mean and deviation of the latent variable, not the data expected at its mean");
+               "vae: the latent variable (mean, deviation, most probable categories), not the data "
+               "expected there");
   command.number("--context", &options.context,
                  "language models: read texts in windows as in training, each with the last N "
                  "tokens before it; by default all tokens before are context if the model carries "

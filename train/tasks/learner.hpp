@@ -61,7 +61,8 @@ class HasLatent {
   /// Returns expected examples whose latent variables are drawn from the prior; example i depends
   /// only on the seed and i.
   virtual NamedArray sample(std::size_t count, std::uint64_t seed) = 0;
-  /// Returns mean and deviation of the latent variable of each example. (B, 2 d)
+  /// Returns mean and deviation of the latent variable of each example, then the most probable
+  /// category of each discrete one, from 1 on, and its probability. (B, 2 d + 2 N)
   virtual NamedArray latent(const NamedArray& examples) = 0;
   virtual NamedArray latent_of_texts(const std::vector<std::string>& texts) = 0;
 };

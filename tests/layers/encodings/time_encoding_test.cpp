@@ -210,6 +210,33 @@ TEST(TimeEncoding, FrequenciesStartInASeries) {
             "[time encoding] spacing = \"even\"; there are: geometric, linear");
 }
 
+/// Without its end, a linear grid is that of a discrete Fourier transform: K is 0 at all multiples
+/// of 1 / (1 / shortest - 1 / longest) less than m of them, where it is 1 again.
+TEST(TimeEncoding, LinearFrequenciesWithoutTheirEndAreOrthogonal) {
+  TimeEncodingSpec spec = spec_of("sinusoidal", 8);
+  spec.spacing = "linear", spec.shortest = 2, spec.longest = 18;  // 1/2, 4/9, .. 1/9 cycles
+  const auto kernel = [&](bool endpoint) {
+    spec.endpoint = endpoint;
+    const auto encoding = make_time_encoding(spec);
+    return estimated_time_kernel(*encoding, {0, 2.25, 4.5, 9, 15.75, 18}, 0.7);
+  };
+  const std::vector<double> open = kernel(false), closed = kernel(true);
+  for (std::size_t i = 0; i < open.size(); ++i)
+    EXPECT_NEAR(open[i], i == 0 || i == 5 ? 1 : 0, exact) << i;
+  EXPECT_GT(std::abs(closed[1]), 0.05) << "with the end, the steps are longer";
+}
+
+/// Vaswani et al., 2017: 10000^(-i / m), which never reaches 1 / 10000.
+TEST(TimeEncoding, GeometricFrequenciesWithoutTheirEndAreThoseOfPositions) {
+  TimeEncodingSpec spec = spec_of("free", 8);
+  spec.endpoint = false;
+  spec.shortest = 2 * std::numbers::pi, spec.longest = 10000 * spec.shortest;
+  const auto encoding = make_time_encoding(spec);
+  const Tensor& log_w = parameters_of(*encoding)[0].parameter->value();
+  for (std::size_t i = 0; i < spec.m; ++i)
+    EXPECT_NEAR(double(log_w(i)), -std::log(10000.0) * double(i) / 8, 10 * exact);
+}
+
 TEST(TimeEncoding, RefusesWhatIsNone) {
   EXPECT_EQ(make_time_encoding(spec_of("none")), nullptr);
   EXPECT_THROW(make_time_encoding(spec_of("clock")), std::invalid_argument);

@@ -1,44 +1,14 @@
 #include <bochner/layers/models/variational_autoencoder.hpp>
 #include <bochner/layers/probability/gaussian_mixture.hpp>
-#include <bochner/optim/optimizer.hpp>
 #include <cmath>
 #include <numeric>
 
-#include "layers/layer_check.hpp"
+#include "layers/models/vae_check.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace variational_autoencoder_test {
 
-using namespace layer_check;
-
-VaeSpec tiny(const std::string& observed, const std::string& pooling = "each") {
-  VaeSpec spec;
-  spec.observed = observed;
-  spec.tokens = 4, spec.values = 2, spec.vocabulary = 5;
-  spec.variates = observed == "real" ? 2 : 1;
-  spec.latent.size = 3, spec.latent.pooling = pooling, spec.latent.draws = 2;
-  spec.stack.blocks = 1;
-  spec.stack.block.width = 4, spec.stack.block.expansion = 1;
-  spec.stack.block.mixer.kind = "softmax", spec.stack.block.mixer.heads = 2;
-  return spec;
-}
-
-Observed examples(const VaeSpec& spec, std::size_t B = 3) {
-  if (spec.observed == "symbols") {
-    Observed x{{}, {{B, 4}, {}}};
-    for (std::size_t i = 0; i < 4 * B; ++i) x.symbols.values.push_back(std::int32_t(i * i % 5));
-    return x;
-  }
-  Observed x{random_tensor({B, 4, 2}, 1), {}};
-  if (spec.observed == "binary")
-    for (real& value : x.values) value = value > 0 ? 1 : 0;
-  return x;
-}
-
-LatentBounds bounds_of(VariationalAutoencoder& model, const Observed& x, const Tensor& noise) {
-  Tape tape({.recording = false});
-  return model.bounds(tape, x, noise);
-}
+using namespace vae_check;
 
 TEST(VariationalAutoencoder, IsDifferentiableThroughAllItsParameters) {
   for (const char* observed : {"binary", "real", "symbols"})
@@ -205,13 +175,7 @@ TEST(VariationalAutoencoder, OfLinearMapsIsProbabilisticPrincipalComponents) {
   initialize(model, 1);
   Observed x{zeros({n, 6, 1}), {}};
   std::ranges::copy(rows, x.values.begin());
-  const auto optimizer = make_optimizer({.kind = "adam", .weight_decay = 0}, parameters_of(model));
-  for (std::size_t step = 0; step < steps; ++step) {
-    Tape tape;
-    tape.backward(model.loss(tape, x, random_tensor({1, n, 2}, 10 + step)));
-    optimizer->step(0.03 * (1 - double(step) / double(steps)));
-    optimizer->zero_gradients();
-  }
+  fit(model, x, steps, 0.03);
   const LatentBounds bounds = bounds_of(model, x, random_tensor({32, n, 2}, 2));
   double bound = 0;
   for (std::size_t b = 0; b < n; ++b)
@@ -233,6 +197,8 @@ TEST(VariationalAutoencoder, RefusesOtherShapes) {
   EXPECT_THROW(texts.loss(tape, {{}, {{1, 4}, {0, 1, 5, 0}}}, zeros({2, 1, 3})),
                std::invalid_argument);
   spec.latent.gradient = "score", spec.latent.draws = 1;
+  EXPECT_THROW(VariationalAutoencoder{spec}, std::invalid_argument);
+  spec = tiny("binary"), spec.latent.size = 0;
   EXPECT_THROW(VariationalAutoencoder{spec}, std::invalid_argument);
   spec = tiny("binary"), spec.observed = "colours";
   EXPECT_THROW(VariationalAutoencoder{spec}, std::invalid_argument);

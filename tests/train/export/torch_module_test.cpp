@@ -45,7 +45,7 @@ TEST(TorchModule, HasAFormForEveryName) {
   expect_all("density", densities().names());
   expect_all("filter", filters().names());
   expect_all("encoding", space_time_encodings().names());
-  expect_all("model", {"lm", "classifier", "forecaster", "events", "field", "sensors"});
+  expect_all("model", {"lm", "classifier", "forecaster", "events", "field", "sensors", "vae"});
   expect_all("backbone", {"linear", "attention", "rows"});
   expect_all("update", {"sum", "delta"});
   for (const std::string& name : projection_names())

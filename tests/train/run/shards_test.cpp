@@ -53,7 +53,7 @@ const Kind kinds[] = {
     {"Latent",
      {"model.kind=vae", "data.kind=shapes", "data.side=12", "model.patch.pixels=3",
       "model.vae.latent=3", "model.vae.warmup=9", "model.vae.binarise=drawn",
-      "data.validation_examples=5", "train.accumulate=2"}},
+      "model.vae.discrete.categories=2", "data.validation_examples=5", "train.accumulate=2"}},
     {"Process",
      {"model.kind=gp", "data.kind=table", "data.inputs=['a']", "data.target=b", "data.rows=12"},
      "series.csv"},

@@ -34,7 +34,8 @@ class LatentFormat {
         "this model was trained on a table or on images and cannot read texts; give such a file");
   }
   /// Returns the mean of examples given the output of decode() (B, T, n), in the form that read()
-  /// takes; for symbols the most probable ones, as a column of texts.
+  /// takes, followed by deviations that depend on z; for symbols the most probable ones, as a
+  /// column of texts.
   virtual NamedArray expected(const Tensor& decoded, const VariationalAutoencoder& model) const = 0;
   /// Returns examples in the form of expected().
   virtual NamedArray as_array(const Observed& examples,
@@ -42,6 +43,9 @@ class LatentFormat {
   /// Draws examples next to their expected values, and samples.
   virtual void draw(Page& page, const NamedArray& seen, const NamedArray& expected,
                     const NamedArray& samples) const = 0;
+  /// Draws the expected examples of the categories of discrete variables.
+  virtual void draw_categories(Page& page, const NamedArray& expected,
+                               const std::vector<std::string>& names) const = 0;
   virtual std::size_t specimens() const = 0;
   virtual Observed specimen(std::size_t i, const VariationalAutoencoder& model) const = 0;
 };

@@ -108,6 +108,12 @@ class LatentImageFormat : public LatentFormat {
                 card_width(heat_map_width));
   }
 
+  void draw_categories(Page& page, const NamedArray& expected,
+                       const std::vector<std::string>&) const override {
+    page.charts({bochner::draw(mosaic("categories, row by row", {&expected}))},
+                card_width(heat_map_width));
+  }
+
  private:
   Observed binarised(const std::vector<std::vector<std::int32_t>>& images) const {
     Observed x = patches_.blank(images.size());

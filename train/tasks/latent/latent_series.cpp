@@ -7,12 +7,14 @@
 #include <bochner/train/charts/page.hpp>
 #include <bochner/train/tasks/latent/latent_format.hpp>
 #include <bochner/train/tasks/series/series_data.hpp>
+#include <cmath>
 #include <utility>
 
 namespace bochner {
 namespace {
 
-constexpr std::size_t drawn_variates = 3, drawn_windows = 3, drawn_samples = 6;
+constexpr std::size_t drawn_variates = 3, drawn_windows = 3, drawn_samples = 6,
+                      drawn_categories = 8;
 
 /// Conversion of windows (B, V, H) to tokens (B, H / rows, V rows).
 struct RowTokens {
@@ -29,6 +31,15 @@ struct RowTokens {
     Observed x{uninitialized({windows.shape()[0], window / rows, variates * rows}), {}};
     for (std::size_t i = 0; i < windows.size(); ++i) x.values.data()[place(i)] = windows.data()[i];
     return x;
+  }
+
+  /// Returns windows of elements `first` and on of each token. (B, T, n) -> (B, V, H)
+  Tensor windows(const Tensor& tokens, std::size_t first) const {
+    const std::size_t width = tokens.shape()[2], n = variates * rows;
+    Tensor windows = uninitialized({tokens.shape()[0], variates, window});
+    for (std::size_t i = 0; i < windows.size(); ++i)
+      windows.data()[i] = tokens.data()[place(i) / n * width + first + place(i) % n];
+    return windows;
   }
 };
 
@@ -78,23 +89,23 @@ class LatentSeriesFormat : public LatentFormat {
     return tokens_.of(std::move(windows), model);
   }
 
-  /// Returns the number of the window and its values. (B H, 1 + V)
+  /// Returns the number of the window, its values and deviations that depend on z. -> (B H, 1 + V)
+  /// or (B H, 1 + 2 V)
   NamedArray expected(const Tensor& decoded, const VariationalAutoencoder& model) const override {
-    const std::size_t V = tokens_.variates, H = tokens_.window, B = decoded.size() / (V * H);
-    Tensor windows = uninitialized({B, V, H});
-    for (std::size_t i = 0; i < windows.size(); ++i)
-      windows.data()[i] = decoded.data()[tokens_.place(i)];
-    model.standardize().undo(windows);
+    const std::size_t V = tokens_.variates, H = tokens_.window, n = V * tokens_.rows;
+    Tensor means = tokens_.windows(decoded, 0);
+    model.standardize().undo(means);
+    const bool has_deviations = decoded.shape()[2] > n;
     NamedArray table;
-    table.values.resize({B * H, 1 + V});
-    for (std::size_t i = 0; i < windows.size(); ++i)
-      table.values(i / (V * H) * H + i % H, 1 + i / H % V) = double(windows.data()[i]);
-    for (std::size_t row = 0; row < B * H; ++row) table.values(row, 0) = double(row / H);
+    table.values.resize({means.size() / V, 1 + (has_deviations ? 2 * V : V)});
+    for (std::size_t row = 0; row < means.size() / V; ++row) table.values(row, 0) = double(row / H);
+    for (std::size_t i = 0; i < means.size(); ++i)
+      table.values(i / (V * H) * H + i % H, 1 + i / H % V) = double(means.data()[i]);
     table.columns = {"window"};
-    for (std::size_t v = 0; v < V; ++v) {
-      const auto& names = facts_.columns;
+    const auto& names = facts_.columns;
+    for (std::size_t v = 0; v < V; ++v)
       table.columns.push_back(names.empty() ? fmt::format("value_{}", v + 1) : names[v]);
-    }
+    if (has_deviations) add_deviations(tokens_.windows(decoded, n), model, table);
     return table;
   }
   NamedArray as_array(const Observed& x, const VariationalAutoencoder& model) const override {
@@ -110,6 +121,7 @@ class LatentSeriesFormat : public LatentFormat {
       for (std::size_t b = 0; b < std::min(drawn_windows, windows_in(seen)); ++b) {
         both.add("", window(seen, b, v), Mark::line, int(b));
         both.add("", window(expected, b, v), Mark::dashed, int(b));
+        add_band(both.series.back(), expected, b, v + seen.columns.size() - 1);
       }
       for (std::size_t b = 0; b < std::min(drawn_samples, windows_in(samples)); ++b)
         drawn.add("", window(samples, b, v));
@@ -117,8 +129,39 @@ class LatentSeriesFormat : public LatentFormat {
     }
     page.charts(charts);
   }
+  void draw_categories(Page& page, const NamedArray& expected,
+                       const std::vector<std::string>& names) const override {
+    std::vector<std::string> charts;
+    for (std::size_t v = 1; v <= std::min(drawn_variates, tokens_.variates); ++v) {
+      Chart chart{.title = expected.columns[v] + ", categories", .x = {"row"}};
+      for (std::size_t b = 0; b < std::min(drawn_categories, names.size()); ++b)
+        chart.add(names[b], window(expected, b, v));
+      charts.push_back(bochner::draw(chart));
+    }
+    page.charts(charts);
+  }
 
  private:
+  /// Appends columns of deviations in the unit of the data. log_variances (B, V, H)
+  void add_deviations(const Tensor& log_variances, const VariationalAutoencoder& model,
+                      NamedArray& table) const {
+    const std::size_t V = tokens_.variates, H = tokens_.window;
+    const std::vector<double> units = model.standardize().deviations();
+    for (std::size_t i = 0; i < log_variances.size(); ++i)
+      table.values(i / (V * H) * H + i % H, 1 + V + i / H % V) =
+          units[i / H % V] * std::exp(double(log_variances.data()[i]) / 2);
+    for (std::size_t v = 0; v < V; ++v)
+      table.columns.push_back(table.columns[1 + v] + "_deviation");
+  }
+  /// Adds two deviations to both sides of a window, if the table has such a column.
+  void add_band(Series& curve, const NamedArray& table, std::size_t b, std::size_t column) const {
+    if (column >= table.columns.size()) return;
+    const Curve deviations = window(table, b, column);
+    for (std::size_t i = 0; i < curve.y.size(); ++i) {
+      curve.low.push_back(curve.y[i] - 2 * deviations.y[i]);
+      curve.high.push_back(curve.y[i] + 2 * deviations.y[i]);
+    }
+  }
   std::size_t windows_in(const NamedArray& table) const {
     return table.values.shape()[0] / tokens_.window;
   }

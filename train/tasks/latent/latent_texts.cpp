@@ -79,6 +79,14 @@ class LatentTextFormat : public LatentFormat {
     page.table(table);
   }
 
+  void draw_categories(Page& page, const NamedArray& expected,
+                       const std::vector<std::string>& names) const override {
+    Table table{{"category", "most probable text"}, {}};
+    for (std::size_t i = 0; i < names.size(); ++i)
+      table.rows.push_back({names[i], excerpt(expected.texts.at(0)[i])});
+    page.table(table);
+  }
+
  private:
   static NamedArray column_of(std::vector<std::string> texts) {
     NamedArray array;

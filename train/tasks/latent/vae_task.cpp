@@ -10,6 +10,7 @@
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/arrays.hpp>
 #include <bochner/train/tasks/config_templates/templates.hpp>
+#include <bochner/train/tasks/latent/categories.hpp>
 #include <bochner/train/tasks/latent/latent_format.hpp>
 #include <bochner/train/tasks/learner.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
@@ -25,7 +26,8 @@ constexpr std::size_t examples_at_once = 64;
 
 VaeSpec vae_spec(const Config& config, const LatentFormat& format) {
   auto spec = read_spec<VaeSpec>(config, "model");
-  spec.latent.warmup *= config.count("train.accumulate");
+  for (std::size_t* steps : {&spec.latent.warmup, &spec.latent.discrete.anneal})
+    *steps *= config.count("train.accumulate");
   format.complete(spec);
   complete(spec.stack, config, spec.tokens);
   return spec;
@@ -74,8 +76,12 @@ class VaeLearner : public Learner,
   VariationalAutoencoder& model() override { return model_; }
   std::string describe() const override {
     const VaeSpec& spec = model_.spec();
+    const DiscreteSpec& discrete = spec.latent.discrete;
     return fmt::format("vae, {}, {}, latent {}", describe_stack(spec.stack),
-                       format_number_of(spec.tokens, "token"), spec.latent.size);
+                       format_number_of(spec.tokens, "token"), spec.latent.size) +
+           (discrete.exists()
+                ? fmt::format(" + {} x {} categories", discrete.variables, discrete.categories)
+                : "");
   }
   std::string facts() const override { return format_->facts(); }
   Json sizes() const override { return Json{{"length", model_.spec().tokens}}; }
@@ -98,12 +104,23 @@ class VaeLearner : public Learner,
   }
 
   NamedArray sample(std::size_t count, std::uint64_t seed) override {
-    Tensor z = uninitialized({count, model_.spec().latent.size});
-    const RandomFunction random{seed, Purpose::sampling, stream_of("prior")};
-    for (std::size_t i = 0; i < z.size(); ++i) z.data()[i] = real(random.normal(i));
-    const Tensor each = by_parts(count, [&](Tape& tape, std::size_t first, std::size_t rows) {
-      return model_.decode(tape, slice(Var(z), 0, first, first + rows));
-    });
+    const std::size_t d = model_.spec().latent.size;
+    const DiscreteSpec& discrete = model_.spec().latent.discrete;
+    const std::size_t N = discrete.exists() ? discrete.variables : 0, K = discrete.categories;
+    Tensor z = zeros({count, d + N * K});
+    const RandomFunction random{seed, Purpose::sampling, stream_of("prior")},
+        categories{seed, Purpose::sampling, stream_of("prior of categories")};
+    for (std::size_t i = 0; i < count * d; ++i) z(i / d, i % d) = real(random.normal(i));
+    for (std::size_t i = 0; i < count * N; ++i)
+      z(i / N, d + i % N * K + categories.integer(i, K)) = 1;
+    return expected_of(z);
+  }
+  /// Returns the examples expected given latent variables. (B, w)
+  NamedArray expected_of(const Tensor& z) {
+    const Tensor each =
+        by_parts(z.shape()[0], [&](Tape& tape, std::size_t first, std::size_t rows) {
+          return model_.decode(tape, slice(Var(z), 0, first, first + rows));
+        });
     return format_->expected(each, model_);
   }
   NamedArray latent(const NamedArray& examples) override {
@@ -114,16 +131,22 @@ class VaeLearner : public Learner,
   }
 
   std::size_t specimens() const override { return format_->specimens(); }
-  /// Computes the bound at the latent mean.
+  /// Computes the bound at the latent mean and the most probable categories.
   void forward_specimen(Tape& tape, std::size_t i) override {
-    model_.bounds(tape, format_->specimen(i, model_), zeros({1, 1, model_.spec().latent.size}));
+    model_.bounds(tape, format_->specimen(i, model_), zeros({1, 1, model_.spec().latent.width()}));
   }
 
   const LatentFormat& format() const { return *format_; }
+  /// Returns most_probable() latent variables. (B, w)
+  Tensor most_probable_of(const Observed& x) {
+    return by_parts(x.size(), [&](Tape& tape, std::size_t first, std::size_t count) {
+      return most_probable(model_.encode(tape, part_of(x, first, count)));
+    });
+  }
   /// Returns the output of the decoder at the latent mean of each example. (B, T, n)
   Tensor decoded(const Observed& x) {
     return by_parts(x.size(), [&](Tape& tape, std::size_t first, std::size_t count) {
-      return model_.decode(tape, model_.encode(tape, part_of(x, first, count)).mean);
+      return model_.decode(tape, most_probable(model_.encode(tape, part_of(x, first, count))));
     });
   }
   NamedArray expected(const Observed& x) { return format_->expected(decoded(x), model_); }
@@ -131,12 +154,18 @@ class VaeLearner : public Learner,
  private:
   NamedArray latent_of(const Observed& x) {
     const Tensor both = by_parts(x.size(), [&](Tape& tape, std::size_t first, std::size_t count) {
-      const NormalRows q = model_.encode(tape, part_of(x, first, count));
-      return concat({q.mean, exp(q.log_variance * 0.5)}, 1);
+      const LatentRows q = model_.encode(tape, part_of(x, first, count));
+      std::vector<Var> parts{q.normal.mean, exp(q.normal.log_variance * 0.5)};
+      if (q.discrete.exist()) parts.push_back(Var(chosen_categories(q.discrete.logits.value())));
+      return concat(parts, 1);
     });
     NamedArray table{both, {}};
+    const LatentSpec& spec = model_.spec().latent;
     for (const char* what : {"mean", "deviation"})
-      for (std::size_t i = 0; i < model_.spec().latent.size; ++i)
+      for (std::size_t i = 0; i < spec.size; ++i)
+        table.columns.push_back(fmt::format("{}_{}", what, i + 1));
+    for (const char* what : {"category", "probability"})
+      for (std::size_t i = 0; spec.discrete.exists() && i < spec.discrete.variables; ++i)
         table.columns.push_back(fmt::format("{}_{}", what, i + 1));
     return table;
   }
@@ -164,9 +193,7 @@ class VaeTask : public Task, public BoundsByDraws {
   TaskAbilities abilities() override { return {.bounds = this}; }
 
   Var loss(Tape& tape, const Examples& examples) override {
-    const RandomFunction random{seed_, Purpose::sampling, stream_of("latent draws") + tape.step};
-    return model_.loss(tape, data_->batch(examples, model_),
-                       noise_of(examples, model_.spec().latent.draws, random));
+    return model_.loss(tape, data_->batch(examples, model_), training_noise(examples, tape.step));
   }
 
   /// Returns the same bound for the same examples.
@@ -193,7 +220,8 @@ class VaeTask : public Task, public BoundsByDraws {
     const Observed x = data_->batch(examples, model_);
     const bool symbols = !x.symbols.shape.empty();
     return {{symbols ? "tokens" : "values", symbols ? array_of(x.symbols) : array_of(x.values)},
-            {"outputs", array_of(learner_.decoded(x))}};
+            {"outputs", array_of(learner_.decoded(x))},
+            {"noise", array_of(training_noise(examples, 0))}};
   }
 
   void evaluate_by(std::size_t draws) override {
@@ -216,25 +244,41 @@ class VaeTask : public Task, public BoundsByDraws {
     learner_.format().draw(page, learner_.format().as_array(seen, model_), learner_.expected(seen),
                            learner_.sample(pictured_samples, seed_));
     page.charts({draw(divergence_chart(first(measured_examples)))});
+    if (model_.spec().latent.discrete.exists())
+      illustrate_categories(page, learner_.most_probable_of(first(measured_examples)));
   }
 
  private:
-  /// Draws standard normal numbers that depend on the example, not on its batch. (K, B, d)
-  Tensor noise_of(const Examples& examples, std::size_t K, const RandomFunction& random) const {
-    const std::size_t B = examples.size(), d = model_.spec().latent.size;
-    Tensor noise = uninitialized({K, B, d});
+  /// Draws standard normal numbers that depend on the example, not on its batch. (S, B, w)
+  Tensor noise_of(const Examples& examples, std::size_t S, const RandomFunction& random) const {
+    const std::size_t B = examples.size(), w = model_.spec().latent.width();
+    Tensor noise = uninitialized({S, B, w});
     for (std::size_t i = 0; i < noise.size(); ++i) {
-      const std::uint64_t draw = examples.index(i / d % B) * most_draws + i / (B * d);
-      noise.data()[i] = real(random.normal(draw * d + i % d));
+      const std::uint64_t draw = examples.index(i / w % B) * most_draws + i / (B * w);
+      noise.data()[i] = real(random.normal(draw * w + i % w));
     }
     return noise;
   }
+  Tensor training_noise(const Examples& examples, std::uint64_t step) const {
+    return noise_of(examples, model_.spec().latent.draws,
+                    {seed_, Purpose::sampling, stream_of("latent draws") + step});
+  }
 
-  /// Draws the divergence of each latent dimension, the largest first.
+  /// Writes and draws how often each category is the most probable one, and what is expected given
+  /// each. z (B, w)
+  void illustrate_categories(Page& page, const Tensor& z) {
+    const LatentSpec& spec = model_.spec().latent;
+    const std::vector<double> shares = category_shares(z, spec);
+    draw_usage(page, shares, z.shape()[0], spec.discrete);
+    const EachCategory each = each_category(shares, spec);
+    learner_.format().draw_categories(page, learner_.expected_of(each.z), each.names);
+  }
+
+  /// Draws the divergence of each latent dimension and discrete variable, the largest first.
   Chart divergence_chart(const Observed& x) {
     Tape tape({.recording = false});
-    const std::size_t d = model_.spec().latent.size;
     const Tensor each = kl_divergence(model_.encode(tape, x)).value();
+    const std::size_t d = each.shape()[1];
     Curve curve{{}, std::vector<double>(d)};
     for (std::size_t i = 0; i < each.size(); ++i)
       curve.y[i % d] += double(each.data()[i]) / double(x.size());
@@ -254,10 +298,28 @@ class VaeTask : public Task, public BoundsByDraws {
   std::size_t draws_ = 1;  // of an evaluation
 };
 
-void check_latent(const Config& config) {
-  const std::string &data = config.text("data.kind"), draws = "model.vae.draws";
-  if (config.text("model.vae.gradient") == "score" && config.integer(draws) < 2)
+void check_latent_variables(const Config& config) {
+  const std::string latent = "model.vae.latent", categories = "model.vae.discrete.categories",
+                    gradient = "model.vae.discrete.gradient", draws = "model.vae.draws";
+  const bool by_score = config.text("model.vae.gradient") == "score";
+  if (by_score && config.integer(latent) > 0 && config.integer(draws) < 2)
     fail_over(config, draws, "must be at least 2 with", "model.vae.gradient");
+  const std::size_t K = config.count(categories);
+  if (config.integer(latent) == 0 && K == 0)
+    fail_over(config, latent, "must be at least 1 with", categories);
+  if (K == 1) fail(config, categories, "must be 0 or at least 2");
+  if (K > 0 && config.text(gradient) == "exact" &&
+      count_categories(config.count("model.vae.discrete.variables"), K, most_exact_values) >
+          most_exact_values)
+    fail(config, gradient,
+         fmt::format("sums over all values of the discrete variables, at most {}; reduce {} or {}",
+                     most_exact_values, categories, "model.vae.discrete.variables"),
+         categories);
+}
+
+void check_latent(const Config& config) {
+  const std::string& data = config.text("data.kind");
+  check_latent_variables(config);
   if (config.text("model.positions") == "encoding")
     fail_over(config, "model.positions", "must not be \"encoding\" for", "model.kind");
   if (has_words(config))

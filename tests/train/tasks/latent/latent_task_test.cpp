@@ -7,6 +7,7 @@
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/text/text_facts.hpp>
 #include <cmath>
+#include <set>
 
 #include "data/image_files.hpp"
 #include "data/messages.hpp"
@@ -108,16 +109,19 @@ TEST_F(Latent, Learns) {
 
 TEST_F(Latent, ResumesToTheBit) {
   for (const Sets& data : {shapes, series, texts, images})
-    for (const char* gradient : {"reparameterised", "score"}) {
-      const Config learning = config(
-          data, {std::string("model.vae.gradient=") + gradient, "model.vae.draws=2",
-                 "model.vae.warmup=9", "model.dropout=0.1", "train.accumulate=2", "train.steps=16",
-                 "train.validate.every=5", "train.log.every=3", "train.checkpoint.every=4"});
+    for (const bool is_discrete : {false, true}) {
+      Sets keys{"model.vae.draws=2",  "model.vae.warmup=9",      "model.dropout=0.1",
+                "train.accumulate=2", "train.steps=16",          "train.validate.every=5",
+                "train.log.every=3",  "train.checkpoint.every=4"};
+      if (is_discrete)
+        keys.insert(keys.end(), {"model.vae.gradient=score", "model.vae.discrete.categories=3",
+                                 "model.vae.discrete.anneal=5"});
+      const Config learning = config(data, keys);
       faults::CrashingStorage whole, parts;
       start_leg(whole, learning, 1);
       start_leg(parts, learning, 2, Ending::signal, 7);
       resume_leg(parts, 3);
-      EXPECT_EQ(difference(remains_of(parts), remains_of(whole)), "") << data[0] << gradient;
+      EXPECT_EQ(difference(remains_of(parts), remains_of(whole)), "") << data[0] << is_discrete;
     }
 }
 
@@ -170,6 +174,64 @@ TEST_F(Latent, SaysWhatIsLatentAndWhatIsExpected) {
       8u);
 }
 
+TEST_F(Latent, SaysCategoriesAndDeviations) {
+  const auto of_series =
+      task(series, {"model.vae.variance=of_z", "model.vae.latent=1",
+                    "model.vae.discrete.categories=4", "model.vae.discrete.variables=2"});
+  EXPECT_THAT(describe_model(of_series), HasSubstr("latent 1 + 2 x 4 categories"));
+  CsvOptions named;
+  named.columns = tables(of_series).input_columns();
+  std::string rows = "level,other\n";
+  for (int i = 0; i < 16; ++i) rows += "0.5,2\n";
+  const NamedArray table = parse_csv(rows, "new.csv", named),
+                   latent = latent_of(of_series).latent(table), said = predict(of_series, table);
+  EXPECT_THAT(latent.columns, ElementsAre("mean_1", "deviation_1", "category_1", "category_2",
+                                          "probability_1", "probability_2"));
+  EXPECT_TRUE(latent.values(0, 2) >= 1 && latent.values(0, 2) <= 4);
+  EXPECT_GE(latent.values(0, 5), 0.25);
+  EXPECT_THAT(said.columns,
+              ElementsAre("window", "level", "other", "level_deviation", "other_deviation"));
+  const auto& unit = dynamic_cast<VariationalAutoencoder&>(of_series->model()).standardize();
+  EXPECT_NEAR(said.values(3, 4), unit.deviations()[1], 1e-3) << "as in the data, at first";
+  Page page("title", "subtitle");
+  illustrate(of_series, page);
+  EXPECT_THAT(page.html(), HasSubstr("level, categories"));
+}
+
+/// Images of three patterns with a wrong pixel each, and three categories.
+TEST_F(Latent, ReportsThreeClusters) {
+  std::string pixels;
+  for (int i = 0; i < 60; ++i)
+    for (int p = 0; p < 24; ++p) {
+      const bool on = i % 3 == 0 ? p < 12 : i % 3 == 1 ? p % 2 == 0 : p % 6 > 2;
+      pixels += on != (p == i * 7 % 24) ? '\xff' : '\0';
+    }
+  folder_.write("digits/a-images", idx_file({60, 4, 6}, pixels));
+  folder_.write("digits/b-labels", idx_file({60}, std::string(60, '\1')));
+  const Config learning = config(
+      images, {"model.vae.latent=0", "model.vae.discrete.categories=3", "model.vae.warmup=40",
+               "model.vae.discrete.gradient=exact", "optim.lr=0.01", "train.batch=15"});
+  const auto trained = make_task(learning);
+  train(learning, *trained, 120);
+  Page page("title", "subtitle");
+  illustrate(trained, page);
+  EXPECT_EQ(xml_problem(page.html()), "");
+  EXPECT_THAT(page.html(), HasSubstr("3 of 3 categories are the most probable one"));
+  EXPECT_THAT(page.html(), HasSubstr("categories, row by row"));
+  NamedArray input;
+  input.values = xt::zeros<double>({60, 4, 6});
+  for (std::size_t i = 0; i < input.values.size(); ++i)
+    input.values.flat(i) = pixels[i] == '\0' ? 0 : 255;
+  const NamedArray latent = latent_of(trained).latent(input);
+  EXPECT_THAT(latent.columns, ElementsAre("category_1", "probability_1"));
+  std::set<double> found;
+  for (std::size_t i = 0; i < 60; ++i) {
+    EXPECT_EQ(latent.values(i, 0), latent.values(i % 3, 0)) << i;
+    found.insert(latent.values(i, 0));
+  }
+  EXPECT_EQ(found.size(), 3u);
+}
+
 /// Windows keep their places: an exact decoder would reproduce them.
 TEST_F(Latent, SamplesAreFunctionsOfTheSeed) {
   for (const Sets& data : {shapes, series, texts, images}) {
@@ -219,8 +281,20 @@ TEST_F(Latent, SaysWhatDoesNotFit) {
   EXPECT_THAT(
       error_of(shapes, {"model.kind=classifier"}),
       HasSubstr("model.patch.pixels has no effect with model.kind = \"classifier\"; remove it"));
-  EXPECT_THAT(error_of(texts, {"model.vae.latent=0"}), HasSubstr("must be between 1 and 4096"));
+  EXPECT_THAT(error_of(texts, {"model.vae.latent=0"}),
+              HasSubstr("must be at least 1 with model.vae.discrete.categories = 0"));
   EXPECT_THAT(error_of(texts, {"model.vae.pooling=cls"}), HasSubstr("must be"));
+  const std::string categories = "model.vae.discrete.categories=";
+  EXPECT_THAT(error_of(texts, {categories + "1"}), HasSubstr("must be 0 or at least 2"));
+  EXPECT_THAT(error_of(texts, {categories + "17", "model.vae.discrete.gradient=exact",
+                               "model.vae.discrete.variables=2"}),
+              HasSubstr("sums over all values of the discrete variables, at most 256; reduce"));
+  EXPECT_THAT(error_of(texts, {"model.vae.latent=0", categories + "3", "model.vae.gradient=score"}),
+              HasSubstr("model.vae.gradient has no effect with model.vae.latent = 0; remove it"));
+  EXPECT_THAT(error_of(texts, {"model.vae.discrete.temperature=2"}),
+              HasSubstr("has no effect with model.vae.discrete.categories = 0; remove it"));
+  EXPECT_THAT(error_of(texts, {"model.vae.variance=of_z"}),
+              HasSubstr("model.vae.variance has no effect with data.kind = \"bytes\""));
   EXPECT_THAT(error_of({"data.kind=copy"}, {}), HasSubstr("cannot learn data.kind = \"copy\""));
   EXPECT_THAT(message_of<ConfigError>([&] { task(shapes, {"model.patch.pixels=5"}); }),
               HasSubstr("model.patch.pixels = 5: must divide the 12 x 12 pixels of an image"));
@@ -248,8 +322,11 @@ TEST_F(Latent, SaysWhatDoesNotFit) {
 
 /// Warmup counts steps of the optimizer, each of which may be several passes.
 TEST_F(Latent, WarmsUpInSteps) {
-  const auto made = task(shapes, {"model.vae.warmup=4", "train.accumulate=3"});
-  EXPECT_EQ(dynamic_cast<VariationalAutoencoder&>(made->model()).spec().latent.warmup, 12u);
+  const auto made = task(shapes, {"model.vae.warmup=4", "model.vae.discrete.categories=2",
+                                  "model.vae.discrete.anneal=5", "train.accumulate=3"});
+  const LatentSpec& latent = dynamic_cast<VariationalAutoencoder&>(made->model()).spec().latent;
+  EXPECT_EQ(latent.warmup, 12u);
+  EXPECT_EQ(latent.discrete.anneal, 15u);
 }
 
 TEST_F(Latent, AnswersWithoutItsData) {

@@ -8,9 +8,11 @@ from .time import waves
 
 
 def spaced_frequencies(config):
-    """Returns m frequencies from the shortest to the longest period, geometric or in equal steps."""
+    """Returns m frequencies from the shortest to the longest period, geometric or in equal steps, the last one with
+    the longest period or a step before."""
     m, short, long = (config["model.time." + key] for key in ("m", "shortest", "longest"))
-    part = torch.arange(m, dtype=torch.float64) / max(m - 1, 1)
+    steps = max(m - 1, 1) if config["model.time.endpoint"] else m
+    part = torch.arange(m, dtype=torch.float64) / steps
     if config["model.time.spacing"] == "linear":
         return 2 * math.pi * ((1 - part) / short + part / long)
     return 2 * math.pi * torch.exp(-(1 - part) * math.log(short) - part * math.log(long))

@@ -30,11 +30,12 @@ class Block(Part):
 
 
 class BlockStack(Part):
-    """blocks.0, blocks.1, .. and the norm after the last. `each` is added to the input of every block."""
+    """blocks.0, blocks.1, .. and the norm after the last, model.blocks of them unless `blocks` says otherwise. `each` is
+    added to the input of every block."""
 
-    def __init__(self, at, causal):
+    def __init__(self, at, causal, blocks=0):
         super().__init__(at)
-        blocks = at.config["model.blocks"]
+        blocks = blocks or at.config["model.blocks"]
         kinds = at.config["model.pattern"] or [at.config["model.mixer.kind"]]
         stack, self.blocks = Stack(causal, blocks), nn.ModuleList()
         for stack.index in range(blocks):
