@@ -3,6 +3,7 @@
 /// command.
 
 #include <bochner/autodiff/compute/convolution_stream.hpp>
+#include <bochner/autodiff/forward_mode.hpp>
 #include <bochner/autodiff/gradcheck.hpp>
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/autodiff/tape.hpp>

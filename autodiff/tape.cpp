@@ -13,6 +13,7 @@ void require_finite(const Tensor& tensor, const char* what, const char* op) {
 
 void consume(Node& node) {
   node.backward = nullptr;
+  node.tangent = nullptr;
   if (node.filled) node.gradient = Tensor();
   node.filled = false;
   node.consumed = true;
@@ -153,8 +154,12 @@ Tape::~Tape() {
 
 void Tape::clear() {
   uses_.clear();
+  drop_after(0);
+}
+
+void Tape::drop_after(std::size_t size) {
   // A handle that outlives the tape must not hold a chain of closures: freeing it would recurse.
-  while (!nodes_.empty()) {
+  while (nodes_.size() > size) {
     consume(*nodes_.back());
     nodes_.pop_back();
   }
@@ -188,6 +193,8 @@ void Tape::add_loss(const Var& loss) {
   require(loss.size() == 1, "add_loss", "the loss must have one element, not ", loss.shape());
   require(!loss.node() || !loss.node()->consumed, "add_loss",
           "the loss belongs to a finished pass");
+  if (has_tangents(loss))
+    throw TangentError("[add_loss] a loss that a layer adds has no tangent rule");
   has_losses_ = true;
   if (loss.needs_gradient()) loss.add_gradient(filled(loss.shape(), real(share)));
 }
@@ -270,6 +277,7 @@ void detail::Recording::include(const Var& input) {
             "again, or use its value as a constant, Var(y.value())");
     if (node->version > 0) its->record_use(input.node_);
     wanted = true;
+    moving += has_tangent(input);
   }
   if (!its) return;
   require(!tape || tape == its, "record", "the inputs are on different tapes");
@@ -299,7 +307,7 @@ Var detail::recorded_result(const char* op, const Recording& recording, Tensor&&
 }
 
 Var checkpoint(Tape& tape, const std::function<Var(Tape&, const Var&)>& f, const Var& x) {
-  if (!tape.recording) return f(tape, x);
+  if (!tape.recording || tape.tangents != Tangents::none) return f(tape, x);
   const detail::Recording inputs({x});
   require(!inputs.tape || inputs.tape == &tape, "checkpoint", "the input is on another tape");
   const PassOptions options = tape;

@@ -5,6 +5,7 @@
 /// from its end, runs their closures and frees them: no recursion, no sorting, used once.
 
 #include <atomic>
+#include <bochner/autodiff/tangent.hpp>
 #include <bochner/autodiff/tensor.hpp>
 #include <bochner/base/numeric/philox.hpp>
 #include <functional>
@@ -48,6 +49,7 @@ struct Node {
   bool has_losses = false;    ///< has losses of its own: runs backward also without a gradient
   std::uint64_t version = 0;  ///< of a parameter's value, from 1; 0 for other nodes
   std::function<void(Tensor& gradient)> backward = {};
+  std::shared_ptr<const Var> tangent = {};  ///< of the value, in forward mode
 };
 
 /// Handle on a value and, if gradients are recorded, on its node. Cheap to copy.
@@ -114,6 +116,7 @@ class Var {
  private:
   friend struct GradientTarget;
   friend struct detail::Recording;
+  friend void set_tangent(const Var& x, const Var& tangent);
   friend Var checkpoint(Tape& tape, const std::function<Var(Tape&, const Var&)>& f, const Var& x);
   [[noreturn]] void refuse_missing() const;
   std::shared_ptr<const Tensor> value_;
@@ -257,15 +260,15 @@ struct PassOptions {
   bool recording = true;      ///< gradients wanted
   bool check_finite = false;  ///< test each value and gradient: slow, to find the op that diverges
   bool holding = false;       ///< without recording, keep parameters in use for a later pass
-  std::uint64_t seed = 0;     ///< of the random numbers of this pass
-  std::uint64_t step = 0;     ///< with `seed` it determines every random number of the pass
+  Tangents tangents = Tangents::none;  ///< of values that depend on leaves with a tangent
+  std::uint64_t seed = 0;              ///< of the random numbers of this pass
+  std::uint64_t step = 0;         ///< with `seed` it determines every random number of the pass
   std::uint64_t random_uses = 0;  ///< random ops so far in this pass
   double share = 1;               ///< weight of this pass in the gradient of a step, see add_loss()
   TapeObserver* observer = nullptr;
   CrossShardReduction* reduction = nullptr;  ///< of a batch that is split into shards
   WeightCache* weight_cache = nullptr;       ///< without recording: shared by consecutive passes
-  /// Parameters allowed; others are neither trained nor saved and throw.
-  const ParameterSet* visited = nullptr;
+  const ParameterSet* visited = nullptr;     ///< parameters allowed; others throw
 };
 
 class Tape : public PassOptions {
@@ -306,6 +309,7 @@ class Tape : public PassOptions {
   void backward(const Var& output, Tensor gradient);
   /// Drops all nodes: their results can no longer be inputs of ops.
   void clear();
+  void drop_after(std::size_t size);  ///< drops all but the first `size` nodes
   std::size_t size() const { return nodes_.size(); }
 
   Var record_node(const char* op, std::shared_ptr<const Tensor> value, std::size_t input_elements,
@@ -332,10 +336,9 @@ class Tape : public PassOptions {
   detail::TapeSlot& place_;
   std::vector<std::shared_ptr<Node>> nodes_;
   std::vector<Use> uses_;
-  std::vector<std::shared_ptr<Node>>
-      leaves_;                  ///< leaves that are held, or tested with `check_finite`
-  std::size_t propagated_ = 0;  ///< elements of gradients, see TapeObserver
-  bool has_losses_ = false;     ///< see add_loss()
+  std::vector<std::shared_ptr<Node>> leaves_;  ///< held, or tested with `check_finite`
+  std::size_t propagated_ = 0;                 ///< elements of gradients, see TapeObserver
+  bool has_losses_ = false;                    ///< see add_loss()
 };
 
 /// Returns compute(), which depends on parameters alone, or the cached result for this owner.
@@ -359,6 +362,7 @@ struct Recording {
   Tape* tape = nullptr;
   bool wanted = false;
   std::size_t elements = 0;
+  std::size_t moving = 0;  ///< inputs with a tangent
 
  private:
   void include(const Var& input);
@@ -368,16 +372,20 @@ Var recorded_result(const char* op, const Recording& recording, Tensor&& value,
                     std::function<void(Tensor&)> backward);
 Var recorded_result(const char* op, const Recording& recording, Tensor&& value,
                     std::function<void(const Tensor&, Tensor&)> backward);
-
+void record_tangent(const char* op, const Recording& inputs, const Var& y,
+                    std::initializer_list<TangentRule> rules);
 }  // namespace detail
 
 /// Records the result of an op on the tape of its inputs, {x, ..} or a vector of Var. `backward` is
 /// called with (output, gradient) or (gradient) and adds to the inputs' gradients by
-/// add_gradient(). It is dropped if no gradient is wanted.
+/// add_gradient(). It is dropped if no gradient is wanted. `tangent` has a rule for each input.
 template <class Backward>
-Var record(const char* op, Tensor value, const detail::Recording& inputs, Backward&& backward) {
+Var record(const char* op, Tensor value, const detail::Recording& inputs, Backward&& backward,
+           std::initializer_list<TangentRule> tangent = {}) {
   if (!inputs.wanted) return detail::constant_result(op, inputs, std::move(value));
-  return detail::recorded_result(op, inputs, std::move(value), std::forward<Backward>(backward));
+  Var y = detail::recorded_result(op, inputs, std::move(value), std::forward<Backward>(backward));
+  if (inputs.moving > 0) detail::record_tangent(op, inputs, y, tangent);
+  return y;
 }
 
 /// Returns f(tape, x) and stores only x: the backward pass runs f again. Parameters used inside f

@@ -104,13 +104,26 @@ void Optimizer::begin_updates() {
   }
 }
 
-void Optimizer::step(double learning_rate, const GradientLimit& limit) {
+/// Replaces gradients by natural ones; parameters with lr_factor = 0 are fixed.
+void Optimizer::precondition(double learning_rate, const GradientLimit& limit,
+                             const FisherProduct& fisher) {
+  require(bool(fisher), "natural_cg", "step() needs Fisher products of the loss");
+  for (std::size_t i = 0; i < parameters_.size(); ++i)
+    if (settings_[i].lr_factor == 0) parameters_[i].parameter->zero_gradient();
+  limit_all(limit, parameters_);
+  to_natural_gradients(parameters_, fisher, spec_.cg, learning_rate);
+}
+
+void Optimizer::step(double learning_rate, const GradientLimit& limit,
+                     const FisherProduct& fisher) {
   require(std::isfinite(learning_rate) && learning_rate >= 0, "optim", "learning rate ",
           learning_rate, ": must be finite and at least 0");
   require(limit.largest > 0, "optim", "limit ", limit.largest, ": must be positive");
+  const bool preconditions = spec_.kind == "natural_cg";
+  if (preconditions) precondition(learning_rate, limit, fisher);
   begin_updates();
   if (gaussians_) gaussians_->begin(learning_rate * spec_.natural.lr_factor);
-  step_each(learning_rate, limit);
+  step_each(learning_rate, preconditions ? GradientLimit() : limit);
   if (gaussians_) gaussians_->end();
 }
 
@@ -275,12 +288,34 @@ class Langevin : public Optimizer {
   std::vector<std::uint64_t> streams_;
 };
 
+/// Settings of the sgd step along natural gradients: no momentum, and no decay except by groups.
+OptimizerSpec plain_step(OptimizerSpec spec) {
+  spec.momentum = spec.weight_decay = 0;
+  spec.nesterov = false;
+  return spec;
+}
+
+/// Conjugate gradients of more weights would take too many steps.
+void require_small(const std::vector<NamedParameter>& parameters) {
+  constexpr std::size_t most = 10'000'000;
+  std::size_t size = 0;
+  for (const NamedParameter& named : parameters) size += named.parameter->value().size();
+  require(size <= most, "natural_cg", "the model has ", size, " weights, more than ", most,
+          "; choose another optim.kind");
+}
+
 }  // namespace
 
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerSpec& spec,
                                           const std::vector<NamedParameter>& parameters) {
   checked("optim", spec);
   if (spec.kind == "sgd") return std::make_unique<Sgd>(spec, parameters);
+  if (spec.kind == "natural_cg") {
+    require_small(parameters);
+    require(!spec.density_natural, "optim",
+            "density_natural = true is for other kinds than natural_cg, which does it for all");
+    return std::make_unique<Sgd>(plain_step(spec), parameters);
+  }
   if (spec.kind == "langevin") return std::make_unique<Langevin>(spec, parameters);
   if (spec.kind == "natural") {
     require(spec.temperature > 0, "natural", "temperature = 0: must be above 0");

@@ -4,6 +4,7 @@
 #include <bochner/autodiff/tape.hpp>
 #include <bochner/optim/clip.hpp>
 #include <bochner/optim/flat_loop.hpp>
+#include <bochner/optim/natural_cg.hpp>
 #include <bochner/optim/natural_gradients.hpp>
 #include <bochner/optim/parameter_group.hpp>
 #include <bochner/optim/schedule.hpp>
@@ -33,6 +34,7 @@ struct OptimizerSpec {
   double temperature = 0;
   std::uint64_t seed = 1;  ///< of langevin's noise
   NaturalSpec natural = {};
+  NaturalCgSpec cg = {};
 };
 /// The learned densities that optimizers find by their names, see is_density().
 inline KeyCondition learns_densities() {
@@ -41,10 +43,11 @@ inline KeyCondition learns_densities() {
          when("model.mixer.kind", {});  // what a program adds may have its own
 }
 inline void describe(Keys& keys, OptimizerSpec& spec) {
-  keys("kind", spec.kind, one_of({"adamw", "adam", "sgd", "langevin", "natural"}),
+  keys("kind", spec.kind, one_of({"adamw", "adam", "sgd", "langevin", "natural", "natural_cg"}),
        "optimizer; langevin: sgd with noise, which samples weights from the posterior (set clip = "
        "0, and weight_decay = 0 for a flat prior); natural: adamw, with closed-form natural "
-       "gradients for Gaussian densities and posteriors of densities");
+       "gradients for Gaussian densities and posteriors of densities; natural_cg: natural gradient "
+       "of all weights of a small model (set lr = 1 or less)");
   keys("lr", spec.lr, at_least(0), "peak learning rate of the schedule");
   keys.when("kind", {"adam", "adamw", "natural"}, [&] {
     std::vector<double> betas = {spec.beta1, spec.beta2};
@@ -52,8 +55,9 @@ inline void describe(Keys& keys, OptimizerSpec& spec) {
     spec.beta1 = betas.at(0), spec.beta2 = betas.at(1);
     keys("epsilon", spec.epsilon, above(0), "added to the root of the running square");
   });
-  keys("weight_decay", spec.weight_decay, at_least(0),
-       "weight decay; norms, biases, spectral parameters and sharpness are not decayed");
+  keys.when("kind", {"adamw", "adam", "sgd", "langevin", "natural"})(
+      "weight_decay", spec.weight_decay, at_least(0),
+      "weight decay; norms, biases, spectral parameters and sharpness are not decayed");
   keys.when(learns_densities())("density_lr_factor", spec.density_lr_factor, at_least(0),
                                 "factor of the learning rate for spectra of feature maps, time "
                                 "kernels and filters, and for sharpness; 0 freezes them");
@@ -79,6 +83,7 @@ inline void describe(Keys& keys, OptimizerSpec& spec) {
   keys("ema", spec.ema, below(0, 1), "decay of the running mean of the weights, 0 for none");
   keys.section("schedule", spec.schedule);
   keys.when("kind", {"natural"}).section("natural", spec.natural);
+  keys.when("kind", {"natural_cg"}).section("cg", spec.cg);
 }
 
 /// Returns whether a parameter belongs to spectra of feature maps, time kernels or filters, or is
@@ -106,8 +111,10 @@ class Optimizer {
   Optimizer& operator=(const Optimizer&) = delete;
 
   /// Updates the parameters from their gradients, limited in the same pass. A parameter without a
-  /// gradient, its moments and its update count stay unchanged.
-  void step(double learning_rate, const GradientLimit& limit = {});
+  /// gradient, its moments and its update count stay unchanged. natural_cg needs `fisher` of the
+  /// loss, and replaces the gradients by natural ones.
+  void step(double learning_rate, const GradientLimit& limit = {},
+            const FisherProduct& fisher = {});
   void zero_gradients() {
     for (const NamedParameter& named : parameters_) named.parameter->zero_gradient();
   }
@@ -161,6 +168,7 @@ class Optimizer {
   };
 
   void begin_updates();
+  void precondition(double learning_rate, const GradientLimit& limit, const FisherProduct& fisher);
   void step_each(double learning_rate, const GradientLimit& limit);
   void update_all(double learning_rate, const GradientLimit& limit);
 

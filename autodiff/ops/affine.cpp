@@ -1,4 +1,5 @@
 #include <bochner/autodiff/ops/affine_gradients.hpp>
+#include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
 #include <optional>
 
@@ -117,11 +118,15 @@ Var affine(const Var& x, const Var& w, const Var& bias, const Shape& shape) {
   return record("affine", forward(a, shape, x, w, add_bias), {x, w, bias},
                 [a, x, w, bias = bias.gradient_only()](Tensor& g) {
                   backward(a, x, w, bias, g, [](real*, std::size_t, std::size_t) {});
-                });
+                },
+                {{x, [&](const Var& d) { return affine(d, w, Var(zeros(bias.shape())), shape); }},
+                 {w, [&](const Var& d) { return affine(x, d, Var(zeros(bias.shape())), shape); }},
+                 {bias, [](const Var& d) { return d; }}});
 }
 
 Var affine_add(const Var& residual, const Var& x, const Var& w, const Var& bias) {
   require_rows("affine_add", x, w, bias, residual.shape());
+  if (has_tangents(residual, x, w, bias)) return residual + affine(x, w, bias, residual.shape());
   const Affine a = make_affine(residual.shape(), w);
   const auto add = [&](const real* product, real* y, std::size_t begin, std::size_t count) {
     add_to_rows(bias.data(), residual.data() + begin * a.E, product, a.E, count, y);
@@ -137,6 +142,7 @@ Var affine_add(const Var& residual, const Var& x, const Var& w, const Var& bias)
 
 Var affine_gelu(const Var& x, const Var& w, const Var& bias) {
   require_factors("affine_gelu", x, w, bias);
+  if (has_tangents(x, w, bias)) return gelu(affine(x, w, bias));
   const Shape shape = with_last(x.shape(), w.dim(1));
   const Affine a = make_affine(shape, w);
   const bool wanted = x.needs_gradient() || w.needs_gradient() || bias.needs_gradient();

@@ -223,9 +223,13 @@ Var convolved(const char* op, const Var& x, const Var& w, const ConvShape& shape
   Tensor y = zeros(result);
   if (y.size() > 0 && x.size() > 0 && w.size() > 0)
     conv_forward(shape, x.data(), w.data(), y.data());
-  return record(op, std::move(y), {x, w}, [x, w, shape](Tensor& g) {
-    if (g.size() > 0 && x.size() > 0 && w.size() > 0) conv_backward(shape, x, w, g.data());
-  });
+  return record(op, std::move(y), {x, w},
+                [x, w, shape](Tensor& g) {
+                  if (g.size() > 0 && x.size() > 0 && w.size() > 0)
+                    conv_backward(shape, x, w, g.data());
+                },
+                {{x, [&](const Var& d) { return convolved(op, d, w, shape, result); }},
+                 {w, [&](const Var& d) { return convolved(op, x, d, shape, result); }}});
 }
 
 SlidingWindow pool_window(const char* op, const Var& x, const PoolOptions& options) {
@@ -348,14 +352,16 @@ Var mean_pool(const Var& x, const PoolOptions& options) {
     for (std::size_t c = 0; c < C; ++c)
       y.data()[i * C + c] += (*parts)[i] * x.data()[place * C + c];
   });
-  return record(
-      "mean_pool", std::move(y), {x}, [x = x.gradient_only(), window, C, parts](Tensor& g) {
-        real* dx = x.gradient_buffer().data();
-        for_each_window_that_sees(window, C, [&](std::size_t place, std::size_t, std::size_t i) {
-          for (std::size_t c = 0; c < C; ++c)
-            dx[place * C + c] += (*parts)[i] * g.data()[i * C + c];
-        });
-      });
+  return record("mean_pool", std::move(y), {x},
+                [x = x.gradient_only(), window, C, parts](Tensor& g) {
+                  real* dx = x.gradient_buffer().data();
+                  for_each_window_that_sees(
+                      window, C, [&](std::size_t place, std::size_t, std::size_t i) {
+                        for (std::size_t c = 0; c < C; ++c)
+                          dx[place * C + c] += (*parts)[i] * g.data()[i * C + c];
+                      });
+                },
+                {{x, [&](const Var& d) { return mean_pool(d, options); }, TangentRule::linear}});
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

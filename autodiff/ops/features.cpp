@@ -139,10 +139,12 @@ Var hadamard(const Var& x) {
           x.shape());
   Tensor y = x.value();
   transform_rows(y.data(), rows, n);
-  return record("hadamard", std::move(y), {x}, [x = x.gradient_only(), rows, n](Tensor& g) {
-    transform_rows(g.data(), rows, n);
-    x.add_gradient(std::move(g));
-  });
+  return record("hadamard", std::move(y), {x},
+                [x = x.gradient_only(), rows, n](Tensor& g) {
+                  transform_rows(g.data(), rows, n);
+                  x.add_gradient(std::move(g));
+                },
+                {{x, [](const Var& d) { return hadamard(d); }, TangentRule::linear}});
 }
 
 Var feature_product(const Var& a, const Var& b) {
@@ -159,19 +161,22 @@ Var feature_product(const Var& a, const Var& b) {
       for (std::size_t j = 0; j < m; ++j) to[j] = factor * from[j];
     }
   });
-  return record("feature_product", std::move(y), {a, b}, [a, b, rows, n, m](Tensor& g) {
-    real* da = a.needs_gradient() ? a.gradient_buffer().data() : nullptr;
-    real* db = b.needs_gradient() ? b.gradient_buffer().data() : nullptr;
-    parallel_rows(rows, n * m, [&](std::size_t row) {
-      const real *x = a.data() + row * n, *z = b.data() + row * m;
-      for (std::size_t i = 0; i < n; ++i) {
-        const real* from = g.data() + (row * n + i) * m;
-        if (da) da[row * n + i] += dot_row(from, z, m);
-        if (!db) continue;
-        for (std::size_t j = 0; j < m; ++j) db[row * m + j] += x[i] * from[j];
-      }
-    });
-  });
+  return record("feature_product", std::move(y), {a, b},
+                [a, b, rows, n, m](Tensor& g) {
+                  real* da = a.needs_gradient() ? a.gradient_buffer().data() : nullptr;
+                  real* db = b.needs_gradient() ? b.gradient_buffer().data() : nullptr;
+                  parallel_rows(rows, n * m, [&](std::size_t row) {
+                    const real *x = a.data() + row * n, *z = b.data() + row * m;
+                    for (std::size_t i = 0; i < n; ++i) {
+                      const real* from = g.data() + (row * n + i) * m;
+                      if (da) da[row * n + i] += dot_row(from, z, m);
+                      if (!db) continue;
+                      for (std::size_t j = 0; j < m; ++j) db[row * m + j] += x[i] * from[j];
+                    }
+                  });
+                },
+                {{a, [&](const Var& d) { return feature_product(d, b); }},
+                 {b, [&](const Var& d) { return feature_product(a, d); }}});
 }
 
 Var packed_square(const Var& x) {
@@ -180,12 +185,15 @@ Var packed_square(const Var& x) {
   Tensor y = uninitialized(with_last(x.shape(), F));
   parallel_rows(rows, F,
                 [&](std::size_t row) { pack_row(x.data() + row * d, d, y.data() + row * F); });
-  return record("packed_square", std::move(y), {x}, [x, rows, d, F](Tensor& g) {
-    real* dx = x.gradient_buffer().data();
-    parallel_rows(rows, F, [&](std::size_t row) {
-      unpack_row(g.data() + row * F, x.data() + row * d, d, dx + row * d);
-    });
-  });
+  return record(
+      "packed_square", std::move(y), {x},
+      [x, rows, d, F](Tensor& g) {
+        real* dx = x.gradient_buffer().data();
+        parallel_rows(rows, F, [&](std::size_t row) {
+          unpack_row(g.data() + row * F, x.data() + row * d, d, dx + row * d);
+        });
+      },
+      {{x, [&](const Var& t) { return 0.5 * (packed_square(x + t) - packed_square(x - t)); }}});
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -3,10 +3,12 @@
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/compute/packed_factor.hpp>
 #include <bochner/autodiff/compute/prefetch.hpp>
+#include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/feed_forward.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
 #include <bochner/autodiff/ops/row_blocks.hpp>
 #include <bochner/autodiff/ops/row_norm.hpp>
+#include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/base/numeric/parallel.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -206,9 +208,10 @@ void gate_row_backward(const real* __restrict x, const real* __restrict g, std::
 }
 
 template <class Gate>
-Var gated(const char* op, const Var& x) {
+Var gated(const char* op, const Var& x, Var (*gate)(const Var&)) {
   require(x.rank() >= 1 && x.dim(-1) % 2 == 0, op, "the last axis must be even: x ", x.shape());
   const std::size_t H = x.dim(-1) / 2, rows = row_count(x.shape());
+  if (has_tangents(x)) return slice(x, -1, 0, H) * gate(slice(x, -1, H, 2 * H));
   Tensor y = uninitialized(with_last(x.shape(), H));
   parallel_rows(rows, 2 * H, [&](std::size_t row) {
     gate_row<Gate>(x.data() + row * 2 * H, H, y.data() + row * H);
@@ -228,9 +231,9 @@ Var gated(const char* op, const Var& x) {
 Var feed_forward(const Var& x, const RowNorm& norm, const MLPWeights& weights, bool in_blocks) {
   require_shapes(x, norm, weights);
   const auto& [up, up_bias, down, down_bias] = weights;
-  if (row_count(x.shape()) < min_rows_for_blocks || !in_blocks)
-    return affine_add(x, affine_gelu(norm.apply(x), up, up_bias), down, down_bias);
   const std::vector<Var> inputs{x, norm.gain, norm.bias, up, up_bias, down, down_bias};
+  if (row_count(x.shape()) < min_rows_for_blocks || !in_blocks || has_tangents(inputs))
+    return affine_add(x, affine_gelu(norm.apply(x), up, up_bias), down, down_bias);
   const auto op = std::make_shared<FeedForward>(x, norm, weights,
                                                 std::ranges::any_of(inputs, &Var::needs_gradient));
   Tensor y = uninitialized(x.shape());
@@ -241,8 +244,8 @@ Var feed_forward(const Var& x, const RowNorm& norm, const MLPWeights& weights, b
   });
 }
 
-Var glu(const Var& x) { return gated<SigmoidGate>("glu", x); }
+Var glu(const Var& x) { return gated<SigmoidGate>("glu", x, sigmoid); }
 
-Var swiglu(const Var& x) { return gated<SiluGate>("swiglu", x); }
+Var swiglu(const Var& x) { return gated<SiluGate>("swiglu", x, silu); }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

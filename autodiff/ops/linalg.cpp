@@ -138,8 +138,11 @@ Var matrix_product(const char* op, Transpose transpose_a, Transpose transpose_b,
   Plan plan = make_plan(op, transpose_a, transpose_b, a.shape(), b.shape());
   Tensor y = uninitialized(plan.shape);
   multiply(plan.left(a.data()), plan.right(b.data()), 0, y.data());
-  return record(op, std::move(y), {a, b},
-                [a, b, plan = std::move(plan)](Tensor& g) { add_gradients(plan, a, b, g); });
+  return record(
+      op, std::move(y), {a, b},
+      [a, b, plan = std::move(plan)](Tensor& g) { add_gradients(plan, a, b, g); },
+      {{a, [&](const Var& d) { return matrix_product(op, transpose_a, transpose_b, d, b); }},
+       {b, [&](const Var& d) { return matrix_product(op, transpose_a, transpose_b, a, d); }}});
 }
 
 /// Computes y[:, h, :] = x[:, h, :] op(w[h]) + beta y[:, h, :] in place. (rows, H, D) -> (rows, H,
@@ -190,14 +193,18 @@ Var project_heads(const Var& x, const Var& w) {
   const std::size_t rows = element_count(without_last(x.shape(), 2));
   Tensor y = uninitialized(with_last(x.shape(), m));
   multiply_heads(transposed, rows, H, d, m, x.data(), w.data(), 0, y.data());
-  return record("project_heads", std::move(y), {x, w}, [x, w, rows, H, m, d](Tensor& g) {
-    if (x.needs_gradient()) {
-      const GradientTarget dx(x);
-      multiply_heads(Transpose::no, rows, H, m, d, g.data(), w.data(), dx.beta, dx.data);
-    }
-    if (w.needs_gradient())
-      accumulate_heads(rows, H, m, d, g.data(), x.data(), w.gradient_buffer().data());
-  });
+  return record("project_heads", std::move(y), {x, w},
+                [x, w, rows, H, m, d](Tensor& g) {
+                  if (x.needs_gradient()) {
+                    const GradientTarget dx(x);
+                    multiply_heads(Transpose::no, rows, H, m, d, g.data(), w.data(), dx.beta,
+                                   dx.data);
+                  }
+                  if (w.needs_gradient())
+                    accumulate_heads(rows, H, m, d, g.data(), x.data(), w.gradient_buffer().data());
+                },
+                {{x, [&](const Var& t) { return project_heads(t, w); }},
+                 {w, [&](const Var& t) { return project_heads(x, t); }}});
 }
 
 Tensor orthogonalize(const Tensor& a) {

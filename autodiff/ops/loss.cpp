@@ -1,18 +1,24 @@
 #include <bochner/autodiff/compute/prefetch.hpp>
 #include <bochner/autodiff/ops/affine_gradients.hpp>
+#include <bochner/autodiff/ops/broadcast.hpp>
+#include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/gradient_sums.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
 #include <bochner/autodiff/ops/loss.hpp>
+#include <bochner/autodiff/ops/normalisation.hpp>
+#include <bochner/autodiff/ops/reduce.hpp>
 #include <bochner/base/numeric/parallel.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Returns the mean of value(x, t), with derivative slope(x, t) by x; 0 if empty.
-template <class Value, class Slope>
+/// Returns the mean of value(x, t), with derivative slope(x, t) by x, and slopes(x - t) on the
+/// tape; 0 if empty.
+template <class Value, class Slope, class Slopes>
 Var mean_loss(const char* op, const Var& x, const Tensor& targets, const Value& value,
-              const Slope& slope) {
+              const Slope& slope, const Slopes& slopes,
+              TangentRule::Kind kind = TangentRule::likelihood) {
   require(x.shape() == targets.shape(), op, "shapes differ: x ", x.shape(), ", targets ",
           targets.shape());
   const std::size_t n = x.size(), divisor = std::max<std::size_t>(1, n);
@@ -23,15 +29,18 @@ Var mean_loss(const char* op, const Var& x, const Tensor& targets, const Value& 
           chunk += double(value(x.data()[i], targets.data()[i]));
         return chunk;
       });
-  return record(op, filled({}, real(sum / double(divisor))), {x},
-                [x, targets, slope, n, divisor](Tensor& g) {
-                  const real factor = g.data()[0] / real(divisor);
-                  Tensor gradient = uninitialized(x.shape());
-                  parallel_each(n, elementwise_grain(n), [&](std::size_t i) {
-                    gradient.data()[i] = factor * slope(x.data()[i], targets.data()[i]);
-                  });
-                  x.add_gradient(std::move(gradient));
-                });
+  return record(
+      op, filled({}, real(sum / double(divisor))), {x},
+      [x, targets, slope, n, divisor](Tensor& g) {
+        const real factor = g.data()[0] / real(divisor);
+        Tensor gradient = uninitialized(x.shape());
+        parallel_each(n, elementwise_grain(n), [&](std::size_t i) {
+          gradient.data()[i] = factor * slope(x.data()[i], targets.data()[i]);
+        });
+        x.add_gradient(std::move(gradient));
+      },
+      {{x, [&](const Var& d) { return bochner::sum(d * slopes(x - targets)) / double(divisor); },
+        kind}});
 }
 
 /// Targets of the rows of logits.
@@ -113,6 +122,19 @@ real mean_of_rows(const Target& target, const LossOfRow& loss_of_row) {
   return real(sum / double(target.divisor()));
 }
 
+/// Returns the tangent of cross_entropy() for that of the logits.
+Var cross_entropy_tangent(const Var& d, const Var& logits, const Target& target) {
+  const std::size_t V = target.classes;
+  Tensor expected = uninitialized(logits.shape()), weights = zeros(with_last(logits.shape(), 1));
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    std::fill_n(expected.data() + i * V, V, target.smoothing / real(V));
+    if (target.labels[i] == target.ignore) continue;
+    expected.data()[i * V + std::size_t(target.labels[i])] += 1 - target.smoothing;
+    weights.data()[i] = 1 / real(target.divisor());
+  }
+  return sum(d * weights * (softmax(logits) - expected));
+}
+
 /// Logits x W + bias, one tile of rows at a time; the others are never stored.
 class LogitTiles {
  public:
@@ -180,13 +202,17 @@ class LogitTiles {
 Var mean_squared_error(const Var& x, const Tensor& targets) {
   const auto value = [](real x, real t) { return (x - t) * (x - t); };
   const auto slope = [](real x, real t) { return 2 * (x - t); };
-  return mean_loss("mean_squared_error", x, targets, value, slope);
+  return mean_loss("mean_squared_error", x, targets, value, slope,
+                   [](const Var& error) { return 2 * error; });
 }
 
 Var mean_absolute_error(const Var& x, const Tensor& targets) {
   const auto value = [](real x, real t) { return std::abs(x - t); };
   const auto slope = [](real x, real t) { return real(int(x > t) - int(x < t)); };
-  return mean_loss("mean_absolute_error", x, targets, value, slope);
+  const auto slopes = [&](const Var& error) {
+    return Var(map_each([](real e) { return real(int(e > 0) - int(e < 0)); }, error.value()));
+  };
+  return mean_loss("mean_absolute_error", x, targets, value, slope, slopes, TangentRule::general);
 }
 
 Var huber(const Var& x, const Tensor& targets, real delta) {
@@ -196,7 +222,8 @@ Var huber(const Var& x, const Tensor& targets, real delta) {
     return size <= delta ? size * size / 2 : delta * (size - delta / 2);
   };
   const auto slope = [delta](real x, real t) { return std::clamp(x - t, -delta, delta); };
-  return mean_loss("huber", x, targets, value, slope);
+  return mean_loss("huber", x, targets, value, slope,
+                   [&](const Var& error) { return clamp(error, -delta, delta); });
 }
 
 Var pinball(const Var& x, const Tensor& targets, const std::vector<double>& levels) {
@@ -219,17 +246,19 @@ Var pinball(const Var& x, const Tensor& targets, const std::vector<double>& leve
         return chunk;
       });
   const std::size_t divisor = std::max<std::size_t>(1, n * Q);
+  const auto slopes = [x, targets, p = std::move(p), n, Q, divisor](real g) {
+    const real factor = g / real(divisor);
+    Tensor gradient = uninitialized(x.shape());
+    parallel_each(n * Q, elementwise_grain(n * Q), [&](std::size_t i) {
+      const real t = targets.data()[i / Q], y = x.data()[i];
+      const real slope = t > y ? -p[i % Q] : t < y ? 1 - p[i % Q] : real(0);
+      gradient.data()[i] = factor * slope;
+    });
+    return gradient;
+  };
+  const auto tangent = [&](const Var& d) { return bochner::sum(d * slopes(1)); };
   return record("pinball", filled({}, real(sum / double(divisor))), {x},
-                [x, targets, p = std::move(p), n, Q, divisor](Tensor& g) {
-                  const real factor = g.data()[0] / real(divisor);
-                  Tensor gradient = uninitialized(x.shape());
-                  parallel_each(n * Q, elementwise_grain(n * Q), [&](std::size_t i) {
-                    const real t = targets.data()[i / Q], y = x.data()[i];
-                    const real slope = t > y ? -p[i % Q] : t < y ? 1 - p[i % Q] : real(0);
-                    gradient.data()[i] = factor * slope;
-                  });
-                  x.add_gradient(std::move(gradient));
-                });
+                [x, slopes](Tensor& g) { x.add_gradient(slopes(g.data()[0])); }, {{x, tangent}});
 }
 
 Var cross_entropy(const Var& logits, const Indices& labels, real smoothing, std::int32_t ignore) {
@@ -251,7 +280,9 @@ Var cross_entropy(const Var& logits, const Indices& labels, real smoothing, std:
       [logits = logits.gradient_only(), gradient = std::move(gradient)](Tensor& g) mutable {
         scale_in_place(gradient.data(), gradient.size(), g.data()[0]);
         logits.add_gradient(std::move(gradient));
-      });
+      },
+      {{logits, [&](const Var& d) { return cross_entropy_tangent(d, logits, target); },
+        TangentRule::likelihood}});
 }
 
 Var affine_cross_entropy(const Var& x, const Var& w, const Var& bias, const Indices& labels,
@@ -259,7 +290,7 @@ Var affine_cross_entropy(const Var& x, const Var& w, const Var& bias, const Indi
   const char* op = "affine_cross_entropy";
   require_factors(op, x, w, bias);
   const Shape logits = with_last(x.shape(), w.dim(1));
-  if (row_count(x.shape()) < min_rows_for_blocks || w.size() == 0)
+  if (row_count(x.shape()) < min_rows_for_blocks || w.size() == 0 || has_tangents(x, w, bias))
     return cross_entropy(affine(x, w, bias), labels, smoothing, ignore);
   LogitTiles tiles(x, w, bias, make_target(op, logits, labels, smoothing, ignore));
   const bool wanted = x.needs_gradient() || w.needs_gradient() || bias.needs_gradient();

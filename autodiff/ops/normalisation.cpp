@@ -1,6 +1,8 @@
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/compute/prefetch.hpp>
+#include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/gradient_sums.hpp>
+#include <bochner/autodiff/ops/reduce.hpp>
 #include <bochner/autodiff/ops/row_norm.hpp>
 #include <bochner/base/numeric/parallel.hpp>
 #include <cmath>
@@ -15,6 +17,13 @@ Tensor normalized(const Var& x, const RowNorm& norm, RowStatistics& statistics) 
     normalize_row(norm, i, x.data() + i * D, statistics, y.data() + i * D);
   });
   return y;
+}
+
+/// Returns layer_norm() or rms_norm() as separate ops.
+Var normalized_by_ops(const Var& x, const RowNorm& norm) {
+  const Var centred = norm.is_centred() ? x - mean(x, -1, keep) : x;
+  const Var hat = centred * pow(mean(square(centred), -1, keep) + double(norm.epsilon), real(-0.5));
+  return norm.is_centred() ? hat * norm.gain + norm.bias : hat * norm.gain;
 }
 
 /// Calls kernel(i, row) to turn row i of g, the output gradient, into that of x of the same shape;
@@ -98,20 +107,22 @@ Var record_layer_norm(const Var& x, const RowNorm& norm, RowStatistics statistic
 }
 
 /// Applies forward_row(x row, D, y row) to all rows; backward_row(y row, D, g row) turns each row
-/// of the output gradient into the input gradient.
-template <class Forward, class Backward>
-Var map_rows(const char* op, const Var& x, const Forward& forward_row,
-             const Backward& backward_row) {
+/// of the output gradient into the input gradient. tangent(d, y) is that of y.
+template <class Forward, class Backward, class Tangent>
+Var map_rows(const char* op, const Var& x, const Forward& forward_row, const Backward& backward_row,
+             const Tangent& tangent) {
   require(x.rank() >= 1, op, "needs one axis or more: x ", x.shape());
   Tensor y = uninitialized(x.shape());
   const std::size_t D = x.dim(-1);
   parallel_rows(row_count(x.shape()), D,
                 [&](std::size_t i) { forward_row(x.data() + i * D, D, y.data() + i * D); });
-  return record(
-      op, std::move(y), {x}, [x = x.gradient_only(), D, backward_row](const Tensor& y, Tensor& g) {
-        rows_backward(x, g, row_grain(row_count(g.shape()), D),
+  return record(op, std::move(y), {x},
+                [x = x.gradient_only(), D, backward_row](const Tensor& y, Tensor& g) {
+                  rows_backward(
+                      x, g, row_grain(row_count(g.shape()), D),
                       [&](std::size_t i, real* row) { backward_row(y.data() + i * D, D, row); });
-      });
+                },
+                {{x, tangent}});
 }
 
 void softmax_row(const real* x, std::size_t D, real* y) {
@@ -211,6 +222,7 @@ void NormalizedRows::flush_gradients(const Tensor& gain_sums, const Tensor& bias
 Var layer_norm(const Var& x, const Var& gain, const Var& bias, real epsilon) {
   const RowNorm norm{gain, bias, epsilon};
   norm.require_width("layer_norm", x);
+  if (has_tangents(x, gain, bias)) return normalized_by_ops(x, norm);
   RowStatistics statistics(row_count(x.shape()));
   Tensor y = normalized(x, norm, statistics);
   return record_layer_norm(x, norm, std::move(statistics), std::move(y));
@@ -219,6 +231,7 @@ Var layer_norm(const Var& x, const Var& gain, const Var& bias, real epsilon) {
 Var rms_norm(const Var& x, const Var& gain, real epsilon) {
   const RowNorm norm{gain, Var(), epsilon};
   norm.require_width("rms_norm", x);
+  if (has_tangents(x, gain)) return normalized_by_ops(x, norm);
   RowStatistics statistics(row_count(x.shape()));
   Tensor y = normalized(x, norm, statistics);
   return record("rms_norm", std::move(y), {x, gain},
@@ -240,10 +253,14 @@ Var RowNorm::apply(const Var& x) const {
   return is_centred() ? layer_norm(x, gain, bias, epsilon) : rms_norm(x, gain, epsilon);
 }
 
-Var softmax(const Var& x) { return map_rows("softmax", x, softmax_row, softmax_backward_row); }
+Var softmax(const Var& x) {
+  return map_rows("softmax", x, softmax_row, softmax_backward_row,
+                  [](const Var& d, const Var& y) { return y * (d - sum(d * y, -1, keep)); });
+}
 
 Var log_softmax(const Var& x) {
-  return map_rows("log_softmax", x, log_softmax_row, log_softmax_backward_row);
+  return map_rows("log_softmax", x, log_softmax_row, log_softmax_backward_row,
+                  [](const Var& d, const Var& y) { return d - sum(d * exp(y), -1, keep); });
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -173,14 +173,14 @@ std::vector<Var> record_outputs(const std::shared_ptr<NormedAffines>& op, std::v
 std::vector<Var> normed_affines(const Var& x, const RowNorm& norm,
                                 const std::vector<LinearMap>& maps, const Shape& shape) {
   require_shapes(x, norm, maps, shape);
-  if (row_count(x.shape()) < min_rows_for_blocks) {
+  std::vector<Var> inputs{x, norm.gain, norm.bias};
+  for (const auto& [w, bias] : maps) inputs.insert(inputs.end(), {w, bias});
+  if (row_count(x.shape()) < min_rows_for_blocks || has_tangents(inputs)) {
     const Var rows = norm.apply(x);
     std::vector<Var> y;
     for (const auto& [w, bias] : maps) y.push_back(affine(rows, w, bias, shape));
     return y;
   }
-  std::vector<Var> inputs{x, norm.gain, norm.bias};
-  for (const auto& [w, bias] : maps) inputs.insert(inputs.end(), {w, bias});
   std::vector<Tensor> y(maps.size());
   for (Tensor& each : y) each = uninitialized(shape);
   const auto op = std::make_shared<NormedAffines>(x, norm, maps);

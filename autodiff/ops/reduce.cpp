@@ -1,7 +1,9 @@
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/compute/permute.hpp>
 #include <bochner/autodiff/ops/broadcast.hpp>
+#include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>
+#include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/base/numeric/parallel.hpp>
 #include <cmath>
 
@@ -51,14 +53,17 @@ Var scaled_sum(const char* op, const Var& x, const Reduction& reduction, real fa
                   gradient.reshape(reduction.kept_shape);
                   x.add_gradient(map(
                       x.shape(), [factor](real g) { return factor * g; }, gradient));
-                });
+                },
+                {{x, [&](const Var& d) { return scaled_sum(op, d, reduction, factor); },
+                  TangentRule::linear}});
 }
 
 /// Records a reduction by value(row, count) and slope(row, count, y, g, dx) of contiguous rows;
-/// permutes other axes to the end and back.
-template <class Value, class Slope>
+/// permutes other axes to the end and back. `slopes` returns those of all x, given y with the
+/// reduced axes.
+template <class Value, class Slope, class Slopes>
 Var row_reduction(const char* op, const Var& x, const Reduction& reduction, const Value& value,
-                  const Slope& slope) {
+                  const Slope& slope, const Slopes& slopes) {
   const std::vector<std::size_t> order = kept_axes_first(reduction.reduced);
   const bool in_place = std::is_sorted(order.begin(), order.end());
   const auto rows_of = [order, in_place](const Var& x) {
@@ -69,14 +74,27 @@ Var row_reduction(const char* op, const Var& x, const Reduction& reduction, cons
   parallel_rows(y.size(), n, [n, &value, rows = rows_of(x), y = y.data()](std::size_t i) {
     y[i] = value(rows->data() + i * n, n);
   });
-  return record(op, std::move(y), {x}, [=](const Tensor& y, Tensor& gradient) {
-    const auto rows = rows_of(x);
-    Tensor dx = uninitialized(rows->shape());
-    parallel_rows(y.size(), n, [&](std::size_t i) {
-      slope(rows->data() + i * n, n, y.data()[i], gradient.data()[i], dx.data() + i * n);
-    });
-    x.add_gradient(in_place ? std::move(dx) : permute(dx, inverse_order(order)));
-  });
+  return record(
+      op, std::move(y), {x},
+      [=](const Tensor& y, Tensor& gradient) {
+        const auto rows = rows_of(x);
+        Tensor dx = uninitialized(rows->shape());
+        parallel_rows(y.size(), n, [&](std::size_t i) {
+          slope(rows->data() + i * n, n, y.data()[i], gradient.data()[i], dx.data() + i * n);
+        });
+        x.add_gradient(in_place ? std::move(dx) : permute(dx, inverse_order(order)));
+      },
+      {{x, [&](const Var& d, const Var& y) {
+          return scaled_sum("sum", d * slopes(reshape(y, reduction.kept_shape)), reduction, 1);
+        }}});
+}
+
+/// Returns the gradient of max() by x, which is constant almost everywhere.
+Var slopes_of_max(const Var& x, const Axes& axes) {
+  Tape tape;
+  const Var leaf = tape.input(x.value()), y = max(leaf, axes);
+  tape.backward(y, filled(y.shape(), 1));
+  return Var(gradient_of(leaf));
 }
 
 /// Returns the maximum if it is not finite, NaN if an element is, which max_row() detects.
@@ -118,32 +136,38 @@ Var mean(const Var& x, const Axes& axes, Keep keep_axes) {
 }
 
 Var max(const Var& x, const Axes& axes, Keep keep_axes) {
-  return row_reduction("max", x, filled_reduction_of("max", x.shape(), axes, keep_axes), max_row,
-                       [](const real* row, std::size_t n, real y, real g, real* dx) {
-                         std::fill_n(dx, n, real(0));
-                         std::size_t first = 0;
-                         while (row[first] != y && row[first] == row[first]) ++first;
-                         dx[first] = g;
-                       });
+  return row_reduction(
+      "max", x, filled_reduction_of("max", x.shape(), axes, keep_axes), max_row,
+      [](const real* row, std::size_t n, real y, real g, real* dx) {
+        std::fill_n(dx, n, real(0));
+        std::size_t first = 0;
+        while (row[first] != y && row[first] == row[first]) ++first;
+        dx[first] = g;
+      },
+      [&](const Var&) { return slopes_of_max(x, axes); });
 }
 
 Var logsumexp(const Var& x, const Axes& axes, Keep keep_axes) {
-  return row_reduction("logsumexp", x, reduction_of("logsumexp", x.shape(), axes, keep_axes),
-                       log_sum_exp, [](const real* row, std::size_t n, real y, real g, real* dx) {
-                         const bool nothing = y == -std::numeric_limits<real>::infinity();
-                         for (std::size_t j = 0; j < n; ++j) {
-                           dx[j] = nothing ? real(0) : g * math::exp(row[j] - y);
-                         }
-                       });
+  return row_reduction(
+      "logsumexp", x, reduction_of("logsumexp", x.shape(), axes, keep_axes), log_sum_exp,
+      [](const real* row, std::size_t n, real y, real g, real* dx) {
+        const bool nothing = y == -std::numeric_limits<real>::infinity();
+        for (std::size_t j = 0; j < n; ++j) {
+          dx[j] = nothing ? real(0) : g * math::exp(row[j] - y);
+        }
+      },
+      [&](const Var& y) { return exp(x - y); });
 }
 
 Var variance(const Var& x, const Axes& axes, Keep keep_axes) {
   const Reduction reduction = filled_reduction_of("variance", x.shape(), axes, keep_axes);
-  return row_reduction("variance", x, reduction, mean_squared_deviation,
-                       [](const real* row, std::size_t n, real, real g, real* dx) {
-                         const real mean = mean_of_row(row, n), factor = 2 * g / real(n);
-                         for (std::size_t j = 0; j < n; ++j) dx[j] = factor * (row[j] - mean);
-                       });
+  return row_reduction(
+      "variance", x, reduction, mean_squared_deviation,
+      [](const real* row, std::size_t n, real, real g, real* dx) {
+        const real mean = mean_of_row(row, n), factor = 2 * g / real(n);
+        for (std::size_t j = 0; j < n; ++j) dx[j] = factor * (row[j] - mean);
+      },
+      [&](const Var&) { return (x - mean(x, axes, keep)) * (2 / double(reduction.count)); });
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

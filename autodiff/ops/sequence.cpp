@@ -81,7 +81,8 @@ Var rotary(const Var& x, std::size_t first, double base) {
   auto angles = std::make_shared<const Angles>(x.dim(1), x.dim(3) / 2, first, base);
   return record(
       "rotary", rotate(x.value(), *angles, 1), {x},
-      [x = x.gradient_only(), angles](Tensor& g) { x.add_gradient(rotate(g, *angles, -1)); });
+      [x = x.gradient_only(), angles](Tensor& g) { x.add_gradient(rotate(g, *angles, -1)); },
+      {{x, [&](const Var& d) { return rotary(d, first, base); }, TangentRule::linear}});
 }
 
 Var short_convolution(const Var& x, const Var& w) {
@@ -90,12 +91,16 @@ Var short_convolution(const Var& x, const Var& w) {
   const std::size_t rows = x.dim(0) * x.dim(1), T = x.dim(1), D = x.dim(2), taps = w.dim(0);
   Tensor y = zeros(x.shape());
   convolve(x.data(), w.data(), rows, T, D, taps, -1, y.data());
-  return record("short_convolution", std::move(y), {x, w}, [x, w, rows, T, D, taps](Tensor& g) {
-    if (x.needs_gradient())
-      convolve(g.data(), w.data(), rows, T, D, taps, 1, x.gradient_buffer().data());
-    if (w.needs_gradient())
-      accumulate_taps(x.data(), g.data(), rows, T, D, taps, w.gradient_buffer().data());
-  });
+  return record("short_convolution", std::move(y), {x, w},
+                [x, w, rows, T, D, taps](Tensor& g) {
+                  if (x.needs_gradient())
+                    convolve(g.data(), w.data(), rows, T, D, taps, 1, x.gradient_buffer().data());
+                  if (w.needs_gradient())
+                    accumulate_taps(x.data(), g.data(), rows, T, D, taps,
+                                    w.gradient_buffer().data());
+                },
+                {{x, [&](const Var& d) { return short_convolution(d, w); }},
+                 {w, [&](const Var& d) { return short_convolution(x, d); }}});
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

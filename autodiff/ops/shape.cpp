@@ -53,6 +53,19 @@ Tensor window_copy(const Tensor& whole, const Shape& shape, const Window& window
   return part;
 }
 
+/// Returns concat() as a sum of arrays of `size` along the axis.
+Var sum_of_padded(const std::vector<Var>& parts, std::size_t axis, std::size_t size) {
+  Var sum;
+  std::size_t first = 0;
+  for (const Var& part : parts) {
+    const std::size_t last = first + part.shape()[axis];
+    const Var padded = pad(part, int(axis), first, size - last);
+    sum = sum.exists() ? sum + padded : padded;
+    first = last;
+  }
+  return sum;
+}
+
 Shape concat_shape(const std::vector<Var>& parts, std::size_t axis) {
   Shape shape = parts[0].shape();
   for (std::size_t i = 1; i < parts.size(); ++i) {
@@ -119,10 +132,12 @@ Var reshape(const Var& x, const Shape& shape) {
           shape);
   Tensor y = map(x.shape(), identity, x.value());
   y.reshape(shape);
-  return record("reshape", std::move(y), {x}, [x = x.gradient_only()](Tensor& gradient) {
-    gradient.reshape(x.shape());
-    x.add_gradient(std::move(gradient));
-  });
+  return record("reshape", std::move(y), {x},
+                [x = x.gradient_only()](Tensor& gradient) {
+                  gradient.reshape(x.shape());
+                  x.add_gradient(std::move(gradient));
+                },
+                {{x, [&](const Var& d) { return reshape(d, shape); }, TangentRule::linear}});
 }
 
 Var transpose(const Var& x, const std::vector<int>& order) {
@@ -137,7 +152,8 @@ Var transpose(const Var& x, const std::vector<int>& order) {
   return record("transpose", permute(x.value(), axes), {x},
                 [x = x.gradient_only(), back = inverse_order(axes)](Tensor& gradient) {
                   x.add_gradient(permute(gradient, back));
-                });
+                },
+                {{x, [&](const Var& d) { return transpose(d, order); }, TangentRule::linear}});
 }
 
 Var slice(const Var& x, int axis, std::size_t begin, std::size_t end) {
@@ -145,16 +161,20 @@ Var slice(const Var& x, int axis, std::size_t begin, std::size_t end) {
   require(begin <= end && end <= x.shape()[index], "slice", "no elements ", begin, " to ", end,
           " on axis ", axis, " of x ", x.shape());
   const Window window = window_of(x.shape(), index, begin, end - begin);
-  return record("slice", window_copy(x.value(), with_size(x.shape(), index, end - begin), window),
-                {x}, [x = x.gradient_only(), window](Tensor& gradient) {
-                  add_to_window(gradient.data(), window, x.gradient_buffer().data());
-                });
+  return record(
+      "slice", window_copy(x.value(), with_size(x.shape(), index, end - begin), window), {x},
+      [x = x.gradient_only(), window](Tensor& gradient) {
+        add_to_window(gradient.data(), window, x.gradient_buffer().data());
+      },
+      {{x, [&](const Var& d) { return slice(d, axis, begin, end); }, TangentRule::linear}});
 }
 
 Var concat(const std::vector<Var>& parts, int axis) {
   require(!parts.empty(), "concat", "needs at least one array");
   const std::size_t index = normalize_axis("concat", axis, parts[0].rank());
-  Tensor y = uninitialized(concat_shape(parts, index));
+  const Shape shape = concat_shape(parts, index);
+  if (has_tangents(parts)) return sum_of_padded(parts, index, shape[index]);
+  Tensor y = uninitialized(shape);
   std::vector<Window> windows;
   std::vector<Var> targets;
   std::size_t first = 0;
@@ -177,9 +197,12 @@ Var pad(const Var& x, int axis, std::size_t before, std::size_t after, real valu
   Tensor y = filled(with_size(x.shape(), index, before + size + after), value);
   const Window window = window_of(y.shape(), index, before, size);
   write_window(x.data(), window, y.data());
-  return record("pad", std::move(y), {x}, [x = x.gradient_only(), window](Tensor& gradient) {
-    x.add_gradient(window_copy(gradient, x.shape(), window));
-  });
+  return record(
+      "pad", std::move(y), {x},
+      [x = x.gradient_only(), window](Tensor& gradient) {
+        x.add_gradient(window_copy(gradient, x.shape(), window));
+      },
+      {{x, [&](const Var& d) { return pad(d, axis, before, after); }, TangentRule::linear}});
 }
 
 Var gather(const Var& table, const Indices& indices) {
@@ -195,14 +218,16 @@ Var gather(const Var& table, const Indices& indices) {
   return record("gather", std::move(y), {table},
                 [table = table.gradient_only(), index = indices.values](Tensor& gradient) {
                   scatter_add(gradient, index, table.gradient_buffer());
-                });
+                },
+                {{table, [&](const Var& d) { return gather(d, indices); }, TangentRule::linear}});
 }
 
 Var broadcast_to(const Var& x, const Shape& shape) {
   require(broadcast_shape("broadcast_to", x.shape(), shape) == shape, "broadcast_to",
           "x does not broadcast to the shape: x ", x.shape(), ", shape ", shape);
   return record("broadcast_to", map(shape, identity, x.value()), {x},
-                [x = x.gradient_only()](Tensor& gradient) { x.add_gradient(std::move(gradient)); });
+                [x = x.gradient_only()](Tensor& gradient) { x.add_gradient(std::move(gradient)); },
+                {{x, [&](const Var& d) { return broadcast_to(d, shape); }, TangentRule::linear}});
 }
 
 Var patches(const Var& x, std::size_t length, std::size_t stride) {
@@ -217,9 +242,12 @@ Var patches(const Var& x, std::size_t length, std::size_t stride) {
     const real* row = x.data() + i / pieces.count * pieces.n;
     std::copy_n(row + pieces.begin(i % pieces.count), length, y.data() + i * length);
   });
-  return record("patches", std::move(y), {x}, [x = x.gradient_only(), pieces](Tensor& gradient) {
-    add_pieces(gradient, pieces, x.gradient_buffer());
-  });
+  return record(
+      "patches", std::move(y), {x},
+      [x = x.gradient_only(), pieces](Tensor& gradient) {
+        add_pieces(gradient, pieces, x.gradient_buffer());
+      },
+      {{x, [&](const Var& d) { return patches(d, length, stride); }, TangentRule::linear}});
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

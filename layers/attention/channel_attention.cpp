@@ -110,13 +110,15 @@ Var exponential(Tensor y, const Var& x) {
                   update_each(
                       gradient, [](real g, real v) { return g * v; }, y);
                   x.add_gradient(std::move(gradient));
-                });
+                },
+                {{x, [](const Var& d, const Var& y) { return d * y; }}});
 }
 
 /// Records y = x + c, already computed, for constants c (B, T, H, F).
 Var add_constants(Tensor y, const Var& x) {
   return record("add", std::move(y), {x},
-                [x = x.gradient_only()](Tensor& gradient) { x.add_gradient(std::move(gradient)); });
+                [x = x.gradient_only()](Tensor& gradient) { x.add_gradient(std::move(gradient)); },
+                {{x, [](const Var& d) { return d; }}});
 }
 
 PlainFeaturePair plain_features(const Features& q, const Features& k, const Var& log_decay,

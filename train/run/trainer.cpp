@@ -2,6 +2,7 @@
 
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/cross_shard_reduction.hpp>
+#include <bochner/autodiff/forward_mode.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/data/files/digest.hpp>
 #include <bochner/layers/basic/position_wise.hpp>
@@ -57,6 +58,10 @@ Trainer::Trainer(const Config& config, Task& task, std::uint64_t total_steps, Pr
       posteriors_(task.model(), train_.seed),
       optimizer_(make_optimizer(*optim_, parameters_)),
       total_steps_(total_steps) {
+  if (optim_->kind == "natural_cg" && !posteriors_.empty())
+    throw ConfigError(
+        "optim.kind = \"natural_cg\": the divergence of a posterior has no Fisher product; set "
+        "density.posterior = \"none\", or optim.kind = \"natural\"");
   state_.seed = train_.seed;
   state_.numerics = numerics_fingerprint();
   if (train_.partition && processes.size() > 1)
@@ -125,9 +130,27 @@ double Trainer::accumulate_gradients(std::size_t shard, double terms, PassOption
     double seen = loss;  // shards that wait for each other must stop together
     if (options.reduction) options.reduction->all_reduce({&seen, 1});
     if (!std::isfinite(seen) && !options.check_finite) break;
-    tape.backward(parts == 1 ? mean : scale(mean, real(1.0 / divisor)));
+    const Var part_of_step = parts == 1 ? mean : scale(mean, real(1.0 / divisor));
+    options.tangents == Tangents::none ? tape.backward(part_of_step)
+                                       : backward_of_tangent(tape, part_of_step);
   }
   return loss;
+}
+
+std::vector<Tensor> Trainer::fisher_product(const std::vector<Tensor>& v) {
+  const ParameterTangents directions(parameters_, v);
+  optimizer_->zero_gradients();
+  const double terms = step_terms();
+  const auto pass = [&](std::size_t shard, PassOptions options) {
+    options.tangents = Tangents::fisher;
+    return accumulate_gradients(shard, terms, options);
+  };
+  gradients_.of(pass, nullptr);
+  std::vector<Tensor> products;
+  for (const auto& [name, parameter] : parameters_)
+    products.push_back(parameter->has_gradient() ? parameter->gradient()
+                                                 : zeros(parameter->shape()));
+  return products;
 }
 
 std::string Trainer::non_finite_op(std::size_t shard, PassOptions options) {
@@ -157,7 +180,13 @@ StepResult Trainer::step(TapeObserver* observer,
   GradientLimit limit;
   if (optim_->clip > 0) limit = norm_limit(result.gradient_norm, optim_->clip);
   if (optim_->clip_value > 0) limit.largest = real(optim_->clip_value);
-  optimizer_->step(result.learning_rate, limit);
+  try {
+    optimizer_->step(result.learning_rate, limit,
+                     [this](const std::vector<Tensor>& v) { return fisher_product(v); });
+  } catch (const TangentError& error) {
+    throw ConfigError(std::string("optim.kind = \"natural_cg\": ") + error.what() +
+                      "; choose another optim.kind");
+  }
   if (partition_ && !optimizer_->is_whole()) partition_->share_weights();
   require_finite_update(result.learning_rate);
   if (average_) average_->update(optim_->ema, state_.ema_steps++);

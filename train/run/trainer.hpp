@@ -91,6 +91,8 @@ class Trainer {
   /// Returns how many times the predictions of a part are in the `terms` of its step.
   double divisor_of(const Examples& part, double terms) const;
   double accumulate_gradients(std::size_t shard, double terms, PassOptions options);
+  /// Returns the Fisher matrix of the step's loss times v; overwrites gradients.
+  std::vector<Tensor> fisher_product(const std::vector<Tensor>& v);
   std::string non_finite_op(std::size_t shard, PassOptions options);
   std::optional<std::vector<KernelMetrics>> kernels_here(const std::function<bool()>& should_stop);
   void require_finite_update(double learning_rate);

@@ -98,9 +98,11 @@ void check_optimizer(const Config& config) {
     fail(config, "optim.betas", "must be two numbers");
   if (config.flag("optim.nesterov") && config.number("optim.momentum") == 0)
     fail(config, "optim.nesterov", "needs optim.momentum greater than 0", "optim.momentum");
-  if (config.flag("optim.density_natural") && config.text("optim.kind") == "natural")
+  const bool natural = config.text("optim.kind").starts_with("natural");
+  if (config.flag("optim.density_natural") && natural)
     fail(config, "optim.density_natural",
-         "must be false with optim.kind = \"natural\", which has steps of its own", "optim.kind");
+         "must be false with " + assignment(config, "optim.kind") + ", which has steps of its own",
+         "optim.kind");
 }
 
 /// Shards are alike, and of a Gaussian process on all rows at once there is nothing to cut.

@@ -1,5 +1,8 @@
 #include <bochner/autodiff/ops/attention/gated_linear_attention_parts.hpp>
+#include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/features.hpp>
+#include <bochner/autodiff/ops/recurrence/recurrence.hpp>
+#include <bochner/autodiff/ops/shape.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -20,6 +23,14 @@ void require_gated(const Var& q, const Var& k, const Var& v, const Var& log_deca
           ", k ", k.shape());
 }
 
+/// Returns the sums of the tangents of decays from each sequence's start. -> (B, T, H, F)
+Var sums_of_decays(const Var& d, const Shape& tokens, const GatedLinearAttentionOptions& options) {
+  const Shape flat{tokens[0], tokens[1], tokens[2] * tokens[3]};
+  const Var steps = reshape(broadcast_to(d, tokens), flat);
+  const Var ones(filled({flat[2]}, 1));
+  return reshape(diagonal_scan(ones, steps, {}, {options.reverse, options.lengths}), tokens);
+}
+
 }  // namespace
 
 Var gated_linear_attention(const Var& q, const Var& k, const Var& v, const Var& log_decay,
@@ -31,23 +42,33 @@ Var gated_linear_attention(const Var& q, const Var& k, const Var& v, const Var& 
   const GatedAttention in(q, k, v, log_decay, options);
   if (y.size() > 0)
     each_gated_part<GatedHead>(in, forward_parts(in), [&](GatedHead& head) { head.run(y.data()); });
-  return record(gated_name, std::move(y), {q, k, v, log_decay}, [=](Tensor& g) {
-    if (g.size() == 0) return;
-    const GatedAttention in(q, k, v, log_decay, options);
-    Tensor dq = like(q), dk = like(k), dv = like(v);
-    const bool of_tokens = in.decays_learned && in.by_token;
-    Tensor dg = of_tokens ? like(log_decay) : Tensor();
-    std::vector<double> sums(in.by_token ? 0 : in.B * in.H * in.F);
-    each_gated_part<GatedHeadBack>(in, backward_parts(in), [&](GatedHeadBack& head) {
-      head.run(g.data(), dq.data(), dk.data(), dv.data(), of_tokens ? dg.data() : nullptr,
-               sums.data());
-    });
-    q.add_gradient(std::move(dq));
-    k.add_gradient(std::move(dk));
-    v.add_gradient(std::move(dv));
-    if (in.decays_learned)
-      log_decay.add_gradient(of_tokens ? std::move(dg) : sum_repeats(sums, log_decay.shape()));
-  });
+  return record(
+      gated_name, std::move(y), {q, k, v, log_decay},
+      [=](Tensor& g) {
+        if (g.size() == 0) return;
+        const GatedAttention in(q, k, v, log_decay, options);
+        Tensor dq = like(q), dk = like(k), dv = like(v);
+        const bool of_tokens = in.decays_learned && in.by_token;
+        Tensor dg = of_tokens ? like(log_decay) : Tensor();
+        std::vector<double> sums(in.by_token ? 0 : in.B * in.H * in.F);
+        each_gated_part<GatedHeadBack>(in, backward_parts(in), [&](GatedHeadBack& head) {
+          head.run(g.data(), dq.data(), dk.data(), dv.data(), of_tokens ? dg.data() : nullptr,
+                   sums.data());
+        });
+        q.add_gradient(std::move(dq));
+        k.add_gradient(std::move(dk));
+        v.add_gradient(std::move(dv));
+        if (in.decays_learned)
+          log_decay.add_gradient(of_tokens ? std::move(dg) : sum_repeats(sums, log_decay.shape()));
+      },
+      {{q, [&](const Var& d) { return gated_linear_attention(d, k, v, log_decay, options); }},
+       {k, [&](const Var& d) { return gated_linear_attention(q, d, v, log_decay, options); }},
+       {v, [&](const Var& d) { return gated_linear_attention(q, k, d, log_decay, options); }},
+       {log_decay, [&](const Var& d) {
+          const Var sums = sums_of_decays(d, q.shape(), options);
+          return gated_linear_attention(q * sums, k, v, log_decay, options) -
+                 gated_linear_attention(q, k * sums, v, log_decay, options);
+        }}});
 }
 
 Tensor gated_linear_attention_step(Tensor& state, const Tensor& q, const Tensor& k, const Tensor& v,

@@ -1,4 +1,5 @@
 #include <bochner/autodiff/compute/lanes.hpp>
+#include <bochner/autodiff/ops/attention/attention_by_ops.hpp>
 #include <bochner/autodiff/ops/attention/linear_attention_parts.hpp>
 #include <bochner/autodiff/ops/sequence.hpp>
 
@@ -206,6 +207,8 @@ void step(const HeadStep& in, std::size_t head, LinearAttentionState& state, rea
 Var linear_attention(const Features& q, const Features& k, const Var& v, const Var& rate,
                      const LinearAttentionOptions& options, const Var& extra) {
   require_shapes(q, k, v, rate, options, extra);
+  const std::vector<Var> inputs = inputs_of(q, k, v, rate, extra);
+  if (has_tangents(inputs)) return linear_attention_by_ops(q, k, v, rate, options, extra);
   const auto memory = std::make_shared<Memory>();
   const bool all_tokens = options.lengths.empty();
   Tensor y = unwritten(v.shape(), all_tokens);
@@ -215,25 +218,23 @@ Var linear_attention(const Features& q, const Features& k, const Var& v, const V
     const Attention in = attention(n, q, k, v, rate, options, extra);
     (options.causal ? attend_causally : attend_bidirectionally)(in, *memory, y);
   }
-  return record(name, std::move(y), inputs_of(q, k, v, rate, extra),
-                [=](const Tensor& y, Tensor& g) {
-                  if (g.size() == 0) return;
-                  const Attention in = attention(n, q, k, v, rate, options, extra);
-                  OtherGradients gradients{unwritten(v.shape(), all_tokens), {}, {}};
-                  if (extra.exists()) gradients.extra = zeros(extra.shape());
-                  if (rate.needs_gradient())
-                    gradients.rate.resize(rate.rank() == 3 ? rate.size() : n.B * n.spans() * n.H);
-                  in.q->expect_gradients(all_tokens, n.span_tokens());
-                  in.k->expect_gradients(all_tokens, n.span_tokens());
-                  (options.causal ? attend_causally_backward : attend_bidirectionally_backward)(
-                      in, *memory, y, g, gradients);
-                  in.q->flush_gradients();
-                  in.k->flush_gradients();
-                  v.add_gradient(std::move(gradients.v));
-                  if (extra.exists()) extra.add_gradient(std::move(gradients.extra));
-                  if (rate.needs_gradient())
-                    rate.add_gradient(sum_repeats(gradients.rate, rate.shape()));
-                });
+  return record(name, std::move(y), inputs, [=](const Tensor& y, Tensor& g) {
+    if (g.size() == 0) return;
+    const Attention in = attention(n, q, k, v, rate, options, extra);
+    OtherGradients gradients{unwritten(v.shape(), all_tokens), {}, {}};
+    if (extra.exists()) gradients.extra = zeros(extra.shape());
+    if (rate.needs_gradient())
+      gradients.rate.resize(rate.rank() == 3 ? rate.size() : n.B * n.spans() * n.H);
+    in.q->expect_gradients(all_tokens, n.span_tokens());
+    in.k->expect_gradients(all_tokens, n.span_tokens());
+    (options.causal ? attend_causally_backward : attend_bidirectionally_backward)(in, *memory, y, g,
+                                                                                  gradients);
+    in.q->flush_gradients();
+    in.k->flush_gradients();
+    v.add_gradient(std::move(gradients.v));
+    if (extra.exists()) extra.add_gradient(std::move(gradients.extra));
+    if (rate.needs_gradient()) rate.add_gradient(sum_repeats(gradients.rate, rate.shape()));
+  });
 }
 
 LinearAttentionState::LinearAttentionState(std::size_t heads, std::size_t features, std::size_t dim)

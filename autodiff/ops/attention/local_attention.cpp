@@ -1,6 +1,7 @@
 #include <bochner/autodiff/compute/arena.hpp>
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
+#include <bochner/autodiff/ops/attention/attention_by_ops.hpp>
 #include <bochner/autodiff/ops/sequence.hpp>
 #include <bochner/base/numeric/parallel.hpp>
 #include <cmath>
@@ -165,6 +166,8 @@ Var local_attention(const Var& q, const Var& k, const Var& v, const Var& rate, s
                     const std::vector<std::size_t>& lengths) {
   using namespace near_parts;
   require_inputs(q, k, v, rate, window, lengths);
+  if (lengths.empty() && has_tangents(q, k, v, rate))
+    return local_attention_by_ops(q, k, v, rate, window);
   const auto near = [=](const std::vector<std::size_t>& each) {
     return LocalAttention{q.dim(0),
                           q.dim(1),

@@ -1,3 +1,4 @@
+#include <bochner/autodiff/ops/attention/attention_by_ops.hpp>
 #include <bochner/autodiff/ops/attention/softmax_attention_parts.hpp>
 #include <bochner/autodiff/ops/sequence.hpp>
 #include <bochner/base/numeric/parallel.hpp>
@@ -164,6 +165,7 @@ void require_inputs(const Var& q, const Var& k, const Var& v, const Var& rate,
 Var softmax_attention(const Var& q, const Var& k, const Var& v, const Var& rate, bool causal,
                       const std::vector<std::size_t>& lengths) {
   softmax_parts::require_inputs(q, k, v, rate, lengths);
+  if (has_tangents(q, k, v, rate)) return softmax_attention_by_ops(q, k, v, rate, causal, lengths);
   const bool by_token = rate.exists() && rate.rank() == 3;
   const auto attention = [=](const std::vector<double>& penalty) {
     return softmax_parts::Attention{q.dim(0),

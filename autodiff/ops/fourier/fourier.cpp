@@ -30,9 +30,11 @@ Var fft(const Var& x) {
   require(x.rank() >= 1 && x.dim(-1) >= 1, "fft",
           "rows must have at least one element: ", x.shape());
   const std::size_t n = x.dim(-1);
-  return record("fft", spectra_of(x.value(), {}), {x}, [x = x.gradient_only(), n](Tensor& g) {
-    x.add_gradient(rows_of(g, n, {.own = 1, .paired = real(0.5)}));
-  });
+  return record("fft", spectra_of(x.value(), {}), {x},
+                [x = x.gradient_only(), n](Tensor& g) {
+                  x.add_gradient(rows_of(g, n, {.own = 1, .paired = real(0.5)}));
+                },
+                {{x, [](const Var& d) { return fft(d); }, TangentRule::linear}});
 }
 
 Var ifft(const Var& x, std::size_t n) {
@@ -42,7 +44,8 @@ Var ifft(const Var& x, std::size_t n) {
   return record("ifft", rows_of(x.value(), n, {part, part}), {x},
                 [x = x.gradient_only(), part](Tensor& g) {
                   x.add_gradient(spectra_of(g, {.own = part, .paired = 2 * part}));
-                });
+                },
+                {{x, [&](const Var& d) { return ifft(d, n); }, TangentRule::linear}});
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -3,6 +3,7 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/fourier/fourier_features.hpp>
 #include <bochner/autodiff/ops/gradient_sums.hpp>
+#include <bochner/autodiff/ops/linalg.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/base/numeric/parallel.hpp>
 #include <cmath>
@@ -73,11 +74,19 @@ Tensor frequency_gradient(const Places& places, std::size_t m, const Tensor& y, 
   return gradient;
 }
 
-Var record_fourier_features(const char* op, Tensor value, const Var& w, Places places) {
-  return record(
-      op, std::move(value), {w},
-      [w = w.gradient_only(), m = w.dim(0), places = std::move(places)](
-          const Tensor& y, Tensor& g) { w.add_gradient(frequency_gradient(places, m, y, g)); });
+Var record_fourier_features(const char* op, Tensor value, const Var& w, const Places& places) {
+  const auto tangent = [&](const Var& d, const Var& y) {
+    const std::size_t m = w.dim(0);
+    Tensor points = uninitialized({y.dim(0), w.dim(1)});
+    std::copy_n(places.coordinates.begin(), points.size(), points.data());
+    const Var phase = matmul_nt(Var(std::move(points)), d);
+    return concat({slice(y, 1, m, 2 * m) * phase, -slice(y, 1, 0, m) * phase}, 1);
+  };
+  return record(op, std::move(value), {w},
+                [w = w.gradient_only(), m = w.dim(0), places](const Tensor& y, Tensor& g) {
+                  w.add_gradient(frequency_gradient(places, m, y, g));
+                },
+                {{w, tangent}});
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/compute/row_lanes.hpp>
+#include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/recurrence/recurrence.hpp>
+#include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/base/numeric/parallel.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -285,6 +287,31 @@ void add_scan_gradients(const ScanSizes& z, const Var& a, const Var& x, const Va
   if (start.needs_gradient()) start.add_gradient(std::move(dstart));
 }
 
+/// Returns the product of real numbers, or of complex ones if `parts` is 2.
+Var scan_product(std::size_t parts, const Var& a, const Var& b) {
+  if (parts == 1) return a * b;
+  const std::size_t n = a.dim(-1) / 2;
+  const auto part = [n](const Var& x, std::size_t i) { return slice(x, -1, i * n, (i + 1) * n); };
+  return concat({part(a, 0) * part(b, 0) - part(a, 1) * part(b, 1),
+                 part(a, 0) * part(b, 1) + part(a, 1) * part(b, 0)},
+                -1);
+}
+
+/// Returns the state that each token continues: its neighbour's, or `start`. (B, T, n)
+Var states_before(const Var& h, const Var& start, const ScanOptions& options) {
+  const std::size_t B = h.dim(0), T = h.dim(1), n = h.dim(2), one = std::min<std::size_t>(1, T);
+  const bool back = options.reverse;
+  const Var before =
+      back ? pad(slice(h, 1, one, T), 1, 0, one) : pad(slice(h, 1, 0, T - one), 1, one, 0);
+  if (!start.exists()) return before;
+  Tensor first = zeros({B, T, 1});
+  for (std::size_t b = 0; b < B; ++b) {
+    const std::size_t length = options.length(b, T);
+    if (length > 0) first.data()[b * T + (back ? length - 1 : 0)] = 1;
+  }
+  return before + reshape(start, {B, 1, n}) * first;
+}
+
 template <template <class> class Number>
 Var scan(const char* op, std::size_t parts, const Var& a, const Var& x, const Var& start,
          const ScanOptions& options) {
@@ -293,7 +320,17 @@ Var scan(const char* op, std::size_t parts, const Var& a, const Var& x, const Va
   return record(op, std::move(h), {a, x, start},
                 [a, x = x.gradient_only(), start, z](const Tensor& h, Tensor& g) {
                   add_scan_gradients<Number>(z, a, x, start, h, g);
-                });
+                },
+                {{a,
+                  [&](const Var& d, const Var& h) {
+                    return scan<Number>(op, parts, a,
+                                        scan_product(parts, d, states_before(h, start, options)),
+                                        {}, options);
+                  }},
+                 {x, [&](const Var& d) { return scan<Number>(op, parts, a, d, {}, options); }},
+                 {start, [&](const Var& d) {
+                    return scan<Number>(op, parts, a, Var(zeros(x.shape())), d, options);
+                  }}});
 }
 
 }  // namespace

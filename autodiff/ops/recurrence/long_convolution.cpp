@@ -1,6 +1,7 @@
 #include <bochner/autodiff/compute/convolution.hpp>
 #include <bochner/autodiff/compute/exponential_kernels.hpp>
 #include <bochner/autodiff/compute/prefix_sums.hpp>
+#include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/recurrence/long_convolution.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -35,15 +36,18 @@ Var direct_convolution(const Var& x, const Var& kernel, const ConvolutionSizes& 
   const std::size_t first = sizes.skipped * sizes.D;
   convolve_directly(sizes.sequences(), sizes.rows, x.data(), kernel.data() + first, false, 0,
                     y.data());
-  return record("long_convolution", std::move(y), {x, kernel}, [=](Tensor& g) {
-    if (kernel.needs_gradient())
-      accumulate_kernel_directly(sizes.sequences(), sizes.rows, x.data(), g.data(),
-                                 kernel.gradient_buffer().data() + first);
-    if (!x.needs_gradient()) return;
-    const GradientTarget target(x);
-    convolve_directly(sizes.sequences(), sizes.rows, g.data(), kernel.data() + first, true,
-                      target.beta, target.data);
-  });
+  return record("long_convolution", std::move(y), {x, kernel},
+                [=](Tensor& g) {
+                  if (kernel.needs_gradient())
+                    accumulate_kernel_directly(sizes.sequences(), sizes.rows, x.data(), g.data(),
+                                               kernel.gradient_buffer().data() + first);
+                  if (!x.needs_gradient()) return;
+                  const GradientTarget target(x);
+                  convolve_directly(sizes.sequences(), sizes.rows, g.data(), kernel.data() + first,
+                                    true, target.beta, target.data);
+                },
+                {{x, [&](const Var& d) { return direct_convolution(d, kernel, sizes); }},
+                 {kernel, [&](const Var& d) { return direct_convolution(x, d, sizes); }}});
 }
 
 /// Takes two transforms per sequence forward and two backward; stores spectra, not inputs.
@@ -65,7 +69,9 @@ Var spectral_convolution(const Var& x, const Var& kernel, const ConvolutionSizes
         const ChannelSequences sequences = sizes.sequences();
         SpectralConvolution(sequences, sizes.rows)
             .backward(g.data(), &saved->kernel, &saved->x, dx.beta, dx.data, dkernel);
-      });
+      },
+      {{x, [&](const Var& d) { return spectral_convolution(d, kernel, sizes); }},
+       {kernel, [&](const Var& d) { return spectral_convolution(x, d, sizes); }}});
 }
 
 /// Returns the edges of the reversed kernel: lag l becomes -l, and the last piece the first.
@@ -93,7 +99,9 @@ Var long_convolution(const Var& x, const Var& kernel, const LongConvolutionOptio
   require_lengths("long_convolution", options.lengths, x.shape(), "x");
   const ConvolutionSizes sizes(x, kernel, options);
   if (sizes.empty())
-    return record("long_convolution", zeros(x.shape()), {x, kernel}, [](Tensor&) {});
+    return record("long_convolution", zeros(x.shape()), {x, kernel}, [](Tensor&) {},
+                  {{x, [](const Var& d) { return d; }},
+                   {kernel, [&](const Var&) { return Var(zeros(x.shape())); }}});
   const bool direct = options.method == ConvolutionMethod::fastest
                           ? is_short_convolution(sizes.T, sizes.rows)
                           : options.method == ConvolutionMethod::direct;
@@ -123,19 +131,25 @@ Var prefix_convolution(const Var& x, const Var& k, const std::vector<std::int64_
   require_lengths("prefix_convolution", lengths, x.shape(), "x");
   const std::size_t B = x.dim(0), T = x.dim(1), D = x.dim(2);
   if (x.size() == 0 || k.size() == 0)
-    return record("prefix_convolution", zeros(x.shape()), {x, k}, [](Tensor&) {});
+    return record("prefix_convolution", zeros(x.shape()), {x, k}, [](Tensor&) {},
+                  {{x, [](const Var& d) { return 0 * d; }},
+                   {k, [&](const Var&) { return Var(zeros(x.shape())); }}});
   Tensor y = uninitialized(x.shape());
   convolve_pieces({B, T, D, lengths}, edges, x.data(), k.data(), 0, y.data());
-  return record("prefix_convolution", std::move(y), {x, k}, [=](Tensor& g) {
-    const ChannelSequences sequences{B, T, D, lengths};
-    if (k.needs_gradient())
-      accumulate_pieces(sequences, edges, x.data(), g.data(), k.gradient_buffer().data());
-    if (!x.needs_gradient()) return;
-    const GradientTarget target(x);
-    const Tensor rows = mirrored_rows(k.value());
-    convolve_pieces(sequences, mirrored_edges(edges), g.data(), rows.data(), target.beta,
-                    target.data);
-  });
+  return record("prefix_convolution", std::move(y), {x, k},
+                [=](Tensor& g) {
+                  const ChannelSequences sequences{B, T, D, lengths};
+                  if (k.needs_gradient())
+                    accumulate_pieces(sequences, edges, x.data(), g.data(),
+                                      k.gradient_buffer().data());
+                  if (!x.needs_gradient()) return;
+                  const GradientTarget target(x);
+                  const Tensor rows = mirrored_rows(k.value());
+                  convolve_pieces(sequences, mirrored_edges(edges), g.data(), rows.data(),
+                                  target.beta, target.data);
+                },
+                {{x, [&](const Var& d) { return prefix_convolution(d, k, edges, lengths); }},
+                 {k, [&](const Var& d) { return prefix_convolution(x, d, edges, lengths); }}});
 }
 
 Var exponential_kernels(const Var& rate, const Var& frequency, const Var& cosine, const Var& sine,

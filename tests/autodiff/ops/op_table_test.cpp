@@ -1,6 +1,10 @@
 #include "autodiff/op_table.hpp"
 
+#include <gmock/gmock.h>
+
+#include <bochner/autodiff/forward_mode.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/autodiff/ops/reduce.hpp>
 #include <cmath>
 #include <set>
 
@@ -102,6 +106,128 @@ TEST_P(OpTest, BitsDoNotDependOnThreads) {
     SCOPED_TRACE(describe(shapes));
     expect_equal_bits_for_threads(GetParam().f, values_of(GetParam(), shapes));
   }
+}
+
+/// Ops without a tangent rule.
+const std::set<std::string> without_tangent = {
+    "batch_norm",
+    "conjugate_log_likelihood",
+    "delta_rule",
+    "exponential_kernels",
+    "fourier_series",
+    "gaussian_log_likelihood",
+    "iterative_log_likelihood",
+    "log_gamma_quantile",
+    "max_pool",
+    "monotone_spline",
+    "noise_contrastive",
+    "sampled_softmax",
+    "state_space",
+    "zero_order_hold",
+};
+
+using Arrays = std::vector<Tensor>;
+
+Arrays directions_of(const Arrays& values, std::uint64_t stream) {
+  Arrays directions;
+  for (const Tensor& value : values)
+    directions.push_back(random_tensor(value.shape(), stream + directions.size()));
+  return directions;
+}
+
+/// Returns x + step v.
+Arrays moved(const Arrays& x, const Arrays& v, double step) {
+  Arrays y;
+  for (std::size_t i = 0; i < x.size(); ++i) y.push_back(Tensor(x[i] + real(step) * v[i]));
+  return y;
+}
+
+/// Returns (f(x + step v) - f(x - step v)) / (2 step) with the error of second order removed.
+Arrays differences(const std::function<Arrays(const Arrays&)>& f, const Arrays& x,
+                   const Arrays& v) {
+  constexpr double step = 1e-4;
+  const auto central = [&](double h) { return moved(f(moved(x, v, h)), f(moved(x, v, -h)), -1); };
+  const Arrays near = central(step), far = central(2 * step);
+  Arrays slopes;
+  for (std::size_t i = 0; i < near.size(); ++i)
+    slopes.push_back(Tensor((real(8) * near[i] - far[i]) / real(12 * step)));
+  return slopes;
+}
+
+double inner(const Arrays& a, const Arrays& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    for (std::size_t j = 0; j < a[i].size(); ++j)
+      sum += double(a[i].data()[j]) * double(b[i].data()[j]);
+  return sum;
+}
+
+void expect_near_all(const Arrays& found, const Arrays& expected) {
+  for (std::size_t i = 0; i < expected.size(); ++i) expect_near(found[i], expected[i], 1e-6);
+}
+
+/// Calls check(values) for the short shapes of a row.
+void for_each_short(const OpRow& row, const std::function<void(const Arrays&)>& check) {
+  for (const Shapes& shapes : row.shapes) {
+    if (is_long(shapes)) continue;
+    SCOPED_TRACE(describe(shapes));
+    check(values_of(row, shapes));
+  }
+}
+
+/// Hessian-vector products of the sum of c f(x), for a random c, by the inputs.
+class Hessian {
+ public:
+  Hessian(const Op& f, const Arrays& x) : f_(f) {
+    for (const Tensor& value : x) parameters_.emplace_back(value);
+    for (Parameter& parameter : parameters_) named_.push_back({"x", &parameter});
+  }
+  Arrays times(const Arrays& v) {
+    const auto loss = [&](Tape& tape) {
+      std::vector<Var> leaves;
+      for (Parameter& parameter : parameters_) leaves.push_back(tape(parameter));
+      const Var y = f_(tape, leaves);
+      return sum(y * random_tensor(y.shape(), 99));
+    };
+    return hvp(loss, named_, v);
+  }
+
+ private:
+  Op f_;
+  std::vector<Parameter> parameters_;
+  std::vector<NamedParameter> named_;
+};
+
+TEST_P(OpTest, TangentAgreesWithDifferences) {
+  const auto values = [&](const Arrays& x) { return Arrays{value_of(GetParam().f, x)}; };
+  for_each_short(GetParam(), [&](const Arrays& x) {
+    const Arrays v = directions_of(x, 50);
+    if (without_tangent.contains(GetParam().op)) {
+      EXPECT_THAT(error_of<TangentError>([&] { jvp(GetParam().f, x, v); }),
+                  ::testing::HasSubstr("] has no tangent rule"));
+    } else if (is_double) {
+      const Dual y = jvp(GetParam().f, x, v);
+      expect_near(y.value, value_of(GetParam().f, x), 1e-10);
+      expect_near_all({y.tangent}, differences(values, x, v));
+    }
+  });
+}
+
+TEST_P(OpTest, HessianIsSymmetricAndAgreesWithDifferences) {
+  if (!is_double || without_tangent.contains(GetParam().op)) return;
+  const auto gradients = [&](const Arrays& x) {
+    Arrays all = value_and_gradients(GetParam().f, x);
+    all.erase(all.begin());
+    return all;
+  };
+  for_each_short(GetParam(), [&](const Arrays& x) {
+    const Arrays v = directions_of(x, 50), u = directions_of(x, 70);
+    Hessian hessian(GetParam().f, x);
+    const Arrays hv = hessian.times(v), hu = hessian.times(u);
+    expect_near_all(hv, differences(gradients, x, v));
+    const double scale = 1 + std::sqrt(inner(hv, hv) * inner(u, u));
+    EXPECT_NEAR(inner(u, hv), inner(v, hu), 1e-10 * scale);
+  });
 }
 
 }  // namespace

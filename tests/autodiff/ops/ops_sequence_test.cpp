@@ -1,3 +1,4 @@
+#include <bochner/autodiff/ops/attention/attention_by_ops.hpp>
 #include <bochner/autodiff/ops/attention/delta_rule.hpp>
 #include <bochner/autodiff/ops/attention/gated_linear_attention.hpp>
 #include <bochner/autodiff/ops/sequence.hpp>
@@ -90,6 +91,22 @@ OpRow softmax_row(const char* variant, bool causal, bool rates) {
           attention_shapes(4, 4, rates)};
 }
 
+/// Attention as separate ops, which tangents use.
+std::vector<OpRow> rows_by_ops() {
+  const auto linear = [](Tape&, const Inputs& x) {
+    return linear_attention_by_ops(x[0], x[1], x[2], x[3], {true, 4, {}}, Var());
+  };
+  const auto softmax = [](Tape&, const Inputs& x) {
+    return softmax_attention_by_ops(x[0], x[1], x[2], x[3], true, {});
+  };
+  const auto local = [](Tape&, const Inputs& x) {
+    return local_attention_by_ops(x[0], x[1], x[2], x[3], 3);
+  };
+  return {{"linear_attention_by_ops", "", linear, attention_shapes(5, 3, true), {0.1, 2}},
+          {"softmax_attention_by_ops", "", softmax, attention_shapes(4, 4, true)},
+          {"local_attention_by_ops", "", local, attention_shapes(4, 4, true)}};
+}
+
 /// Returns q, k and v as above, strengths, and rates of that rank if wanted.
 OpRow delta_row(const char* variant, FeatureScale scale, std::size_t rate_rank) {
   std::vector<Shapes> shapes = attention_shapes(5, 3, false);
@@ -176,6 +193,7 @@ std::vector<OpRow> rows() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Sequence, OpTest, ::testing::ValuesIn(rows()), test_name);
+INSTANTIATE_TEST_SUITE_P(SequenceByOps, OpTest, ::testing::ValuesIn(rows_by_ops()), test_name);
 
 }  // namespace ops_sequence_test
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -233,7 +233,7 @@ TEST(ConfigErrors, RangesAndChoices) {
             "bad.toml:2:25: model.mixer.sharpness = 0.0: must be greater than 0");
   EXPECT_EQ(error_after_files("optim.kind = \"adamv\"\n"),
             "bad.toml:2:14: optim.kind = \"adamv\": must be \"adamw\", \"adam\", \"sgd\", "
-            "\"langevin\" or \"natural\". Did you "
+            "\"langevin\", \"natural\" or \"natural_cg\". Did you "
             "mean \"adamw\"?");
   EXPECT_EQ(error_after_files("", {"model.dropout=2"}),
             "--set: model.dropout = 2.0: must be at least 0 and less than 1");
