@@ -51,6 +51,7 @@ texts|model.kind=classifier data.kind=texts data.files=["data/texts/*/*"] data.l
 images|model.kind=classifier data.kind=images data.files=["data/*idx*"] $stack|images.npy|probe RUN --draws 2
 labels|model.kind=classifier data.kind=event_files data.files=["data/events.csv"] data.sequence_column=who data.label_column=kind data.length=16 $stack|unlabelled.csv|probe RUN --draws 2
 forecaster|model.kind=forecaster data.kind=series data.files=["data/series.csv"] data.lookback=14 data.horizon=7 model.backbone=linear|series.csv|
+ensemble|model.kind=ensemble data.kind=series data.files=["data/series.csv"] data.lookback=14 data.horizon=7 model.seasons=[7] train.steps=0|series.csv|
 rows|model.kind=forecaster data.kind=series data.files=["data/series.csv"] data.lookback=14 data.horizon=7 model.backbone=rows model.time=free data.known=["price"] data.columns=["load"] $stack|next.csv|probe RUN --draws 2
 events|model.kind=events data.kind=event_files data.files=["data/events.csv"] data.sequence_column=who data.length=16 model.positions=none model.time=free $stack|unlabelled.csv|probe RUN --draws 2
 films|model.kind=field data.kind=field_files data.files=["data/film.npy"] data.frames=3 model.patch.pixels=4 model.encoding.space=4 model.encoding.time=4 $stack|film.npy|probe RUN --draws 2
@@ -62,7 +63,7 @@ contrastive|model.kind=contrastive data.kind=series data.files=["data/series.csv
 END
 }
 
-no_torch=' gp contrastive ' # not supported by PyTorch export
+no_torch=' ensemble gp contrastive ' # not supported by PyTorch export
 
 train() { # train NAME KEYS
   local sets=(--set train.steps=4 --set train.validate.every=2 --set optim.lr=0.01) key

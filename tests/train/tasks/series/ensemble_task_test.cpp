@@ -1,0 +1,149 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bochner/train/charts/page.hpp>
+#include <bochner/train/tasks/series/ensemble_learner.hpp>
+#include <cmath>
+
+#include "train/ask.hpp"
+#include "train/training_run.hpp"
+#include "train/well_formed.hpp"
+
+namespace bochner {
+namespace ensemble_task_test {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+double load_at(std::size_t row) { return 50 + double(row % 7) * 3 + std::sin(double(row * row)); }
+
+/// Days with a load; without the rows that `skips` chooses.
+template <class Skips>
+std::string daily(std::size_t rows, const Skips& skips) {
+  std::string text = "day,load\n";
+  for (std::size_t row = 0; row < rows; ++row)
+    if (!skips(row)) text += fmt::format("{},{}\n", row * 86400, load_at(row));
+  return text;
+}
+
+class EnsembleTaskTest : public testing::Test {
+ protected:
+  Config config(const std::string& text, const std::vector<std::string>& sets = {}) const {
+    std::vector<std::string> all = {"model.kind=ensemble",
+                                    "data.kind=series",
+                                    "data.time_column=day",
+                                    "data.time_format='%s'",
+                                    "data.splits=[120,0,30]",
+                                    "data.lookback=14",
+                                    "data.horizon=7",
+                                    "data.pause=0",
+                                    "model.seasons=[7]",
+                                    "train.steps=0",
+                                    "model.members=['seasonal','ridge','smoothing']"};
+    all.insert(all.end(), sets.begin(), sets.end());
+    return tiny_config(folder_.write("days.csv", text), all);
+  }
+  std::unique_ptr<Task> fitted(const Config& config) const {
+    auto task = make_task(config);
+    task->start();
+    return task;
+  }
+  NamedArray question(const std::string& text) const {
+    ReadOptions reading;
+    reading.csv.time = "day", reading.csv.time_format = "%s";
+    return read_array(folder_.write("question.csv", text), reading);
+  }
+  TemporaryFolder folder_;
+};
+
+const auto none = [](std::size_t) { return false; };
+
+TEST_F(EnsembleTaskTest, ForecastsWithBandsInTheUnitOfTheData) {
+  const auto task = fitted(config(daily(150, none)));
+  const NamedArray answer = predict(task, question(daily(150, none)));
+  EXPECT_THAT(answer.columns,
+              ElementsAre("day", "load", "load_0.025", "load_0.1", "load_0.9", "load_0.975"));
+  ASSERT_EQ(answer.values.shape()[0], 7u);
+  for (std::size_t h = 0; h < 7; ++h) {
+    EXPECT_EQ(answer.values(h, 0), 86400.0 * double(150 + h));
+    EXPECT_NEAR(answer.values(h, 1), 50 + double((150 + h) % 7) * 3, 1.5);
+    EXPECT_LE(answer.values(h, 2), answer.values(h, 3));
+    EXPECT_LT(answer.values(h, 3), answer.values(h, 1));
+    EXPECT_LT(answer.values(h, 1), answer.values(h, 4));
+    EXPECT_LE(answer.values(h, 4), answer.values(h, 5));
+  }
+}
+
+TEST_F(EnsembleTaskTest, FillsMissingRowsWithThoseOfTheSeasonBefore) {
+  const auto skips = [](std::size_t row) { return row % 23 == 11; };
+  const auto task = fitted(config(daily(150, skips), {"data.splits=[110,0,30]"}));
+  const NamedArray answer = predict(task, question(daily(150, skips)));
+  for (std::size_t h = 0; h < 7; ++h)
+    EXPECT_NEAR(answer.values(h, 1), 50 + double((150 + h) % 7) * 3, 1.5);
+}
+
+TEST_F(EnsembleTaskTest, RegularRowsBeginAfterALongGap) {
+  TimeSeries series{
+      {"load"}, xt::xarray<double>{{1, 2, 3, 4, 5, 6, 7, 8}}, {0, 1, 2, 3, 5, 6, 100, 101}};
+  for (double& time : series.times) time *= 86400;
+  series.times.pop_back();
+  series.times.push_back(101 * 86400.0);
+  EXPECT_THAT(regular_rows(series, 0, 6, 1), ElementsAre(1, 2, 3, 4, 4.5, 5, 6));
+  EXPECT_THAT(regular_rows(series, 0, 6, 2), ElementsAre(1, 2, 3, 4, 3, 5, 6));
+  EXPECT_THAT(regular_rows(series, 0, 8, 1), ElementsAre(7, 8));
+}
+
+TEST_F(EnsembleTaskTest, AnswersWithoutItsData) {
+  const Config keys = config(daily(150, none));
+  const auto task = fitted(keys);
+  const auto learner = without_data(keys, task);
+  const NamedArray asked = question(daily(150, none));
+  EXPECT_EQ(learner->abilities().tables->predict(asked).values, predict(task, asked).values);
+  expect_refuses_damaged_facts(keys, task->learner().facts());
+}
+
+TEST_F(EnsembleTaskTest, EvaluatesAndBacktestsTheTestRows) {
+  const auto task = fitted(config(daily(150, none)));
+  const Evaluation test = *evaluate_task(*task, Split::test, 4);
+  EXPECT_EQ(test.terms, 24u * 7);
+  EXPECT_LT(test.loss(), 1.2);
+  EXPECT_GT(test.mean("coverage"), 0.6);
+  const auto backtest = task->abilities().backtests->backtest({.split = Split::test, .origins = 3});
+  ASSERT_TRUE(backtest);
+  double model = 0, naive = 0;
+  for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t h = 0; h < 7; ++h) {
+      model += backtest->forecasts[0].origins[i].absolute[h];
+      naive += backtest->forecasts[2].origins[i].absolute[h];
+    }
+  EXPECT_LT(model, naive);
+}
+
+TEST_F(EnsembleTaskTest, SaysWhetherItBeatsTheNaiveForecast) {
+  const auto task = fitted(config(daily(150, none)));
+  const std::vector<std::string> lines = task->verdict();
+  EXPECT_THAT(lines.front(), HasSubstr("compared"));
+  EXPECT_THAT(lines.back(), HasSubstr("better"));
+  Page page("run", "");
+  task->illustrate(page);
+  EXPECT_THAT(page.html(), HasSubstr("forecast"));
+  EXPECT_EQ(XmlReader(page.html()).problem(), "");
+}
+
+TEST_F(EnsembleTaskTest, RefusesStepsAndSeasonsThatAreNot) {
+  const auto error = [&](const std::string& set) -> std::string {
+    try {
+      config(daily(150, none), {set});
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(error("train.steps=5"), HasSubstr("must be 0"));
+  EXPECT_THAT(error("model.seasons=[7, 7]"), HasSubstr("ascending"));
+  EXPECT_THAT(error("model.seasons=[7.5]"), HasSubstr("whole"));
+}
+
+}  // namespace ensemble_task_test
+}  // namespace bochner
