@@ -182,12 +182,8 @@ function(bochner_libraries name)
   bochner_library(${name} ${name} ${sources})
   if(name STREQUAL bochner64)
     target_compile_definitions(${name} PUBLIC BOCHNER_DOUBLE=1)
-    # It checks gradients of small arrays: -O1 compiles in three fifths of the time of -O3.
-    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
-    bochner_precompile(${name} bochner64)
-  else()
-    bochner_precompile(${name} bochner_common)
   endif()
+  bochner_precompile(${name} bochner_common)
   # Nothing is compiled with -fopenmp: OpenMP is linked only to set its number of threads.
   target_link_libraries(${name} PUBLIC bochner_common
                         PRIVATE DNNL::dnnl $<LINK_ONLY:OpenMP::OpenMP_CXX> LAPACK::LAPACK

@@ -1,6 +1,7 @@
 #include <bochner/autodiff/ops/affine_gradients.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
+#include <bochner/autodiff/ops/shape.hpp>
 #include <optional>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -121,7 +122,9 @@ Var affine(const Var& x, const Var& w, const Var& bias, const Shape& shape) {
                 },
                 {{x, [&](const Var& d) { return affine(d, w, Var(zeros(bias.shape())), shape); }},
                  {w, [&](const Var& d) { return affine(x, d, Var(zeros(bias.shape())), shape); }},
-                 {bias, [](const Var& d) { return d; }}});
+                 {bias, [&](const Var& d) {
+                    return reshape(broadcast_to(d, {a.rows, a.E}), shape);
+                  }}});
 }
 
 Var affine_add(const Var& residual, const Var& x, const Var& w, const Var& bias) {

@@ -21,6 +21,7 @@ Tensor normalized(const Var& x, const RowNorm& norm, RowStatistics& statistics) 
 
 /// Returns layer_norm() or rms_norm() as separate ops.
 Var normalized_by_ops(const Var& x, const RowNorm& norm) {
+  if (x.dim(-1) == 0) return x * norm.gain;  // rows of nothing have no mean
   const Var centred = norm.is_centred() ? x - mean(x, -1, keep) : x;
   const Var hat = centred * pow(mean(square(centred), -1, keep) + double(norm.epsilon), real(-0.5));
   return norm.is_centred() ? hat * norm.gain + norm.bias : hat * norm.gain;

@@ -33,7 +33,7 @@ bool CsvRecords::is_header(std::string_view line, std::string_view next) const {
   const auto fields = [&](std::string_view text) {
     std::size_t count = 1;
     text = trimmed(text);
-    for (std::size_t i = 1; i < text.size(); ++i)
+    for (std::size_t i = 0; i < text.size(); ++i)
       count += text[i] == delimiter_ && (delimiter_ != ' ' || text[i - 1] != ' ');
     return count;
   };

@@ -80,7 +80,9 @@ Parts parts_of(std::string_view all) {
   for (std::size_t size = 1; size <= std::min(longest_unit + 1, all.size()); ++size) {
     const auto number = trimmed(all.substr(0, all.size() - size)),
                unit = trimmed(all.substr(all.size() - size));
-    if (is_unit(unit) && is_any_number(number)) return {std::string(number), std::string(unit)};
+    const bool ends_with_digit = !number.empty() && number.back() >= '0' && number.back() <= '9';
+    if (ends_with_digit && is_unit(unit) && is_any_number(number))
+      return {std::string(number), std::string(unit)};
   }
   return {};
 }

@@ -69,17 +69,18 @@ double cost(GaussianProcess& process, const std::vector<NamedParameter>& paramet
 }
 
 /// Minimises cost() from `x` by L-BFGS, within a factor of e^8 of each parameter, and of 3e-4 and 3
-/// for the deviation of the noise.
+/// for the deviation of the noise, or of 1e-2 and 3 where conjugate gradients must see it in float.
 Minimum fitted(GaussianProcess& process, const ProcessRows& rows, std::vector<double> x,
                int evaluations) {
   constexpr double farthest = 8, steepness = 0.02;
+  const double least_noise = process.spec().method == "cg" ? 1e-2 : 3e-4;
   const std::vector<NamedParameter> parameters = parameters_of(process);
   std::vector<double> low, high;
   for (const NamedParameter& each : parameters)
     for (std::size_t i = 0; i < each.parameter->value().size(); ++i) {
       const bool is_noise = each.name == "log_noise";
       const double at = x[low.size()];
-      low.push_back(is_noise ? std::min(at, std::log(3e-4)) : at - farthest);
+      low.push_back(is_noise ? std::min(at, std::log(least_noise)) : at - farthest);
       high.push_back(is_noise ? std::max(at, std::log(3.0)) : at + farthest);
     }
   const auto f = [&](const std::vector<double>& at, std::vector<double>& gradient) {

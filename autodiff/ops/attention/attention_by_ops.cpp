@@ -41,7 +41,13 @@ Var masked_logits(const Var& logits, const Tensor& pairs) {
 }
 
 /// Returns 1 for tokens and 0 for padding. (B, 1, T, 1)
-Tensor tokens_of(const Tensor& pairs) { return max(Var(pairs), -1, keep).value(); }
+Tensor tokens_of(const Tensor& pairs) {
+  const std::size_t B = pairs.shape()[0], T = pairs.shape()[2];
+  Tensor tokens = zeros({B, 1, T, 1});
+  for (std::size_t i = 0; i < pairs.size(); ++i)
+    tokens.data()[i / T] = std::max(tokens.data()[i / T], pairs.data()[i]);
+  return tokens;
+}
 
 /// Returns the means of values by softmax weights of the pairs, with another term per token if
 /// `extra` exists. logits (B, H, T, T), v (B, T, H, d), extra (B, T, H, d + 1)

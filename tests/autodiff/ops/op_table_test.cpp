@@ -146,7 +146,13 @@ Arrays moved(const Arrays& x, const Arrays& v, double step) {
 Arrays differences(const std::function<Arrays(const Arrays&)>& f, const Arrays& x,
                    const Arrays& v) {
   constexpr double step = 1e-4;
-  const auto central = [&](double h) { return moved(f(moved(x, v, h)), f(moved(x, v, -h)), -1); };
+  const auto central = [&](double h) {
+    Arrays change = moved(f(moved(x, v, h)), f(moved(x, v, -h)), -1);
+    for (Tensor& each : change)
+      for (real& number : each)
+        if (std::isnan(number)) number = 0;  // -inf, the logsumexp of nothing, does not move
+    return change;
+  };
   const Arrays near = central(step), far = central(2 * step);
   Arrays slopes;
   for (std::size_t i = 0; i < near.size(); ++i)

@@ -142,7 +142,7 @@ TEST(ConfigErrors, ForecastersAndSeriesBelongTogether) {
             "is for model.kind = \"lm\" or \"vae\"");
   EXPECT_EQ(error_after_files("data.kind = \"series\"\n"),
             "bad.toml:2:13: model.kind = \"lm\": cannot learn data.kind = \"series\", which is for "
-            "model.kind = \"forecaster\", \"vae\" or \"contrastive\"");
+            "model.kind = \"forecaster\", \"ensemble\", \"vae\" or \"contrastive\"");
   EXPECT_EQ(error_in(series),
             "bad.toml:2:13: data.files = []: must name the files of data.kind = \"series\"");
   EXPECT_EQ(error_after_files(series + "data.splits = [0.7, 0.3]\n"),

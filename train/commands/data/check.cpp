@@ -49,6 +49,11 @@ struct Understood {
   std::size_t to_forecast = 0;
 
   bool is_series() const { return config.text("data.kind") == "series"; }
+  /// Returns the name or number that the time has in the file: the table may lack other columns.
+  std::string time_name() const {
+    const std::string& named = config.text("data.time_column");
+    return named.empty() ? column_name(table, *table.time) : named;
+  }
   std::vector<std::string> in_role(const std::string& role) const {
     for (const auto& [name, columns] : roles)
       if (name == role) return columns;
@@ -167,9 +172,8 @@ void print_check(const Understood& all) {
              format_number_of(table.values.shape()[0], "row"));
   if (table.time) {
     const auto [times, step] = times_in(all, all.series[0]);
-    line("time", in_words(column_name(table, *table.time), ": ",
-                          time_text(times.front(), table.numeric_time), " to ",
-                          time_text(times.back(), table.numeric_time), ", ", step));
+    line("time", in_words(all.time_name(), ": ", time_text(times.front(), table.numeric_time),
+                          " to ", time_text(times.back(), table.numeric_time), ", ", step));
   } else if (all.is_series()) {
     line("time", "none: rows are at equal steps");
   }
@@ -210,7 +214,7 @@ void print_check_json(const Understood& all) {
                {"to_forecast", all.to_forecast}};
   if (table.time) {
     const auto [times, step] = times_in(all, all.series[0]);
-    json.set("time", {{"name", column_name(table, *table.time)},
+    json.set("time", {{"name", all.time_name()},
                       {"first", times.front()},
                       {"last", times.back()},
                       {"numeric", table.numeric_time},

@@ -38,16 +38,16 @@ TEST_F(Starter, TextsAreForALanguageModel) {
 TEST_F(Starter, DatesMakeASeries) {
   const auto row = [](std::size_t i) { return day(i) + ";" + std::to_string(i) + ",5;a;2"; };
   const Config config = config_for(write("load.csv", table("day;load;note;wind", 200, row)));
-  EXPECT_EQ(config.text("model.kind"), "forecaster");
+  EXPECT_EQ(config.text("model.kind"), "ensemble");
   EXPECT_EQ(config.text_list("data.columns"), (std::vector<std::string>{"load", "wind"}));
   EXPECT_EQ(config.text("data.time_column"), "day");
-  EXPECT_EQ(config.count("data.horizon"), 10u);
-  EXPECT_EQ(config.count("data.pause"), 1u);
+  EXPECT_EQ(config.count("data.horizon"), 7u);
+  EXPECT_EQ(config.count("data.pause"), 0u);
   const auto numbers = [](std::size_t i) {
     return std::to_string(i % 7) + "," + std::to_string(i);
   };
   EXPECT_EQ(config_for(write("plain.csv", table("1,2", 60, numbers))).text("model.kind"),
-            "forecaster");
+            "ensemble");
 }
 
 /// The first of several columns of dates is the time; the others are not forecast.
@@ -63,7 +63,7 @@ TEST_F(Starter, NamesTheTimeAmongDates) {
            ".25";
   };
   EXPECT_EQ(config_for(write("mon.csv", table("month,load", 60, months))).text("model.kind"),
-            "forecaster");
+            "ensemble");
 }
 
 /// Random held-out rows would lie between known rows.
@@ -76,7 +76,7 @@ TEST_F(Starter, NumbersCalledATimeMakeASeries) {
   };
   const Config seconds =
       of("Timestamp,a,b", [](std::size_t i) { return 1.7e9 + 60.0 * double(i); });
-  EXPECT_EQ(seconds.text("model.kind"), "forecaster");
+  EXPECT_EQ(seconds.text("model.kind"), "ensemble");
   EXPECT_EQ(seconds.text("data.time_column"), "Timestamp");
   EXPECT_EQ(seconds.text("data.time_format"), "%s");
   EXPECT_EQ(seconds.text_list("data.columns"), (std::vector<std::string>{"a", "b"}));
@@ -157,7 +157,7 @@ TEST_F(Starter, ColumnsTellSeriesApart) {
   const auto number = [](std::size_t store) { return std::to_string(100 + store); };
   for (const bool side_by_side : {false, true}) {
     const Config config = config_for(stores("date,type,sales", side_by_side, name));
-    EXPECT_EQ(config.text("model.kind"), "forecaster");
+    EXPECT_EQ(config.text("model.kind"), "ensemble");
     EXPECT_EQ(config.text_list("data.series"), std::vector<std::string>{"type"});
     EXPECT_EQ(config.text_list("data.columns"), std::vector<std::string>{"sales"});
     EXPECT_EQ(config_for(stores("date,nr,sales", side_by_side, number)).text_list("data.series"),
@@ -248,7 +248,7 @@ TEST_F(Starter, TakesNoMistakeForAColumnOfWords) {
       message_of<DataError>([&] { config_template_for(with("n.a.", 100)); }),
       HasSubstr("a.csv: column \"load\": row 109 has \"n.a.\" where other rows have numbers; "
                 "correct it, or leave it empty if it is missing"));
-  EXPECT_THAT(config_template_for(with("", 100)), testing::Not(HasSubstr("\ncolumns = ")));
+  EXPECT_THAT(config_template_for(with("", 100)), HasSubstr("missing = \"forward\""));
   EXPECT_THAT(config_for(with("n.a.", 8)).text_list("data.columns"), testing::ElementsAre("wind"));
   const auto row = [](std::size_t i) {
     return (i == 59 ? "31.02.2024" : day(i)) + "," + std::to_string(i);
@@ -280,8 +280,7 @@ TEST_F(Starter, NamesFormatsThatItDoesNotRead) {
 /// Rows of values are a table, whatever the name; sentences with numbers are text.
 TEST_F(Starter, TablesMayBeCalledTexts) {
   const auto row = [](std::size_t i) { return day(i) + " " + std::to_string(20 + i * i % 17); };
-  EXPECT_EQ(config_for(write("a.txt", table("day load", 150, row))).text("model.kind"),
-            "forecaster");
+  EXPECT_EQ(config_for(write("a.txt", table("day load", 150, row))).text("model.kind"), "ensemble");
   const auto note = [](std::size_t i) { return "a note with the number " + std::to_string(i); };
   EXPECT_THAT(config_template_for(write("b.txt", table("notes", 150, note))),
               HasSubstr("kind = \"lm\""));
@@ -314,7 +313,7 @@ TEST_F(Starter, TakesNoNumberAndNoDateForWords) {
       return day(i) + "," + before + std::to_string(i + 10) + (*before ? ")" : "%");
     };
     EXPECT_EQ(config_for(write("a.csv", table("day,load", 90, row))).text("model.kind"),
-              "forecaster");
+              "ensemble");
   }
   EXPECT_THAT(problem("day;load",
                       [](std::size_t i) {

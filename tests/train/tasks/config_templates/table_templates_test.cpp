@@ -33,10 +33,10 @@ class StarterTables : public Starter {
                    return time(i) + "," + std::to_string(i % 7) + "," + std::to_string(i % 5);
                  }));
   }
-  /// Returns the config of a forecaster of two columns.
+  /// Returns the time format of series of two columns.
   std::string format_of(const std::filesystem::path& file) {
     const Config config = config_for(file);
-    EXPECT_EQ(config.text("model.kind"), "forecaster");
+    EXPECT_EQ(config.text("data.kind"), "series");
     EXPECT_THAT(config.text_list("data.columns"), ElementsAre("a", "b"));
     return config.text("data.time_format");
   }
@@ -60,7 +60,7 @@ TEST_F(StarterTables, DatesWithoutMarksAreDates) {
     };
     const auto file = table_of("timestamp,a,b", rows, time);
     EXPECT_EQ(format_of(file), format);
-    EXPECT_EQ(config_for(file).count("data.pause"), 1u) << format;
+    EXPECT_EQ(config_for(file).count("data.pause"), 0u) << format;
   }
   const auto year = [](std::size_t i) { return std::to_string(1400 + i); };
   EXPECT_EQ(format_of(table_of("date,a,b", 300, year)), "%Y");
@@ -90,7 +90,7 @@ TEST_F(StarterTables, UsualDatesAreDates) {
          std::vector<std::function<std::string(std::size_t)>>{day_first, month_first}) {
       const auto with_gap = [&](std::size_t i) { return date(i < 100 ? i : i + 3); };
       const auto file = table_of(header, 300, with_gap);
-      EXPECT_EQ(config_for(file).text("model.kind"), "forecaster") << header;
+      EXPECT_EQ(config_for(file).text("model.kind"), "ensemble") << header;
       EXPECT_THAT(config_template_for(file), Not(HasSubstr("left out"))) << header;
       Config config = config_for(file);
       apply_set(config, "data.pause=1");
@@ -184,7 +184,7 @@ TEST_F(StarterTables, NumbersAreTimesOfSeveralSeries) {
     for (const bool in_blocks : {true, false})
       for (const char* prefix : {"H", ""}) {
         const Config config = long_table("unique_id,ds,y", kind, in_blocks, prefix);
-        EXPECT_EQ(config.text("model.kind"), "forecaster") << kind;
+        EXPECT_EQ(config.text("model.kind"), "ensemble") << kind;
         EXPECT_THAT(config.text_list("data.series"), ElementsAre("unique_id"));
         EXPECT_THAT(config.text_list("data.columns"), ElementsAre("y"));
         EXPECT_EQ(config.text("data.time_column"), "ds");
@@ -207,9 +207,8 @@ TEST_F(StarterTables, GroupsAreNoSeries) {
   EXPECT_EQ(kind_of("material,heat,strength",
                     [&](std::size_t i) { return with("m", 20 * (i % 100), i); }),
             "gp");
-  EXPECT_EQ(
-      kind_of("species,width,length", [&](std::size_t i) { return with("s", i * i % 97, i); }),
-      "gp");
+  EXPECT_EQ(kind_of("site,width,length", [&](std::size_t i) { return with("s", i * i % 97, i); }),
+            "gp");
   EXPECT_EQ(kind_of("group,width,length", [&](std::size_t i) { return with("", i % 100, i); }),
             "gp");
 }
@@ -272,14 +271,12 @@ TEST_F(StarterTables, MarksOfMissingNumbersLeaveAColumnOfNumbers) {
                               return day(i) + "," + load_or(i, mark);
                             }));
     const std::string text = config_template_for(file);
-    EXPECT_THAT(text, HasSubstr("kind = \"forecaster\"")) << mark;
+    EXPECT_THAT(text, HasSubstr("kind = \"ensemble\"")) << mark;
     if (!is_missing(mark)) {
       EXPECT_THAT(text, HasSubstr("# missing values: \"load\" (\"" + std::string(mark) +
                                   "\" in 8 of the first 199 rows)\n"));
     }
-    EXPECT_THAT(message_of<DataError>([&] { config_for(file); }),
-                HasSubstr("m.csv:9:12: column \"load\": \"" + std::string(mark) +
-                          "\" is a missing value; set data.missing = \"forward\""));
+    EXPECT_EQ(config_for(file).text("data.missing"), "forward") << mark;
   }
   const auto of_stores =
       write("s.csv", table("time,store,sales", 400, [](std::size_t i) {
@@ -325,13 +322,12 @@ TEST_F(StarterTables, MarksBetweenThousandsLeaveNumbers) {
                                                   return day(i) + ";" + grouped(900 + 17 * i, mark);
                                                 })))
                     .text("model.kind"),
-                "forecaster")
+                "ensemble")
         << mark;
   const auto lakh = [&](std::size_t i) {
     return day(i) + ";" + std::to_string(1 + i % 9) + "," + std::to_string(10 + i % 80) + ",932";
   };
-  EXPECT_EQ(config_for(write("l.csv", table("date;y", 200, lakh))).text("model.kind"),
-            "forecaster");
+  EXPECT_EQ(config_for(write("l.csv", table("date;y", 200, lakh))).text("model.kind"), "ensemble");
 }
 
 TEST_F(StarterTables, CodesAreNoTypes) {
@@ -364,13 +360,13 @@ TEST_F(StarterTables, HeadersOfPandasAreHeaders) {
               HasSubstr("n.csv:1:1: the first row (\"0\", \"1\") may name the columns or hold "
                         "numbers: set data.header"));
   EXPECT_THAT(config_template_for(counted, {.header = "yes"}), HasSubstr("target = \"1\""));
-  EXPECT_THAT(config_template_for(counted, {.header = "no"}), HasSubstr("forecaster"));
+  EXPECT_THAT(config_template_for(counted, {.header = "no"}), HasSubstr("ensemble"));
 }
 
 TEST_F(StarterTables, EndingsMayBeOfCapitals) {
   const auto text =
       table("date,load", 120, [](std::size_t i) { return day(i) + "," + std::to_string(i % 7); });
-  EXPECT_EQ(config_for(write("H.CSV", text)).text("model.kind"), "forecaster");
+  EXPECT_EQ(config_for(write("H.CSV", text)).text("model.kind"), "ensemble");
   EXPECT_FALSE(is_data(write("A.TOML", "")));
 }
 
