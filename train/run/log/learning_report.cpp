@@ -137,9 +137,11 @@ Charts kernel_charts(const MetricsLog& log) {
 
 void add_learning(Page& page, const MetricsLog& log, const TrainerState& state,
                   std::size_t parameters, const std::string& loss_unit) {
+  const Charts learning = learning_charts(log, loss_unit);
+  if (state.step == 0 && learning.empty()) return;  // fitted without steps
   page.figures(figures_of(log, state, parameters, loss_unit));
   page.section("Learning");
-  page.charts(learning_charts(log, loss_unit));
+  page.charts(learning);
   const Charts charts = kernel_charts(log);
   if (charts.empty()) return;
   page.section(

@@ -16,6 +16,23 @@ namespace bochner {
 namespace {
 
 constexpr std::size_t shown_forecasts = 6;
+constexpr double future_width = 380;  // of a chart
+
+/// Errors of a member over the channels, each in its best naive forecast's: a geometric mean.
+struct MemberScore {
+  std::string name = {};
+  double logarithms = 0, count = 0, weight = 0;
+
+  void add(double ratio) {
+    if (ratio > 0) logarithms += std::log(ratio), ++count;
+  }
+  double ratio() const { return count > 0 ? std::exp(logarithms / count) : 0; }
+};
+struct Standings {
+  std::vector<MemberScore> members = {};
+  MemberScore combination = {};
+  std::size_t beaten = 0;  ///< channels whose combination beats the best naive forecast
+};
 
 /// Fits an ensemble to series at once, before the first step; there are none.
 class EnsembleTask : public Task, public Backtests {
@@ -85,6 +102,10 @@ class EnsembleTask : public Task, public Backtests {
     }
   }
 
+  Standings standings();
+  /// Says how good the ensemble is beside the best naive forecast.
+  std::string verdict_of(const Standings& all);
+
   std::string name_of_channel(std::size_t channel) const {
     const std::size_t V = windows_.series().variates(), v = channel % V;
     const TimeSeries& series = windows_.series(channel / V);
@@ -98,16 +119,6 @@ class EnsembleTask : public Task, public Backtests {
   EnsembleLearner learner_;
 };
 
-/// Errors of the channels, each in its best naive forecast's: geometric means.
-struct MemberScore {
-  double logarithms = 0, count = 0, weight = 0;
-
-  void add(double ratio) {
-    if (ratio > 0) logarithms += std::log(ratio), ++count;
-  }
-  double ratio() const { return count > 0 ? std::exp(logarithms / count) : 0; }
-};
-
 bool is_naive(const std::string& member) { return member.starts_with("last "); }
 
 /// Returns the least error of the naive members, which are fitted to any rows.
@@ -119,38 +130,44 @@ double naive_error(const std::vector<NamedMember>& members, const Contest& conte
   return least;
 }
 
-std::vector<std::string> EnsembleTask::verdict() {
+Standings EnsembleTask::standings() {
   const Ensemble& model = learner_.model();
-  const auto& members = model.members();
-  std::vector<MemberScore> scores(members.size());
-  MemberScore combination;
-  std::size_t beaten = 0;
+  Standings all;
+  for (const NamedMember& member : model.members()) all.members.push_back({member.name});
   for (std::size_t c = 0; c < channels(); ++c) {
     const Contest contest = model.contest(c);
-    const double naive = naive_error(members, contest);
-    beaten += contest.error < naive;
-    combination.add(contest.error / naive);
-    for (std::size_t m = 0; m < members.size(); ++m) {
-      if (contest.errors[m] >= 0) scores[m].add(contest.errors[m] / naive);
-      scores[m].weight += contest.weights[m] / double(channels());
+    const double naive = naive_error(model.members(), contest);
+    all.beaten += contest.error < naive;
+    all.combination.add(contest.error / naive);
+    for (std::size_t m = 0; m < all.members.size(); ++m) {
+      if (contest.errors[m] >= 0) all.members[m].add(contest.errors[m] / naive);
+      all.members[m].weight += contest.weights[m] / double(channels());
     }
   }
-  std::vector<std::string> lines;
-  for (std::size_t m = 0; m < members.size(); ++m)
-    if (scores[m].count > 0)
-      lines.push_back(fmt::format("         {:<32} {:>8.3f} {:>6.0f} %", members[m].name,
-                                  scores[m].ratio(), 100 * scores[m].weight));
-  lines.insert(lines.begin(), "compared errors in the best naive forecast's, and weights:");
-  const Contest first = model.contest(0);
-  lines.push_back(
-      channels() == 1
-          ? fmt::format("verdict  mean absolute error {:.4g} on held-out rows; the best "
-                        "naive forecast has {:.4g}: {}",
-                        first.error, naive_error(members, first),
-                        beaten > 0 ? "better" : "no better")
-          : fmt::format("verdict  better than the best naive forecast for {} of {} "
-                        "series on held-out rows; errors are {:.3f} of its",
-                        beaten, channels(), combination.ratio()));
+  std::erase_if(all.members, [](const MemberScore& member) { return member.count == 0; });
+  return all;
+}
+
+std::string EnsembleTask::verdict_of(const Standings& all) {
+  const Ensemble& model = learner_.model();
+  if (channels() > 1)
+    return fmt::format(
+        "better than the best naive forecast for {} of {} series on held-out rows; errors are "
+        "{:.3f} of its",
+        all.beaten, channels(), all.combination.ratio());
+  const Contest only = model.contest(0);
+  return fmt::format(
+      "mean absolute error {:.4g} on held-out rows; the best naive forecast has {:.4g}: {}",
+      only.error, naive_error(model.members(), only), all.beaten > 0 ? "better" : "no better");
+}
+
+std::vector<std::string> EnsembleTask::verdict() {
+  const Standings all = standings();
+  std::vector<std::string> lines = {"compared errors in the best naive forecast's, and weights:"};
+  for (const MemberScore& member : all.members)
+    lines.push_back(fmt::format("         {:<32} {:>8.3f} {:>6.0f} %", member.name, member.ratio(),
+                                100 * member.weight));
+  lines.push_back("verdict  " + verdict_of(all));
   return lines;
 }
 
@@ -165,6 +182,8 @@ void add_band(Chart& chart, const EnsembleForecast& forecast, std::size_t band) 
 
 void EnsembleTask::illustrate(Page& page) {
   constexpr std::size_t shown_horizons = 8;
+  const Standings all = standings();
+  page.section("How good", verdict_of(all) + ".");
   page.section("Forecasts",
                "The rows after the last one, in the unit of the data; 95 % of the "
                "errors of the competition were within the band.");
@@ -176,7 +195,8 @@ void EnsembleTask::illustrate(Page& page) {
                       first = n - std::min(n, shown_horizons * H);
     const bool dates = !series.times.empty() && !series.numeric_time;
     Chart chart{.title = name_of_channel(c),
-                .x = dates ? Axis{"", Scale::time} : Axis{series.times.empty() ? "row" : "time"}};
+                .x = dates ? Axis{"", Scale::time} : Axis{series.times.empty() ? "row" : "time"},
+                .width = future_width};
     Curve seen, coming;
     for (std::size_t i = first; i < n; ++i)
       seen.add(series.times.empty() ? double(i + 1) : series.times[i], series.values(v, i));
@@ -190,7 +210,15 @@ void EnsembleTask::illustrate(Page& page) {
     add_band(chart, forecast, 1);
     charts.push_back(draw(chart));
   }
-  page.charts(charts);
+  page.charts(charts, card_width(future_width));
+  page.section("Members",
+               "Mean absolute errors from the origins of the competition, in those of the best "
+               "naive forecast, and weights in the forecast.");
+  Table table{{"member", "error", "weight"}, {}};
+  for (const MemberScore& member : all.members)
+    table.rows.push_back({member.name, fmt::format("{:.3f}", member.ratio()),
+                          fmt::format("{:.0f} %", 100 * member.weight)});
+  page.table(table);
 }
 
 void check_ensemble(const Config& config) {
