@@ -17,7 +17,6 @@ namespace {
 
 constexpr double missing_value = std::numeric_limits<double>::quiet_NaN();
 constexpr const char* missing_time = "is not a time stamp; none may be missing";
-
 using Column = CsvColumn;
 
 class CsvTable {
@@ -208,8 +207,7 @@ class CsvTable {
     if (value && column.kind == Column::Kind::number && dialect_.points_may_group)
       column.points.see(field,
                         parse_number(text, dialect_) ? std::string(text) : without_unit(text));
-    if (value) column.merged.see(text, *value, rows_);
-    if (value) return *value;
+    if (value) return column.merged.see(text, *value, rows_), *value;
     const char group = dialect_.decimal == '.' ? ',' : '.';
     if (is_grouped(text, group)) fail(column, field, ambiguous_mark_message(group));
     if (may_be_columns(text, dialect_)) fail(column, field, spaced_number_message());
@@ -355,11 +353,13 @@ class CsvTable {
       if (array.time_format == "%s" || array.time_format == "%Q") mark_numeric_time(array);
     }
     for (std::size_t i = 0; i < columns_.size(); ++i) {
-      if (!names_.empty()) array.columns.push_back(names_[columns_[i].index]);
+      array.columns.push_back(names_.empty() ? std::to_string(columns_[i].index + 1)
+                                             : names_[columns_[i].index]);
       if (columns_[i].kind == Column::Kind::time && i != array.time) array.more_times.push_back(i);
       if (!columns_[i].texts.empty()) array.texts[i] = columns_[i].texts;
       if (!columns_[i].merged.rows().empty()) array.merged[i] = columns_[i].merged.rows();
     }
+    if (names_.empty() && are_in_place(columns_)) array.columns.clear();
     return array;
   }
 

@@ -24,6 +24,13 @@ struct CsvColumn {
   ColumnUnits units = {};
 };
 
+/// Whether the columns are the first ones of a table, in order. Without names, others keep numbers.
+inline bool are_in_place(const std::vector<CsvColumn>& columns) {
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    if (columns[i].index != i) return false;
+  return true;
+}
+
 /// Returns a whole number without leading zeros and decimals: "7" of "07" and "7.0".
 inline std::string part_of_time(std::string_view text) {
   const auto number = parse_number(text);

@@ -153,6 +153,14 @@ TEST(Csv, BlankLinesAreMissingOnlyWhereARowHasOneField) {
   EXPECT_THAT(numbers(parse("1\n\n3\n", {.missing = "forward"})), ElementsAre(1, 1, 3));
 }
 
+TEST(Csv, ChosenColumnsWithoutNamesKeepTheirNumbers) {
+  const std::string text = "2024-01-01,5,7\n2024-01-02,6,8\n";
+  const NamedArray third = parse(text, {.columns = {"3"}, .adds_time = true});
+  EXPECT_THAT(third.columns, ElementsAre("3", "1"));
+  EXPECT_EQ(third.values(0, require_column(third, "3")), 7);
+  EXPECT_THAT(parse(text).columns, testing::IsEmpty());
+}
+
 TEST(Csv, SkipsCommentsBeforeTheTable) {
   for (const char* before : {"# a comment, of two\n#\n", "sep=,\n", "\xef\xbb\xbf# b\n"}) {
     const NamedArray table = parse(before + std::string("time,x\n2024-01-01,5\n"));
