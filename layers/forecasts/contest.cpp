@@ -66,6 +66,20 @@ std::vector<double> combining_weights(const std::vector<double>& errors) {
   return weights;
 }
 
+/// Fits the members with weights to all rows. Returns false if one cannot be, as for logarithms of
+/// rows that are not positive at the end; it counts as not fitted then.
+bool fit_weighted(const std::vector<NamedMember>& members, Rows rows, Contest& contest) {
+  for (std::size_t m = 0; m < members.size(); ++m) {
+    if (contest.weights[m] == 0 || !contest.states[m].empty()) continue;
+    contest.states[m].resize(members[m].forecast->size());
+    if (members[m].forecast->fit(rows, contest.states[m])) continue;
+    contest.states[m].clear();
+    contest.errors[m] = -1;
+    return false;
+  }
+  return true;
+}
+
 /// Returns the mean absolute error of each row of the horizon, over an eighth of it around. (H)
 std::vector<double> spread_of(const std::vector<double>& residuals, std::size_t H) {
   std::vector<double> by_row(H), spread;
@@ -110,7 +124,9 @@ Contest compete(const std::vector<NamedMember>& members, Rows rows, std::size_t 
     forecasts[m] = forecasts_of(*members[m].forecast, rows, origins);
     if (!forecasts[m].empty()) contest.errors[m] = mean_absolute_error(forecasts[m], truth);
   });
-  contest.weights = combining_weights(contest.errors);
+  contest.states.resize(members.size());
+  do contest.weights = combining_weights(contest.errors);
+  while (!fit_weighted(members, rows, contest));
   Forecasts mixed(truth.size());
   for (std::size_t m = 0; m < members.size(); ++m)
     for (std::size_t i = 0; contest.weights[m] > 0 && i < mixed.size(); ++i)

@@ -69,8 +69,7 @@ void Ensemble::fit(const std::vector<std::vector<double>>& channels) {
       errors_(c, m) = real(contest.errors[m]);
       weights_(c, m) = real(contest.weights[m]);
       if (contest.weights[m] == 0) continue;
-      std::vector<double> state(members_[m].forecast->size());
-      members_[m].forecast->fit(channels[c], state);
+      const std::vector<double>& state = contest.states[m];
       std::ranges::transform(state, states_[m].data() + c * state.size(),
                              [](double x) { return real(x); });
     }

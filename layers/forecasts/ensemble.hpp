@@ -45,6 +45,7 @@ struct Contest {
   std::vector<double> spread;   ///< (H) mean absolute error of the combination by row
   std::array<double, 2> bands;  ///< in spreads: 80 and 95 % of the errors are within
   double error = 0;             ///< of the combination
+  std::vector<std::vector<double>> states = {};  ///< (M) fitted to all rows, if there is a weight
 };
 /// Fits the members to the rows before the last 30 %, at least three horizons and at most half, and
 /// twice more in between, forecasts from up to 40 origins among the rest, and combines the best
@@ -64,11 +65,11 @@ class Ensemble : public Module {
  public:
   explicit Ensemble(const EnsembleSpec& spec);
   const std::vector<NamedMember>& members() const { return members_; }
-  /// Lets the members compete for each channel and refits those with weights to all rows.
+  /// Lets the members compete for each channel.
   void fit(const std::vector<std::vector<double>>& channels);
   /// Forecasts from the rows of a channel, at least `lookback`.
   EnsembleForecast forecast(std::size_t channel, Rows rows) const;
-  /// Returns the members' errors, weights and bands as fit() found them.
+  /// Returns the members' errors, weights and bands as fit() found them, without states.
   Contest contest(std::size_t channel) const;
   void visit(Visitor& visitor) override;
 

@@ -62,6 +62,26 @@ TEST(Contest, BandsCoverWhatTheySay) {
   EXPECT_NEAR(outer / count, 0.95, 0.04);
 }
 
+/// Logarithms are fitted to the rows before the last one.
+TEST(Contest, AMemberThatCannotSeeAllRowsHasNoWeight) {
+  Numbers rows;
+  for (std::size_t i = 0; i < 160; ++i)
+    rows.push_back(std::exp(0.03 * double(i) + std::sin(0.5236 * double(i))));
+  const auto weight_of_logarithms = [&] {
+    const auto members = ensemble_members(monthly());
+    const Contest contest = compete(members, rows, 12);
+    double weight = 0;
+    for (std::size_t m = 0; m < members.size(); ++m) {
+      if (members[m].name.ends_with("logarithms")) weight += contest.weights[m];
+      EXPECT_EQ(contest.weights[m] > 0, !contest.states[m].empty()) << members[m].name;
+    }
+    return weight;
+  };
+  EXPECT_GT(weight_of_logarithms(), 0.9);
+  rows.push_back(0);
+  EXPECT_EQ(weight_of_logarithms(), 0);
+}
+
 TEST(Contest, NeedsRows) {
   EXPECT_THROW(compete(ensemble_members(monthly()), Numbers(15), 12), std::invalid_argument);
   EXPECT_NO_THROW(compete(ensemble_members(monthly()), Numbers(16), 12));

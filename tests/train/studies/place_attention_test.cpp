@@ -6,6 +6,7 @@
 #include <bochner/train/tasks/task.hpp>
 #include <cmath>
 
+#include "train/tasks/fields/field_config.hpp"
 #include "train/training_run.hpp"
 #include "train/well_formed.hpp"
 
@@ -15,15 +16,6 @@ namespace place_attention_test {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
-
-Config field_config(const std::vector<std::string>& sets = {}) {
-  std::vector<std::string> all = {"model.kind=field",       "data.kind=advection_diffusion",
-                                  "data.frames=3",          "data.height=6",
-                                  "data.width=4",           "data.validation_examples=5",
-                                  "model.encoding.space=4", "model.encoding.time=2"};
-  all.insert(all.end(), sets.begin(), sets.end());
-  return tiny_config("unused", all);
-}
 
 /// Learner of a field, its layers and its first specimen.
 struct Field {

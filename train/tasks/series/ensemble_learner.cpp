@@ -45,17 +45,21 @@ Tensor band_rows(const std::vector<EnsembleForecast>& forecasts) {
 
 }  // namespace
 
-std::vector<double> regular_rows(const TimeSeries& series, std::size_t variate, std::size_t rows,
-                                 std::size_t season) {
+SteppedSeries::SteppedSeries(const TimeSeries& of) : series(of), steps(of.rows(), 1) {
+  if (series.times.empty()) return;
+  const TimeStep step = series.time_step();
+  for (std::size_t row = 1; step.is_regular() && row < steps.size(); ++row)
+    steps[row] = step.between(series.times[row - 1], series.times[row]);
+}
+
+std::vector<double> regular_rows(const SteppedSeries& stepped, std::size_t variate,
+                                 std::size_t rows, std::size_t season) {
   constexpr std::size_t seasons_to_fill = 4, rows_to_fill = 24;
   const std::size_t most = std::max(seasons_to_fill * season, rows_to_fill);
-  const TimeStep step = series.times.empty() ? TimeStep() : series.time_step();
-  const bool has_gaps = !series.times.empty() && step.is_regular();
   std::vector<double> values;
   for (std::size_t row = 0; row < rows; ++row) {
-    const double value = series.values(variate, row);
-    const std::size_t steps =
-        has_gaps && row > 0 ? step.between(series.times[row - 1], series.times[row]) : 1;
+    const double value = stepped.series.values(variate, row);
+    const std::size_t steps = stepped.steps[row];
     if (steps > most + 1) values.clear();
     if (steps > 1 && !values.empty()) fill_gap(values, steps - 1, value, season);
     values.push_back(value);
@@ -76,22 +80,16 @@ std::string EnsembleLearner::describe() const {
                      spec_.horizon);
 }
 
-std::vector<std::string> EnsembleLearner::input_columns() const {
-  std::vector<std::string> columns = facts_.columns;
-  const std::vector<std::string> others = rules_.columns.others();
-  if (!columns.empty()) columns.insert(columns.end(), others.begin(), others.end());
-  return columns;
-}
-
 std::size_t EnsembleLearner::season() const {
   return spec_.seasons.empty() ? 1 : std::size_t(spec_.seasons.front());
 }
 
-EnsembleForecast EnsembleLearner::forecast(const TimeSeries& series, std::size_t number,
+EnsembleForecast EnsembleLearner::forecast(const SteppedSeries& stepped, std::size_t number,
                                            std::size_t variate, std::size_t rows) const {
-  const std::vector<double> values = regular_rows(series, variate, rows, season());
+  const std::vector<double> values = regular_rows(stepped, variate, rows, season());
   if (values.size() < spec_.lookback)
-    throw DataError("the rows ", series.id.empty() ? "" : "of " + words_of(series.id) + " ",
+    throw DataError("the rows ",
+                    stepped.series.id.empty() ? "" : "of " + words_of(stepped.series.id) + " ",
                     "since the last long gap are ", values.size(), "; the model needs at least ",
                     spec_.lookback);
   return model_.forecast(number * facts_.variates + variate, values);
@@ -102,10 +100,10 @@ NamedArray EnsembleLearner::predict(const NamedArray& question) {
   const auto requests = forecast_requests(question, rules_, left_out_);
   std::vector<Tensor> answers;
   for (const ForecastRequest& request : requests) {
+    const SteppedSeries history(request.history);
     std::vector<EnsembleForecast> forecasts;
     for (std::size_t v = 0; v < facts_.variates; ++v)
-      forecasts.push_back(
-          forecast(request.history, request.facts.series[0], v, request.history.rows()));
+      forecasts.push_back(forecast(history, request.facts.series[0], v, request.history.rows()));
     answers.push_back(band_rows(forecasts));
   }
   return forecast_table(question, rules_.columns, facts_.columns, requests, answers, band_endings);

@@ -5,10 +5,19 @@
 
 namespace bochner {
 
+/// A series, and the steps from the row before to each row: 1 without times, and where these are
+/// irregular.
+struct SteppedSeries {
+  const TimeSeries& series;
+  std::vector<std::size_t> steps;  ///< (rows)
+
+  explicit SteppedSeries(const TimeSeries& of);
+};
+
 /// Returns a variate of the first `rows` rows at equal steps: missing rows get the values of the
 /// season before, or lie on a line. Begins after the last gap of more than four seasons.
-std::vector<double> regular_rows(const TimeSeries& series, std::size_t variate, std::size_t rows,
-                                 std::size_t season);
+std::vector<double> regular_rows(const SteppedSeries& stepped, std::size_t variate,
+                                 std::size_t rows, std::size_t season);
 
 /// Forecasts the rows that follow the last ones of each series, by an Ensemble.
 class EnsembleLearner : public TableLearner<SeriesFacts, EnsembleSpec, Ensemble> {
@@ -21,13 +30,13 @@ class EnsembleLearner : public TableLearner<SeriesFacts, EnsembleSpec, Ensemble>
   LearnerAbilities abilities() override { return {.tables = this}; }
   void forward_specimen(Tape&, std::size_t) override {}
 
-  std::vector<std::string> input_columns() const override;
+  std::vector<std::string> input_columns() const override { return requested_columns(rules_); }
   /// Answers the requests of forecast_requests() with the forecast and its bands.
   NamedArray predict(const NamedArray& question) override;
   std::vector<std::string> notes() const override { return left_out_; }
 
   /// Forecasts from the first `rows` rows of a series, in its unit. (H)
-  EnsembleForecast forecast(const TimeSeries& series, std::size_t number, std::size_t variate,
+  EnsembleForecast forecast(const SteppedSeries& stepped, std::size_t number, std::size_t variate,
                             std::size_t rows) const;
   std::size_t season() const;
   const SeriesFacts& known() const { return facts_; }

@@ -48,8 +48,8 @@ class EnsembleTask : public Task, public Backtests {
     std::vector<std::vector<double>> channels;
     for (std::size_t number = 0; number < windows_.count(); ++number)
       for (std::size_t v = 0; v < windows_.series().variates(); ++v)
-        channels.push_back(regular_rows(windows_.series(number), v,
-                                        windows_.rows(Split::train, number), learner_.season()));
+        channels.push_back(regular_rows(stepped_[number], v, windows_.rows(Split::train, number),
+                                        learner_.season()));
     learner_.model().fit(channels);
   }
 
@@ -73,7 +73,7 @@ class EnsembleTask : public Task, public Backtests {
       const auto [number, row] = windows_.place(one.split, one.index(0));
       Tensor forecast = uninitialized({1, V, windows_.spec().horizon});
       for (std::size_t v = 0; v < V; ++v)
-        std::ranges::transform(learner_.forecast(windows_.series(number), number, v, row).mean,
+        std::ranges::transform(learner_.forecast(stepped_[number], number, v, row).mean,
                                forecast.data() + v * windows_.spec().horizon,
                                [](double x) { return real(x); });
       origins.add(first, forecast);
@@ -87,12 +87,16 @@ class EnsembleTask : public Task, public Backtests {
  private:
   EnsembleTask(const Config& config, SeriesTable table, const KnownFacts& known)
       : windows_(std::move(table.series), series_spec(config)),
-        learner_(config, series_facts(config, table, windows_, known)) {}
+        learner_(config, series_facts(config, table, windows_, known)) {
+    for (std::size_t number = 0; number < windows_.count(); ++number)
+      stepped_.emplace_back(windows_.series(number));
+  }
 
   void add_window(Evaluation& result, const SeriesWindows::Place& place) {
     const TimeSeries& series = windows_.series(place.series);
     for (std::size_t v = 0; v < series.variates(); ++v) {
-      const EnsembleForecast forecast = learner_.forecast(series, place.series, v, place.row);
+      const EnsembleForecast forecast =
+          learner_.forecast(stepped_[place.series], place.series, v, place.row);
       for (std::size_t h = 0; h < forecast.mean.size(); ++h) {
         const double error = std::abs(series.values(v, place.row + h) - forecast.mean[h]);
         result.loss_sum += error;
@@ -106,17 +110,11 @@ class EnsembleTask : public Task, public Backtests {
   /// Says how good the ensemble is beside the best naive forecast.
   std::string verdict_of(const Standings& all);
 
-  std::string name_of_channel(std::size_t channel) const {
-    const std::size_t V = windows_.series().variates(), v = channel % V;
-    const TimeSeries& series = windows_.series(channel / V);
-    return (series.names.empty() ? fmt::format("variate {}", v + 1) : series.names[v]) +
-           (series.id.empty() ? "" : " of " + words_of(series.id));
-  }
-
   std::size_t channels() const { return windows_.count() * windows_.series().variates(); }
 
   SeriesWindows windows_;
   EnsembleLearner learner_;
+  std::vector<SteppedSeries> stepped_;  // by number of the series
 };
 
 bool is_naive(const std::string& member) { return member.starts_with("last "); }
@@ -194,13 +192,13 @@ void EnsembleTask::illustrate(Page& page) {
     const std::size_t n = series.rows(), H = windows_.spec().horizon,
                       first = n - std::min(n, shown_horizons * H);
     const bool dates = !series.times.empty() && !series.numeric_time;
-    Chart chart{.title = name_of_channel(c),
+    Chart chart{.title = variate_name(series, v),
                 .x = dates ? Axis{"", Scale::time} : Axis{series.times.empty() ? "row" : "time"},
                 .width = future_width};
     Curve seen, coming;
     for (std::size_t i = first; i < n; ++i)
       seen.add(series.times.empty() ? double(i + 1) : series.times[i], series.values(v, i));
-    const EnsembleForecast forecast = learner_.forecast(series, number, v, n);
+    const EnsembleForecast forecast = learner_.forecast(stepped_[number], number, v, n);
     const TimeStep step = series.times.empty() ? TimeStep() : series.time_step();
     for (std::size_t h = 0; h < H; ++h)
       coming.add(series.times.empty() ? double(n + h + 1) : step.after(series.times.back(), h + 1),

@@ -80,13 +80,6 @@ Json ForecastLearner::sizes() const {
   return Json{{"length", rows ? spec_.lookback + spec_.horizon : spec_.patches()}};
 }
 
-std::vector<std::string> ForecastLearner::input_columns() const {
-  std::vector<std::string> columns = facts_.columns;
-  const std::vector<std::string> others = rules_.columns.others();
-  if (!columns.empty()) columns.insert(columns.end(), others.begin(), others.end());
-  return columns;
-}
-
 NamedArray ForecastLearner::predict(const NamedArray& question) {
   left_out_.clear();
   const auto requests = forecast_requests(question, rules_, left_out_);

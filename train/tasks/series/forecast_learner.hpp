@@ -15,7 +15,7 @@ class ForecastLearner : public TableLearner<SeriesFacts, ForecasterSpec, Forecas
   Json sizes() const override;
   std::vector<std::string> series() const override { return facts_.names(); }
 
-  std::vector<std::string> input_columns() const override;
+  std::vector<std::string> input_columns() const override { return requested_columns(rules_); }
   /// Answers the requests of forecast_requests() with forecast_table().
   NamedArray predict(const NamedArray& question) override;
   std::vector<std::string> notes() const override;

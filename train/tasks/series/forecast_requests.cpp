@@ -251,6 +251,13 @@ RequestRules request_rules(const Config& config, const SeriesFacts& facts) {
   return rules;
 }
 
+std::vector<std::string> requested_columns(const RequestRules& rules) {
+  std::vector<std::string> columns = rules.facts.columns;
+  const std::vector<std::string> others = rules.columns.others();
+  if (!columns.empty()) columns.insert(columns.end(), others.begin(), others.end());
+  return columns;
+}
+
 std::vector<ForecastRequest> forecast_requests(const NamedArray& input, const RequestRules& rules,
                                                std::vector<std::string>& left_out) {
   const SeriesFacts& learned = rules.facts;

@@ -26,6 +26,8 @@ struct RequestRules {
   const SeriesFacts& facts;      ///< must outlive the rules
 };
 RequestRules request_rules(const Config& config, const SeriesFacts& facts);
+/// Returns the columns that requests need in addition to the time; none without names.
+std::vector<std::string> requested_columns(const RequestRules& rules);
 
 /// Returns a request for each series of a table, in the order of their first rows. Rows without
 /// targets at the end of a series are to be forecast: at their times if the model has data.stamps,

@@ -144,7 +144,8 @@ class ForecastTask : public Task, public Backtests, public HasUnits {
     const SeriesMoments here = windows_.moments();
     std::vector<std::string> columns;
     for (std::size_t series = 0; series < windows_.count(); ++series)
-      for (std::size_t v = 0; v < spec().variates; ++v) columns.push_back(variate_name(series, v));
+      for (std::size_t v = 0; v < spec().variates; ++v)
+        columns.push_back(variate_name(windows_.series(series), v));
     return find_shifted(columns, {unit.means(), unit.deviations()}, {here.mean, here.deviation});
   }
 
@@ -235,13 +236,6 @@ class ForecastTask : public Task, public Backtests, public HasUnits {
   Forecaster& forecaster() { return learner_.model(); }
   const ForecasterSpec& spec() const { return learner_.spec(); }
 
-  /// Returns the name to show, with the series if there are several.
-  std::string variate_name(std::size_t number, std::size_t v) const {
-    const TimeSeries& series = windows_.series(number);
-    return (series.names.empty() ? fmt::format("variate {}", v + 1) : series.names[v]) +
-           (series.id.empty() ? "" : " of " + words_of(series.id));
-  }
-
   /// Returns examples in the unit of the training data.
   SeriesBatch batch_of(const Examples& examples) {
     return learner_.standardized(windows_.batch(examples));
@@ -277,7 +271,7 @@ class ForecastTask : public Task, public Backtests, public HasUnits {
         all.empty() ? fmt::format("row {}", row + 1) : series.time_text(all[row]);
     std::vector<std::string> charts;
     for (const std::size_t v : spread(spec().variates, shown_variates)) {
-      ForecastPicture picture{fmt::format("{} from {}", variate_name(number, v), from),
+      ForecastPicture picture{fmt::format("{} from {}", variate_name(series, v), from),
                               axis,
                               times,
                               variate(batch.past, v, first),

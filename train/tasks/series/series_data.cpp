@@ -174,6 +174,11 @@ std::vector<std::string> SeriesFacts::names() const {
   return names;
 }
 
+std::string variate_name(const TimeSeries& series, std::size_t variate) {
+  return (series.names.empty() ? fmt::format("variate {}", variate + 1) : series.names[variate]) +
+         (series.id.empty() ? "" : " of " + words_of(series.id));
+}
+
 SeriesColumns series_columns(const Config& config) {
   auto columns = read_spec<SeriesColumns>(config, "data");
   columns.targets = config.text_list("data.columns");

@@ -53,6 +53,8 @@ struct SeriesFacts {
   std::vector<std::string> names() const;
 };
 
+/// Returns the name of a variate to show, with the series if there are several.
+std::string variate_name(const TimeSeries& series, std::size_t variate);
 /// Returns the roles that a config gives to columns.
 SeriesColumns series_columns(const Config& config);
 /// Returns how to read tables of series. Values stay missing if they are filled in later series by

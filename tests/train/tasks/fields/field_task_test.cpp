@@ -11,6 +11,7 @@
 
 #include "data/batches.hpp"
 #include "train/ask.hpp"
+#include "train/tasks/fields/field_config.hpp"
 #include "train/training_run.hpp"
 #include "train/well_formed.hpp"
 
@@ -18,15 +19,6 @@ namespace bochner {
 namespace field_task_test {
 
 using testing::HasSubstr;
-
-Config field_config(std::vector<std::string> sets = {}) {
-  std::vector<std::string> all = {"model.kind=field",       "data.kind=advection_diffusion",
-                                  "data.frames=3",          "data.height=6",
-                                  "data.width=4",           "data.validation_examples=5",
-                                  "model.encoding.space=4", "model.encoding.time=2"};
-  all.insert(all.end(), sets.begin(), sets.end());
-  return tiny_config("unused", all);
-}
 
 std::string error_of(const std::vector<std::string>& sets) {
   try {

@@ -90,13 +90,13 @@ TEST_F(EnsembleTaskTest, RegularRowsBeginAfterALongGap) {
     series.values(0, row) = double(row);
     series.times.push_back(86400.0 * double(row + (row < 20 ? 0 : row < 50 ? 1 : 40)));
   }
-  const std::vector<double> on_a_line = regular_rows(series, 0, 50, 1),
-                            of_a_season = regular_rows(series, 0, 50, 7);
+  const std::vector<double> on_a_line = regular_rows(SteppedSeries(series), 0, 50, 1),
+                            of_a_season = regular_rows(SteppedSeries(series), 0, 50, 7);
   ASSERT_EQ(on_a_line.size(), 51u);
   EXPECT_EQ(on_a_line[20], 19.5);
   EXPECT_EQ(of_a_season[20], 13);
   EXPECT_EQ(on_a_line[50], 49);
-  const std::vector<double> after = regular_rows(series, 0, rows, 7);
+  const std::vector<double> after = regular_rows(SteppedSeries(series), 0, rows, 7);
   ASSERT_EQ(after.size(), 10u);
   EXPECT_EQ(after.front(), 50);
 }
