@@ -15,13 +15,14 @@ struct EventColumns {
   std::vector<std::string> places = {};  ///< coordinates; none for events without a place
 };
 inline void describe(Keys& keys, EventColumns& columns) {
-  keys.when(when("data.kind", {"event_files"}), [&] {
-    keys("type_column", columns.type,
-         "column of types, texts or whole numbers from 0, by name or by number from 1");
+  keys.when(when("data.kind", {"event_files"}))(
+      "type_column", columns.type,
+      "column of types, texts or whole numbers from 0, by name or by number from 1");
+  keys.when(when("data.kind", {"event_files", "labelled_series"}), [&] {
     keys("sequence_column", columns.sequence,
          "column of numbers or texts that separate sequences; by default a file is one sequence");
   });
-  keys.when(when("model.kind", {"classifier", "contrastive"}))(
+  keys.when(when("model.kind", {"classifier", "contrastive", "filter_bank"}))(
       "label_column", columns.label,
       "column of labels, texts or whole numbers from 0, the same in all rows of a sequence; the "
       "input of predict may lack it if columns after it are chosen by name");

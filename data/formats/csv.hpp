@@ -59,7 +59,7 @@ inline void describe(Keys& keys, CsvOptions& options) {
   const auto of = [&](std::vector<std::string> kinds, const auto& describe_some) {
     keys.when(when("data.kind", std::move(kinds)), describe_some);
   };
-  of({"series", "event_files", "sensors", "table", "texts"}, [&] {
+  of({"series", "event_files", "sensors", "table", "texts", "labelled_series"}, [&] {
     keys("delimiter", options.delimiter, one_of({"auto", ",", ";", "tab", "|", "space"}),
          "separator of fields; auto looks at the first rows");
     keys("decimal", options.decimal, one_of({"auto", ".", ","}), "decimal mark");

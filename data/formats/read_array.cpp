@@ -5,6 +5,7 @@
 #include <bochner/data/formats/images.hpp>
 #include <bochner/data/formats/npy.hpp>
 #include <bochner/data/formats/read_array.hpp>
+#include <bochner/data/formats/series_files.hpp>
 #include <bochner/data/formats/stored_array.hpp>
 #include <cmath>
 #include <cstring>
@@ -15,6 +16,10 @@ namespace {
 
 bool begins(ByteSpan file, std::string_view mark) {
   return file.size() >= mark.size() && std::memcmp(file.data(), mark.data(), mark.size()) == 0;
+}
+
+std::string_view text_of(ByteSpan file) {
+  return {reinterpret_cast<const char*>(file.data()), file.size()};
 }
 
 std::uint64_t demanded_size(ByteSpan front, const std::string& name) {
@@ -104,7 +109,8 @@ std::string file_kind(ByteSpan file) {
   if (begins(file, "PK\x03\x04") || begins(file, "PK\x05\x06") || begins(file, "PK\x06\x06"))
     return "npz";
   if (is_idx(file)) return "idx";
-  return cifar_record(file) > 0 ? "cifar" : "csv";
+  if (cifar_record(file) > 0) return "cifar";
+  return series_format(text_of(file)).empty() ? "csv" : "series";
 }
 
 NamedArray parse_array(ByteSpan file, const std::string& name, const ReadOptions& options) {
@@ -115,7 +121,8 @@ NamedArray parse_array(ByteSpan file, const std::string& name, const ReadOptions
     return with_table_options(parse_npz(file, name, options.array), name, options.csv);
   if (kind == "idx") return {parse_idx(file, name).values(), {}};
   if (kind == "cifar") return parse_cifar(file, name);
-  return parse_csv({reinterpret_cast<const char*>(file.data()), file.size()}, name, options.csv);
+  if (kind == "series") return table_of_series(parse_series(text_of(file), name));
+  return parse_csv(text_of(file), name, options.csv);
 }
 
 NamedArray read_array(const std::filesystem::path& path, const ReadOptions& options) {

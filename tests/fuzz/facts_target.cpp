@@ -2,6 +2,7 @@
 #include <bochner/train/tasks/fields/field_data.hpp>
 #include <bochner/train/tasks/fields/sensor_facts.hpp>
 #include <bochner/train/tasks/labels/label_data.hpp>
+#include <bochner/train/tasks/labels/labelled_series_facts.hpp>
 #include <bochner/train/tasks/series/series_data.hpp>
 #include <bochner/train/tasks/tables/process_facts.hpp>
 #include <bochner/train/tasks/text/text_facts.hpp>
@@ -24,7 +25,8 @@ std::vector<std::string> facts_seeds() {
           encode_facts(FieldFacts{.frames = 2, .sides = {4, 4}}),
           encode_facts(SensorFacts{.names = {"time", "x", "heat"}}),
           encode_facts(series),
-          encode_facts(ProcessFacts{})};
+          encode_facts(ProcessFacts{}),
+          encode_facts(LabelledSeriesFacts{.channels = 2, .length = 7})};
 }
 
 /// Decodes facts by the kind that they name.
@@ -36,8 +38,8 @@ void decode_any(std::string_view bytes) {
 }
 
 void read_facts(ByteSpan input, Draws&) {
-  decode_any<TextFacts, LabelFacts, EventFacts, FieldFacts, SensorFacts, SeriesFacts, ProcessFacts>(
-      {reinterpret_cast<const char*>(input.data()), input.size()});
+  decode_any<TextFacts, LabelFacts, EventFacts, FieldFacts, SensorFacts, SeriesFacts, ProcessFacts,
+             LabelledSeriesFacts>({reinterpret_cast<const char*>(input.data()), input.size()});
 }
 
 /// Changes one byte half of the time, so that the rest is often accepted.

@@ -5,6 +5,7 @@
 #include <bochner/data/fields/fields.hpp>
 #include <bochner/data/fields/sensor_windows.hpp>
 #include <bochner/data/labelled/augmentations.hpp>
+#include <bochner/data/labelled/labelled_series.hpp>
 #include <bochner/data/labelled/pixels.hpp>
 #include <bochner/data/series/series_table.hpp>
 #include <bochner/data/series/series_windows.hpp>
@@ -15,6 +16,7 @@
 #include <bochner/layers/models/event_model.hpp>
 #include <bochner/layers/models/field_model.hpp>
 #include <bochner/layers/models/forecaster.hpp>
+#include <bochner/layers/models/series_classifier.hpp>
 #include <bochner/layers/models/token_models.hpp>
 #include <bochner/layers/models/variational_autoencoder.hpp>
 #include <bochner/layers/registry.hpp>
@@ -160,6 +162,7 @@ void add_models(RowCollector& table) {
   table.add<SequenceClassifierSpec>("model", model("classifier"));
   table.add<ForecasterSpec>("model", model("forecaster"));
   table.add<EnsembleSpec>("model", model("ensemble"));
+  table.add<SeriesClassifierSpec>("model", model("filter_bank"));
   table.add<EventModelSpec>("model", model("events"));
   table.add<FieldModelSpec>("model", model("field"));
   table.add<ProcessModelSpec>("model", model("gp"));
@@ -188,6 +191,7 @@ void add_data(RowCollector& table) {
   table.add<SensorColumns>("data");
   table.add<SensorSpec>("data", data({"sensors"}));
   table.add<TableSpec>("data", data({"table"}));
+  table.add<LabelledSeriesFiles>("data", data({"labelled_series"}));
   table.add<TextsSpec>("data", data({"texts"}));
   table.add<AugmentationKeys>("data", when("model.kind", {"contrastive"}));
 }

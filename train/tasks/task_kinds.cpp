@@ -15,9 +15,10 @@ namespace {
 
 TaskKinds registered_kinds() {
   TaskKinds kinds;
-  for (AddTaskKinds* add : {add_text_kinds, add_event_kinds, add_event_token_kinds, add_label_kinds,
-                            add_field_kinds, add_sensor_kinds, add_table_kinds, add_series_kinds,
-                            add_ensemble_kinds, add_latent_kinds, add_contrast_kinds})
+  for (AddTaskKinds* add :
+       {add_text_kinds, add_event_kinds, add_event_token_kinds, add_label_kinds, add_field_kinds,
+        add_sensor_kinds, add_table_kinds, add_series_kinds, add_ensemble_kinds, add_latent_kinds,
+        add_contrast_kinds, add_series_label_kinds})
     add(kinds);
   return kinds;
 }
@@ -57,12 +58,14 @@ bool keeps_examples(const Config& config, const std::string& key) {
 void describe(Keys& keys, ModelChoice& choice) {
   keys("kind", choice.kind,
        one_of({"lm", "classifier", "forecaster", "ensemble", "events", "field", "gp", "vae",
-               "contrastive"}),
+               "contrastive", "filter_bank"}),
        "what is learned: the next token (lm), a label of the sequence (classifier), the rows that "
        "follow (forecaster, or an ensemble of simple forecasts), type and time of the next event "
        "(events), the next frame, or values "
        "at places and times (field), a column of a table with its uncertainty (gp), a latent "
-       "variable that generates examples (vae), embeddings without labels (contrastive)");
+       "variable that generates examples (vae), embeddings without labels (contrastive), the class "
+       "of a "
+       "series (filter_bank)");
 }
 
 std::vector<std::string> data_kind_names() {

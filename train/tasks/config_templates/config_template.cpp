@@ -12,6 +12,7 @@
 #include <bochner/train/config/parameters.hpp>
 #include <bochner/train/tasks/config_templates/config_template.hpp>
 #include <bochner/train/tasks/config_templates/templates.hpp>
+#include <cstring>
 #include <fstream>
 #include <regex>
 #include <set>
@@ -45,6 +46,26 @@ std::string image_config(const std::string& files) {
   return fill_in(
       "classifier",
       {{"what", "images read as sequences of pixels"}, {"data", "images"}, {"files", files}});
+}
+
+/// Returns the file of test series beside one to train on: NAME_TEST beside NAME_TRAIN.
+std::optional<fs::path> test_file_of(const fs::path& file) {
+  const std::string name = file.filename().string();
+  for (const auto& [train, test] : {std::pair("_TRAIN.", "_TEST."), {"_train.", "_test."}}) {
+    const std::size_t at = name.rfind(train);
+    if (at == name.npos) continue;
+    const fs::path other =
+        file.parent_path() / (name.substr(0, at) + test + name.substr(at + std::strlen(train)));
+    if (fs::exists(other)) return other;
+  }
+  return std::nullopt;
+}
+
+std::string labelled_series_config(const fs::path& file) {
+  const std::optional<fs::path> test = test_file_of(file);
+  const std::string test_files =
+      test ? "test_files = [" + in_quotes(test->string()) + "]\n" : std::string();
+  return fill_in("filter_bank", {{"files", in_quotes(file.string())}, {"columns", test_files}});
 }
 
 bool is_text(const fs::path& file) {
@@ -96,9 +117,6 @@ constexpr ForeignFormat foreign_formats[] = {
     {".jsonl", "", "JSON lines", "pandas.read_json(FILE, lines=True)"},
     {".ndjson", "", "JSON lines", "pandas.read_json(FILE, lines=True)"},
     {".json", "", "JSON", "pandas.read_json(FILE)"},
-    {".arff", "@relation", "ARFF", "pandas.DataFrame(scipy.io.arff.loadarff(FILE)[0])"},
-    {"", "@problemname", "UCR time series (.ts)",
-     "sktime.datasets.load_from_tsfile_to_dataframe(FILE)"},
     {".dta", "", "Stata", "pandas.read_stata(FILE)"},
     {".sav", "", "SPSS", "pandas.read_spss(FILE)"},
     {".pkl", "", "pickle", "pandas.read_pickle(FILE)"},
@@ -126,6 +144,7 @@ std::string config_of_file(const std::string& files, const fs::path& file, std::
   const Input input = open_input(file);
   const std::string kind = file_kind(input.bytes());
   if (kind == "idx" || kind == "cifar") return image_config(files);
+  if (kind == "series") return labelled_series_config(file);
   if (kind == "npy" || kind == "npz") {
     const NamedArray array = parse_array(input.bytes(), name);
     if (array.values.dimension() > 2)

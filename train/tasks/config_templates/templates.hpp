@@ -10,7 +10,8 @@
 namespace bochner {
 
 extern const char lm_template[], classifier_template[], forecaster_template[], ensemble_template[],
-    events_template[], field_template[], gp_template[], vae_template[], contrastive_template[];
+    events_template[], field_template[], gp_template[], vae_template[], contrastive_template[],
+    filter_bank_template[];
 
 struct ConfigTemplate {
   /// Values of the keys of training, and further lines of them or ""; without lr, no keys at all.
@@ -33,7 +34,8 @@ inline constexpr ConfigTemplate config_templates[] = {
     {"field", field_template, {.warmup = "50"}, R"("film.npy")"},
     {"gp", gp_template, {"0.03", "1", "4", "40", "20", "", ""}},
     {"vae", vae_template, {.lr = "2e-3", .batch = "32", .clip = ""}, R"("digits/*")"},
-    {"contrastive", contrastive_template, {"3e-3", "128", "50", "2000", "500"}, R"("images/*")"}};
+    {"contrastive", contrastive_template, {"3e-3", "128", "50", "2000", "500"}, R"("images/*")"},
+    {"filter_bank", filter_bank_template, {.lr = ""}, R"("series.ts")"}};
 
 inline constexpr const char* text_length = "length = 256                  # bytes of a text\n";
 

@@ -1,0 +1,84 @@
+#pragma once
+/// Random convolutions of series, pooled to features: the windows of a series through filters that
+/// are drawn from a spectral density. After ROCKET (Dempster, Petitjean, Webb, 2020) and Hydra
+/// (Dempster, Schmidt, Webb, 2023).
+
+#include <bochner/layers/spectral/density.hpp>
+#include <span>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+struct FilterBankSpec {
+  static constexpr std::size_t group = 8;  ///< filters that compete
+
+  std::size_t groups = 32, taps = 9;
+  bool differences = true;
+  std::string standardize = "channel";
+  std::vector<std::string> pools = {"winners", "positive"};
+  DensitySpec density = {.draws = "orthogonal", .log_scale = 0};
+
+  // set by the task
+  std::size_t channels = 1, length = 1;  ///< of the series, rows of the longest
+  std::uint64_t seed = 1;
+  std::size_t filters() const { return groups * group; }
+};
+inline void describe(Keys& keys, FilterBankSpec& spec) {
+  keys("groups", spec.groups, between(1, 4096),
+       "groups of 8 filters for each dilation, of the rows and of their differences");
+  keys("taps", spec.taps, between(2, 64), "rows that a filter sees, at the distance of a dilation");
+  keys("differences", spec.differences, "filters see the differences of rows too");
+  keys("standardize", spec.standardize, one_of({"channel", "series"}),
+       "mean 0 and deviation 1: of each channel in the training series, or of each series too");
+  keys("pools", spec.pools, one_of({"winners", "positive", "maximum", "mean"}),
+       "features of a filter: how often and how far it has the largest response of its group and "
+       "how often the smallest (winners), how often its response is above a quantile of the "
+       "training series (positive), its largest and its mean response");
+  keys.section("density", spec.density);
+}
+
+/// A series by channel, missing values NaN. (channels, rows)
+using SeriesValues = std::span<const float>;
+
+/// Features of series of any length. Filters have mean 0; the response of a filter to a window is
+/// the sum of products over taps and over the channels of its group, with zeros beyond the ends of
+/// a series. Missing values lie on lines between those of their channel.
+class FilterBank : public Module {
+ public:
+  explicit FilterBank(const FilterBankSpec& spec);
+  /// Returns the number of features.
+  std::size_t size() const;
+  /// Sets the units of the channels and the quantiles from training series.
+  void fit(const std::vector<SeriesValues>& series);
+  /// Returns the features of each series. (n, size)
+  Tensor features(const std::vector<SeriesValues>& series);
+  void visit(Visitor& visitor) override;
+
+  /// A dilation of the rows or of their differences.
+  struct Scale {
+    std::size_t dilation;
+    bool differences;
+  };
+  const std::vector<Scale>& scales() const { return scales_; }
+  /// Returns all filters, centred and with absolute values that sum to 1. (scales, filters, taps)
+  Tensor filters();
+
+ private:
+  /// Returns a series by channel in its units, without missing values.
+  std::vector<real> standardized(SeriesValues series) const;
+  /// Returns the channels of a group of a scale.
+  const std::vector<std::size_t>& channels_of(std::size_t scale, std::size_t group) const {
+    return channels_[scale * spec_.groups + group];
+  }
+  /// Calls take(scale, group, responses (8, rows), rows) for each group. `series` by channel.
+  template <class Take>
+  void respond(const std::vector<real>& series, const Tensor& filters, const Take& take) const;
+
+  FilterBankSpec spec_;
+  std::vector<Scale> scales_;
+  std::vector<std::vector<std::size_t>> channels_;
+  std::unique_ptr<SpectralDensity> density_;
+  Tensor units_;      // (channels, 2): mean and deviation
+  Tensor quantiles_;  // (scales, filters)
+};
+
+}  // namespace bochner::inline BOCHNER_PRECISION

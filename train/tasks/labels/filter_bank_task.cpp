@@ -1,0 +1,247 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bochner/autodiff/ops/normalisation.hpp>
+#include <bochner/data/events/event_files.hpp>
+#include <bochner/data/files/glob.hpp>
+#include <bochner/data/labelled/labelled_series.hpp>
+#include <bochner/layers/models/series_classifier.hpp>
+#include <bochner/train/charts/page.hpp>
+#include <bochner/train/tasks/config_templates/templates.hpp>
+#include <bochner/train/tasks/labels/labelled_series_facts.hpp>
+#include <bochner/train/tasks/model_spec.hpp>
+#include <bochner/train/tasks/table_learner.hpp>
+#include <bochner/train/tasks/task.hpp>
+
+namespace bochner {
+namespace {
+
+RealSeriesColumns series_columns(const Config& config) {
+  const EventColumns columns = event_columns(config);
+  RealSeriesColumns found;
+  if (!columns.sequence.empty()) found.series = columns.sequence;
+  if (!columns.label.empty()) found.label = columns.label;
+  found.channels = config.text_list("data.columns");
+  return found;
+}
+
+/// Reads tables and files of series, one after the other.
+RealSeriesSet read_series_sets(const Config& config, const std::string& key) {
+  RealSeriesSet all;
+  for (const auto& file : expand_files(config.text_list(key), std::filesystem::current_path())) {
+    try {
+      RealSeriesSet set =
+          series_of_table(read_array(file, table_options(config)), series_columns(config), true);
+      if (all.series.empty()) all.channels = set.channels;
+      if (set.channels != all.channels)
+        throw DataError("has ", set.channels, " channels, the files before ", all.channels);
+      std::ranges::move(set.series, std::back_inserter(all.series));
+    } catch (const DataError& error) {
+      throw DataError(file.string(), ": ", error.what());
+    }
+  }
+  return all;
+}
+
+LabelledSeries open_series(const Config& config, const KnownFacts& known) {
+  LabelledSeriesSpec spec{.validation = config.number("data.validation"),
+                          .seed = config.count("train.seed")};
+  if (!known.bytes.empty()) spec.classes = known.of<LabelledSeriesFacts>().classes;
+  return {read_series_sets(config, "data.files"), read_series_sets(config, "data.test_files"),
+          spec};
+}
+
+LabelledSeriesFacts facts_of(const LabelledSeries& data, const KnownFacts& known) {
+  if (!known.are_exact()) return {data.channels(), data.length(), data.classes()};
+  const auto facts = known.of<LabelledSeriesFacts>();
+  require_known_names("label", facts.classes, data.classes());
+  if (data.channels() != facts.channels)
+    throw DataError("data.files: have ", data.channels(), " channels; the model has learned ",
+                    facts.channels);
+  return facts;
+}
+
+SeriesClassifierSpec bank_spec(const Config& config, const LabelledSeriesFacts& facts) {
+  auto spec = read_spec<SeriesClassifierSpec>(config, "model");
+  complete(spec.density, config);
+  spec.seed = config.count("train.seed");
+  spec.channels = facts.channels;
+  spec.length = facts.length;
+  spec.classes = facts.classes.size();
+  return spec;
+}
+
+/// Predicts the class of each series.
+class SeriesLearner
+    : public TableLearner<LabelledSeriesFacts, SeriesClassifierSpec, SeriesClassifier> {
+ public:
+  SeriesLearner(const Config& config, LabelledSeriesFacts facts)
+      : TableLearner(config, std::move(facts), bank_spec), columns_(series_columns(config)) {}
+
+  std::string describe() const override {
+    return fmt::format("filter bank of {} features, {} classes", bank_size(), spec_.classes);
+  }
+  LearnerAbilities abilities() override { return {.tables = this}; }
+  void forward_specimen(Tape&, std::size_t) override {}
+
+  /// Returns the probability of each class for each series of a table, in the order of their first
+  /// rows.
+  NamedArray predict(const NamedArray& question) override {
+    const RealSeriesSet set = series_of_table(question, columns_, false);
+    if (set.channels != spec_.channels)
+      throw DataError("the input has ", set.channels, " channels; the model was trained on ",
+                      spec_.channels);
+    std::vector<SeriesValues> series;
+    for (const RealSeries& one : set.series) series.push_back(one.values);
+    Tape tape({.recording = false});
+    const Var each = softmax(tape.constant(model_.logits(series)));
+    const std::size_t n = series.size(), K = spec_.classes;
+    NamedArray result{xt::xarray<double>::from_shape({n, 1 + K}), {"series"}};
+    for (std::size_t k = 0; k < K; ++k) result.columns.push_back("class_" + facts_.classes[k]);
+    for (std::size_t i = 0; i < n; ++i) {
+      result.values(i, 0) = double(i + 1);
+      std::copy_n(each.data() + i * K, K, result.values.data() + i * (1 + K) + 1);
+    }
+    return result;
+  }
+
+ private:
+  std::size_t bank_size() const { return FilterBank(spec_).size(); }
+
+  RealSeriesColumns columns_;
+};
+
+/// Fits a filter bank and its head to series at once, before the first step; there are none.
+class SeriesClassifierTask : public Task {
+ public:
+  SeriesClassifierTask(const Config& config, const KnownFacts& known)
+      : data_(open_series(config, known)), learner_(config, facts_of(data_, known)) {}
+
+  Learner& learner() override { return learner_; }
+  const Dataset& data() const override { return data_; }
+
+  void start() override {
+    const Batch all = batch(data_.in_order(Split::train, 0, data_.examples(Split::train)));
+    learner_.model().fit(all.series, all.labels.values);
+  }
+
+  Var loss(Tape& tape, const Examples& examples) override {
+    return tape.constant(filled({}, real(evaluate(tape, examples).loss())));
+  }
+
+  Evaluation evaluate(Tape& tape, const Examples& examples) override {
+    const Batch some = batch(examples);
+    return evaluate_answers(tape.constant(learner_.model().logits(some.series)), some.labels);
+  }
+
+  std::vector<std::string> verdict() override { return {"verdict  " + verdict_text()}; }
+  void illustrate(Page& page) override;
+
+ private:
+  struct Batch {
+    std::vector<SeriesValues> series;
+    Indices labels;
+  };
+  Batch batch(const Examples& examples) const {
+    Batch some{{}, {{examples.size()}, {}}};
+    for (std::size_t i = 0; i < examples.size(); ++i) {
+      const LabelledSeries::Example one = data_.example(examples.split, examples.index(i));
+      some.series.push_back(one.values);
+      some.labels.values.push_back(one.label);
+    }
+    return some;
+  }
+  std::string verdict_text();
+
+  LabelledSeries data_;
+  SeriesLearner learner_;
+};
+
+std::string SeriesClassifierTask::verdict_text() {
+  const Tensor& counts = learner_.model().left_out();
+  const std::size_t K = data_.classes().size();
+  double all = 0, right = 0, most = 0;
+  for (std::size_t k = 0; k < K; ++k) {
+    double row = 0;
+    for (std::size_t j = 0; j < K; ++j) row += double(counts(k, j));
+    right += double(counts(k, k));
+    all += row;
+    most = std::max(most, row);
+  }
+  std::string words = fmt::format(
+      "{:.1f} % of {} series are right when each is left out; always the most frequent class "
+      "{:.1f} %: {}",
+      100 * right / all, all, 100 * most / all, right > most ? "better" : "no better");
+  if (data_.examples(Split::test) == 0) return words;
+  Tape tape({.recording = false});
+  const Evaluation test =
+      evaluate(tape, data_.in_order(Split::test, 0, data_.examples(Split::test)));
+  return words +
+         fmt::format("; of {} test series {:.2f} %", test.terms, 100 * test.mean("accuracy"));
+}
+
+void SeriesClassifierTask::illustrate(Page& page) {
+  page.section("How good", verdict_text() + ".");
+  const Tensor& counts = learner_.model().left_out();
+  const std::size_t K = data_.classes().size();
+  Table table{{"class"}, {}};
+  for (const std::string& name : data_.classes()) table.headers.push_back("as " + name);
+  table.headers.push_back("recall");
+  for (std::size_t k = 0; k < K; ++k) {
+    std::vector<std::string> row{data_.classes()[k]};
+    double all = 0;
+    for (std::size_t j = 0; j < K; ++j) {
+      row.push_back(fmt::format("{}", double(counts(k, j))));
+      all += double(counts(k, j));
+    }
+    row.push_back(all > 0 ? fmt::format("{:.1f} %", 100 * double(counts(k, k)) / all) : "");
+    table.rows.push_back(std::move(row));
+  }
+  page.section("Confusion",
+               "Training series of each class, and the classes that they get when the "
+               "head is fitted without them.");
+  page.table(table);
+}
+
+LabelledSeriesFacts assumed_series_facts(const Config&) { return {}; }
+
+void check_filter_bank(const Config& config) {
+  if (!config.period("train.steps").off())
+    fail(config, "train.steps",
+         "must be 0 with model.kind = \"filter_bank\", which is fitted at once", "model.kind");
+}
+
+ReadOptions labelled_series_options(const Config& config) {
+  ReadOptions options{only_columns(config, "", {}), ""};
+  const RealSeriesColumns read = series_columns(config);
+  options.csv.texts = {read.series, read.label};
+  options.csv.labels = {read.label};
+  options.csv.missing = "nan";
+  return options;
+}
+
+}  // namespace
+
+const char filter_bank_template[] =
+    R"(# A classifier of series by random convolutions. See docs/tasks.md.
+
+[model]
+kind = "filter_bank"
+groups = 32                   # of 8 filters for each dilation
+
+[data]
+kind = "labelled_series"
+files = [{files}]
+{columns}validation = 0                # the verdict leaves out each series in turn
+
+[train]
+steps = 0                     # fitted at once
+)";
+
+void add_series_label_kinds(TaskKinds& kinds) {
+  const ModelRows add{kinds, "filter_bank", open_as<SeriesClassifierTask>,
+                      learn_as<SeriesLearner, assumed_series_facts>};
+  add("labelled_series", validation_fraction, check_filter_bank, labelled_series_options);
+}
+
+}  // namespace bochner
