@@ -2,6 +2,7 @@
 #include <bochner/base/errors.hpp>
 #include <bochner/base/text.hpp>
 #include <bochner/data/formats/array.hpp>
+#include <bochner/data/formats/file_endings.hpp>
 #include <bochner/data/formats/images.hpp>
 #include <bochner/data/formats/npy.hpp>
 #include <bochner/data/formats/read_array.hpp>
@@ -120,6 +121,7 @@ NamedArray parse_array(ByteSpan file, const std::string& name, const ReadOptions
 
 NamedArray read_array(const std::filesystem::path& path, const ReadOptions& options) {
   const Input input = open_input(path);
+  refuse_foreign(path, input.text());
   return parse_array(input.bytes(), input.name(), options);
 }
 

@@ -28,6 +28,11 @@ struct TrainingOptions {
   CommandLine* line = nullptr;
 };
 
+struct TrainOptions : TrainingOptions {
+  TemplateRequest request;
+  double minutes = 0;
+};
+
 struct ResumeOptions : TrainingOptions {
   bool strict = false;
 };
@@ -184,14 +189,18 @@ int drive(Session& session, SignalGuard& signals, ProgressMode mode, const Train
 }
 
 /// Reads the config; for a file or folder of data, chooses one and prints it.
-Config config_of(const TrainingOptions& options, ProgressMode mode) {
-  if (!is_data(options.config)) return read_config(options.config, options.sets);
+Config config_of(const TrainOptions& options, ProgressMode mode) {
+  std::vector<std::string> sets = options.sets;
+  if (options.minutes > 0) sets.push_back(fmt::format("train.time={}min", options.minutes));
+  if (!is_data(options.config)) {
+    require_no_request(options.request, options.config + " is a config, set its keys with --set");
+    return read_config(options.config, sets);
+  }
   Config asked(registered_parameters(), "the defaults");
-  for (const std::string& set : options.sets) apply_set(asked, set);
+  for (const std::string& set : sets) apply_set(asked, set);
   const std::string text =
-      config_template_for(options.config, read_spec<CsvOptions>(asked, "data"));
-  const Config config =
-      read_config_text(text, "the config chosen for " + options.config, options.sets);
+      config_template_for(options.config, read_spec<CsvOptions>(asked, "data"), options.request);
+  const Config config = read_config_text(text, "the config chosen for " + options.config, sets);
   const std::string data = shell_word(options.config);
   Progress progress(mode, 0, 0, 0);
   for (const auto line : std::views::split(text, '\n'))
@@ -250,7 +259,7 @@ void note_schedule(const Config& config, std::vector<std::string>& notes) {
         "above 0");
 }
 
-int train_command(const TrainingOptions& options, SignalGuard& signals) {
+int train_command(const TrainOptions& options, SignalGuard& signals) {
   return train_together(options, signals, [&](const SessionInputs& with) {
     const Config config = config_of(options, progress_mode(options.progress));
     note_schedule(config, with.notes);
@@ -337,6 +346,8 @@ void add_fork(const Command& program) {
   command.option("--reset", &options.resets, "what to reset: optimizer,schedule,data,ema", "LIST");
   add_new_run(command, options);
   add_training(command, options);
+  add_template_request(command, options.request);
+  command.option("--minutes", &options.minutes, "sets train.time, a limit of time", "N");
 }
 
 }  // namespace bochner
