@@ -87,6 +87,7 @@ Page page_of(const PlotOptions& options, const LoadedRun& run, const MetricsLog&
   Page page(fmt::format("{} at step {}", parse_run_reference(options.run).directory.string(),
                         run.checkpoint.state().step),
             now.learner.describe() + data);
+  if (now.task) add_verdict(page, now.task->verdict(held_out_in(run.config, now.task->data())));
   add_learning(page, log, run.checkpoint.state(), count_parameters(model), now.learner.loss_unit());
   add_spectra(page, start.layers, now.layers);
   add_time_kernels(page, first, model);

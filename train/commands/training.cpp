@@ -104,11 +104,33 @@ std::string words_of_best(Session& session) {
                          : "");
 }
 
+/// Returns what may help a model that is no better than a naive answer.
+std::string remedy(Session& session, const std::string& program) {
+  const std::uint64_t steps = session.total_steps();
+  if (steps == 0) return "more rows may help";
+  if (session.state().step < steps) return "more data or time may help";
+  return fmt::format("more data may help, or more steps: {} resume {} --set train.steps={}",
+                     program, shell_word(session.path().string()), 2 * steps);
+}
+
+/// Prints the verdict in every mode, and keeps it in the run.
+void report_verdict(Session& session, Progress& progress, const std::string& program) {
+  if (!session.processes().leads()) return;
+  const Verdict verdict = session.trainer().verdict();
+  if (!verdict.exists()) return;
+  session.run().write_verdict(Json{{"step", session.state().step}}.set(verdict.json()).lines());
+  for (const std::string& line : verdict.details) progress.line(line);
+  progress.result("verdict  " + verdict.words() +
+                  (verdict.beats_naive() ? "" : "; " + remedy(session, program)));
+}
+
 /// Prints how the run ended and returns the exit code; `program` is the typed program name.
 int report(StopReason reason, Session& session, SignalGuard& signals, Progress& progress,
            const std::string& program) {
   const TrainerState& state = session.state();
   const std::string run = shell_word(session.path().string());
+  if (reason != StopReason::signal && reason != StopReason::until)
+    report_verdict(session, progress, program);
   if (reason == StopReason::signal || reason == StopReason::time_limit ||
       reason == StopReason::until) {
     progress.line(fmt::format("stopped at step {} by {}; continue with:  {} resume {}", state.step,
@@ -123,7 +145,6 @@ int report(StopReason reason, Session& session, SignalGuard& signals, Progress& 
           ? ", no improvement in " +
                 format_number_of(state.validations_since_improvement, "validation")
           : "";
-  for (const std::string& line : session.task().verdict()) progress.line(line);
   progress.line(fmt::format("done     step {}{}{}", state.step, patience, words_of_best(session)));
   return exit_done;
 }
@@ -325,6 +346,8 @@ void add_train(const Command& program) {
       .option("config", &options.config,
               "config file (TOML), or a file or folder of data, for which one is chosen", "FILE")
       .required();
+  add_template_request(command, options.request);
+  command.option("--minutes", &options.minutes, "sets train.time, a limit of time", "N");
   add_new_run(command, options);
   add_training(command, options);
 }
@@ -346,8 +369,6 @@ void add_fork(const Command& program) {
   command.option("--reset", &options.resets, "what to reset: optimizer,schedule,data,ema", "LIST");
   add_new_run(command, options);
   add_training(command, options);
-  add_template_request(command, options.request);
-  command.option("--minutes", &options.minutes, "sets train.time, a limit of time", "N");
 }
 
 }  // namespace bochner
