@@ -109,6 +109,8 @@ std::string file_kind(ByteSpan file) {
 }
 
 NamedArray parse_array(ByteSpan file, const std::string& name, const ReadOptions& options) {
+  const std::string_view text{reinterpret_cast<const char*>(file.data()), file.size()};
+  refuse_foreign(name, text);
   const std::string kind = file_kind(file);
   if (kind == "npy")
     return with_table_options({parse_npy(file, name).values(), {}}, name, options.csv);
@@ -116,12 +118,11 @@ NamedArray parse_array(ByteSpan file, const std::string& name, const ReadOptions
     return with_table_options(parse_npz(file, name, options.array), name, options.csv);
   if (kind == "idx") return {parse_idx(file, name).values(), {}};
   if (kind == "cifar") return parse_cifar(file, name);
-  return parse_csv({reinterpret_cast<const char*>(file.data()), file.size()}, name, options.csv);
+  return parse_csv(text, name, options.csv);
 }
 
 NamedArray read_array(const std::filesystem::path& path, const ReadOptions& options) {
   const Input input = open_input(path);
-  refuse_foreign(path, input.text());
   return parse_array(input.bytes(), input.name(), options);
 }
 

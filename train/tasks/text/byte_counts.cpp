@@ -19,17 +19,18 @@ std::size_t context_before(std::string_view text, std::size_t i, std::size_t ord
 }  // namespace
 
 ByteCounts::Order::Order(std::size_t contexts)
-    : counts(contexts * byte_values), totals(contexts), distinct(contexts) {}
+    : counts(contexts), totals(contexts), distinct(contexts) {}
 
 void ByteCounts::Order::add(std::size_t context, std::uint8_t byte) {
-  distinct[context] += counts[context * byte_values + byte]++ == 0;
+  if (!counts[context]) counts[context] = std::make_unique<Counts>();
+  distinct[context] += (*counts[context])[byte]++ == 0;
   ++totals[context];
 }
 
 double ByteCounts::Order::probability(std::size_t context, std::uint8_t byte,
                                       double shorter) const {
   if (totals[context] == 0) return shorter;
-  return (counts[context * byte_values + byte] + distinct[context] * shorter) /
+  return ((*counts[context])[byte] + distinct[context] * shorter) /
          (double(totals[context]) + distinct[context]);
 }
 

@@ -2,6 +2,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -21,7 +22,9 @@ class ByteCounts {
  private:
   /// Counts of each byte after each context of so many bytes.
   struct Order {
-    std::vector<std::uint32_t> counts, totals, distinct;
+    using Counts = std::array<std::uint32_t, 256>;
+    std::vector<std::unique_ptr<Counts>> counts;  ///< null for contexts that did not occur
+    std::vector<std::uint32_t> totals, distinct;
 
     explicit Order(std::size_t contexts);
     void add(std::size_t context, std::uint8_t byte);
