@@ -193,7 +193,6 @@ std::string event_config(const std::string& files, const InferredTable& table, s
 std::string regression_config(const std::string& files, const std::string& file,
                               const InferredTable& table) {
   constexpr std::size_t quick_rows = 1024, most_exact = 5000;
-  require_used(table.request, "regressor", file);
   std::vector<std::size_t> inputs = table.numbers;
   const std::size_t target = target_column(table, file);
   std::erase(inputs, target);
@@ -249,7 +248,8 @@ void require_no_classes(const InferredTable& table, const std::string& file) {
 
 /// Returns a config of a Gaussian process, without columns that tell nothing.
 std::string process_config(const std::string& files, const fs::path& file, InferredTable table) {
-  if (table.request.target.empty()) require_no_classes(table, file.string());
+  require_used(table.request, "regressor", file.string());
+  if (table.request.options().empty()) require_no_classes(table, file.string());
   leave_out_useless(file, table);
   return regression_config(files, file.string(), table);
 }
