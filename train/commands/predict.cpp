@@ -283,11 +283,11 @@ LoadedRun run_of(const PredictOptions& options) {
 void predict_command(const PredictOptions& options) {
   SharedWork work(*options.line);
   const LoadedRun run = work.first_opens(options, run_of);
-  if (work.leads()) note_verdict(options.run);
   NamedArray result = predict(options, run, work);
   // Files of numbers identify texts by their index.
   if (reads_texts(run.config) && is_array_file(options.output)) result.texts.erase(0);
   if (work.leads()) write_array(options.output, result);
+  if (work.leads()) note_verdict(options.run);
   work.end();
 }
 
