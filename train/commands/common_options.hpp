@@ -41,7 +41,7 @@ inline void add_template_request(const Command& command, TemplateRequest& reques
 /// Throws std::invalid_argument if options for data are given without data.
 inline void require_no_request(const TemplateRequest& request, const std::string& instead) {
   demand(request.options().empty(), "{}: only for a file or folder of data; {}",
-         joined(request.options()), instead);
+         joined(request.options(), ", ", [](const auto& option) { return option.first; }), instead);
 }
 
 /// Prints a line of JSON.

@@ -226,9 +226,12 @@ Config config_of(const TrainOptions& options, ProgressMode mode) {
   Progress progress(mode, 0, 0, 0);
   for (const auto line : std::views::split(text, '\n'))
     progress.line(std::string(line.begin(), line.end()));
-  progress.line(
-      fmt::format("chosen   for {}; change it with --set, or in a file: {} init {} -o FILE.toml",
-                  data, shell_word(options.line->words()[0]), data));
+  std::string request;
+  for (const auto& [option, value] : options.request.options())
+    request += " " + option + " " + shell_word(value);
+  progress.line(fmt::format(
+      "chosen   for {0}; change it with --set, or in a file: {1} init {0}{2} -o FILE.toml", data,
+      shell_word(options.line->words()[0]), request));
   return config;
 }
 

@@ -53,13 +53,11 @@ void request_time(const std::string& file, InferredTable& table) {
 
 }  // namespace
 
-std::vector<std::string> TemplateRequest::options() const {
-  std::vector<std::string> set;
-  if (!kind.empty()) set.push_back("--as");
-  if (!target.empty()) set.push_back("--target");
-  if (!id.empty()) set.push_back("--id");
-  if (!time.empty()) set.push_back("--time");
-  if (horizon > 0) set.push_back("--horizon");
+std::vector<std::pair<std::string, std::string>> TemplateRequest::options() const {
+  std::vector<std::pair<std::string, std::string>> set = {
+      {"--as", kind}, {"--target", target}, {"--id", id}, {"--time", time}};
+  std::erase_if(set, [](const auto& option) { return option.second.empty(); });
+  if (horizon > 0) set.emplace_back("--horizon", std::to_string(horizon));
   return set;
 }
 
@@ -85,7 +83,7 @@ TemplateRequest checked(TemplateRequest request) {
 
 void require_used(const TemplateRequest& request, std::string_view kind, const std::string& data) {
   const auto* found = std::ranges::find(kinds_to_ask_for, kind, &RequestableKind::name);
-  for (const std::string& option : request.options())
+  for (const auto& [option, value] : request.options())
     demand(option == "--as" || found->options.find(option) != std::string_view::npos,
            "{} has no effect on a {} of {}; remove it, or choose another kind with --as", option,
            kind, data);

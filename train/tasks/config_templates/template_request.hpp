@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace bochner {
@@ -14,8 +15,8 @@ struct TemplateRequest {
 
   /// Returns whether the kind is this one or left to inference.
   bool allows(std::string_view one) const { return kind.empty() || kind == one; }
-  /// Returns the options that are set: "--target", ...
-  std::vector<std::string> options() const;
+  /// Returns the options that are set, with their values: "--target", "load".
+  std::vector<std::pair<std::string, std::string>> options() const;
 };
 
 /// Returns what `--as` takes.
