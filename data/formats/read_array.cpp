@@ -2,6 +2,7 @@
 #include <bochner/base/errors.hpp>
 #include <bochner/base/text.hpp>
 #include <bochner/data/formats/array.hpp>
+#include <bochner/data/formats/file_endings.hpp>
 #include <bochner/data/formats/images.hpp>
 #include <bochner/data/formats/npy.hpp>
 #include <bochner/data/formats/read_array.hpp>
@@ -114,15 +115,17 @@ std::string file_kind(ByteSpan file) {
 }
 
 NamedArray parse_array(ByteSpan file, const std::string& name, const ReadOptions& options) {
+  const std::string_view text = text_of(file);
   const std::string kind = file_kind(file);
+  if (kind == "series") return table_of_series(parse_series(text, name));
+  refuse_foreign(name, text);
   if (kind == "npy")
     return with_table_options({parse_npy(file, name).values(), {}}, name, options.csv);
   if (kind == "npz")
     return with_table_options(parse_npz(file, name, options.array), name, options.csv);
   if (kind == "idx") return {parse_idx(file, name).values(), {}};
   if (kind == "cifar") return parse_cifar(file, name);
-  if (kind == "series") return table_of_series(parse_series(text_of(file), name));
-  return parse_csv(text_of(file), name, options.csv);
+  return parse_csv(text, name, options.csv);
 }
 
 NamedArray read_array(const std::filesystem::path& path, const ReadOptions& options) {

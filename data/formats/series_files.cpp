@@ -166,6 +166,25 @@ RealSeriesSet parse_arff(std::string_view text, const std::string& name) {
   return set;
 }
 
+/// Returns whether the attributes of an .arff header are the rows of a series: a relation, or names
+/// that are numbered one after the other.
+bool has_numbered_attributes(std::string_view text) {
+  std::vector<std::string> names;
+  while (!text.empty() && names.size() < 2) {
+    std::string_view line = trimmed(take_line(text));
+    if (lower_case(take_part(line, ' ')) != "@attribute") continue;
+    const std::string name = lower_case(take_part(line, ' '));
+    if (lower_case(line).starts_with("relational")) return true;
+    names.push_back(name);
+  }
+  if (names.size() < 2) return false;
+  const auto number_in = [](const std::string& name) {
+    return parse_count(name.substr(name.find_last_not_of("0123456789") + 1));
+  };
+  const auto first = number_in(names[0]), second = number_in(names[1]);
+  return first && second && *second == *first + 1;
+}
+
 }  // namespace
 
 std::string series_format(std::string_view text) {
@@ -174,7 +193,7 @@ std::string series_format(std::string_view text) {
     const std::string line = lower_case(trimmed(take_line(rest)));
     if (line.empty() || line.starts_with('#') || line.starts_with('%')) continue;
     if (line.starts_with("@problemname")) return "ts";
-    if (line.starts_with("@relation")) return "arff";
+    if (line.starts_with("@relation")) return has_numbered_attributes(rest) ? "arff" : "";
     return "";
   }
   return "";
@@ -259,10 +278,15 @@ RealSeriesSet series_of_table(const NamedArray& table, const RealSeriesColumns& 
     of_series.push_back(row);
   }
   RealSeriesSet set{.channels = channels.size()};
+  const bool texts = label && table.texts.contains(*label);
   for (const double number : ids) {
     const std::vector<std::size_t>& chosen = rows[number];
     RealSeries series;
     if (label) series.label = text_in(table, chosen[0], *label);
+    if (label && !texts) {
+      const double number = table.values(chosen[0], *label);
+      set.numbers = set.numbers || number != std::floor(number);
+    }
     for (const std::size_t row : chosen)
       if (label && text_in(table, row, *label) != series.label)
         throw DataError("row ", row + 1, ": the label differs within series ",

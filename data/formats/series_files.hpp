@@ -20,7 +20,8 @@ struct RealSeriesSet {
   std::size_t rows(std::size_t number) const { return series[number].values.size() / channels; }
 };
 
-/// Returns the format of a text by the first line of its header: "ts", "arff", or "".
+/// Returns the format of a text by its header: "ts", "arff" where attributes are relations or
+/// numbered, or "".
 std::string series_format(std::string_view text);
 /// Reads series of equal or different lengths. A missing value is "?" or NaN. Throws DataError with
 /// the line for other numbers of channels than in the lines above, channels of different lengths,

@@ -43,6 +43,9 @@ LabelledSeries::LabelledSeries(RealSeriesSet training, RealSeriesSet test,
     : training_(std::move(training)), test_(std::move(test)) {
   for (const RealSeries& series : training_.series)
     if (series.label.empty()) throw DataError("data.files: series without a label");
+  if (training_.numbers)
+    throw DataError(
+        "data.files: the labels are numbers with fractions; a filter bank learns classes");
   classes_ = classes_of(training_, spec.classes);
   if (classes_.size() < 2)
     throw DataError("data.files: all series have the label ", excerpt(classes_[0]),

@@ -232,7 +232,7 @@ const std::vector<std::string> csv_words = {",",
 const std::vector<std::string> series_seeds = {
     "@problemName a\n@classLabel true x y\n@data\n1,2:3,?:x\n4:5:y\n",
     "@problemName b\n@targetLabel true\n@data\n1,2,3:7.5\n",
-    "@relation c\n@attribute t numeric\n@data\n1,2,x\n'1,2\\n3,4',y\n"};
+    "@relation c\n@attribute t0 numeric\n@attribute t1 numeric\n@data\n1,2,x\n'1,2\\n3,4',y\n"};
 const std::vector<std::string> series_words = {
     "@", "@data\n", ":",   ",", "?",   "\n",   "\\n",
     "'", "\"",      "NaN", "#", "1e9", "true", "@timestamps true\n"};

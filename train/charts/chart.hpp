@@ -21,8 +21,8 @@ struct Axis {
 /// ticks: short vertical lines that stand on the points, those of each colour in a row of its own
 enum class Mark { line, dashed, points, line_and_points, ticks };
 
-/// Default pixels; a narrow chart fits a page of 420 without a scroll bar.
-inline constexpr double chart_width = 520, narrow_width = 380, heat_map_width = 250;
+/// Default pixels, of charts that fit a page of 420 without a scroll bar, and of wide ones.
+inline constexpr double chart_width = 380, wide_width = 1040, heat_map_width = 250;
 
 /// Curve with style. Points that an axis cannot show interrupt a line. `low` and `high` are empty
 /// or the borders of a band around it.
@@ -47,7 +47,7 @@ struct Chart {
   Axis x = {}, y = {};
   std::vector<Series> series = {};
   std::string note = {};  ///< small line below the title
-  double width = chart_width, height = 300;
+  double width = chart_width, height = 270;
   void add(const std::string& name, Curve curve, Mark mark = Mark::line, int colour = -1) {
     series.push_back({name, std::move(curve.x), std::move(curve.y), {}, {}, mark, colour});
   }

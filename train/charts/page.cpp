@@ -29,8 +29,9 @@ p{margin:0 0 14px;color:var(--soft);max-width:80ch}
 .scroll{overflow-x:auto;padding:6px 18px}
 table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
 th,td{padding:8px 0 8px 22px;text-align:right;border-bottom:1px solid var(--line);white-space:nowrap}
-th:first-child,td:first-child{text-align:left;padding-left:0}
+th:first-child,td:first-child{text-align:left;padding-left:0;white-space:normal;overflow-wrap:break-word;min-width:9ch}
 tr:last-child td{border-bottom:0}
+@media(max-width:480px){main{padding:24px 12px}th,td{padding-left:12px}}
 th{font-weight:550;color:var(--soft);font-size:13px}
 svg text{font-family:inherit;font-size:11.5px;fill:var(--soft);font-variant-numeric:tabular-nums}
 svg .tick{paint-order:stroke;stroke:var(--card);stroke-width:3;stroke-linejoin:round}

@@ -19,7 +19,7 @@ struct ParallelAxes {
   std::string note = {};
   std::vector<ParallelAxis> axes = {};
   std::vector<ParallelLine> lines = {};
-  double width = 2 * chart_width, height = 340;
+  double width = wide_width, height = 340;
 };
 std::string draw(const ParallelAxes& chart);
 

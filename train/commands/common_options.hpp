@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <bochner/base/join.hpp>
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/storage/json.hpp>
+#include <bochner/train/tasks/config_templates/template_request.hpp>
 #include <filesystem>
 
 namespace bochner {
@@ -25,6 +27,21 @@ inline void add_sets(const Command& command, std::vector<std::string>& sets) {
 inline void add_weights(const Command& command, bool& live_weights) {
   command.flag("--live-weights", &live_weights,
                "use the weights of the step, not the moving average of optim.ema");
+}
+
+/// Adds what a user may ask of the config that is chosen for data.
+inline void add_template_request(const Command& command, TemplateRequest& request) {
+  command.option("--as", &request.kind, "data: " + joined(requestable_kinds()), "KIND");
+  command.option("--target", &request.target, "data: column to forecast, predict or classify",
+                 "NAME");
+  command.option("--horizon", &request.horizon, "data: rows to forecast", "ROWS");
+  command.option("--id", &request.id, "data: column that identifies series or sequences", "NAME");
+  command.option("--time", &request.time, "data: column of times", "NAME");
+}
+/// Throws std::invalid_argument if options for data are given without data.
+inline void require_no_request(const TemplateRequest& request, const std::string& instead) {
+  demand(request.options().empty(), "{}: only for a file or folder of data; {}",
+         joined(request.options(), ", ", [](const auto& option) { return option.first; }), instead);
 }
 
 /// Prints a line of JSON.

@@ -86,19 +86,24 @@ std::pair<Command, ConfigOptions&> add_file_command(const Command& group, const 
 
 struct InitOptions {
   std::string what, output = "-";
+  TemplateRequest request;
 };
 
-std::string starting_config(const std::string& what) {
+std::string starting_config(const InitOptions& options) {
+  const std::string& what = options.what;
   const std::vector<std::string> kinds = config_template_kinds();
-  if (std::ranges::find(kinds, what) != kinds.end()) return config_template(what);
+  if (std::ranges::find(kinds, what) != kinds.end()) {
+    require_no_request(options.request, what + " is a kind");
+    return config_template(what);
+  }
   std::error_code error;
   demand(std::filesystem::exists(what, error),
          "{}: not a kind ({}) nor an existing file or folder of data", what, joined(kinds));
-  return config_template_for(what);
+  return config_template_for(what, {}, options.request);
 }
 
 void init_command(const InitOptions& options) {
-  const std::string text = starting_config(options.what);
+  const std::string text = starting_config(options);
   const bool is_file = options.output != "-";
   demand(!is_file || !std::filesystem::exists(std::filesystem::symlink_status(options.output)),
          "{}: already exists; give another name", options.output);
@@ -131,6 +136,7 @@ void add_init(const Command& program) {
               "folder of data, which chooses the kind",
               "KIND")
       .required();
+  add_template_request(command, options.request);
   command.option("--output,-o", &options.output, "new file; - for standard output", "FILE")
       .shows_default();
 }

@@ -15,6 +15,7 @@ namespace bochner {
 namespace {
 
 struct EvalOptions : ModelOptions {
+  std::string file;  ///< other data, "" for those of the run
   std::string split = "validation";
   std::size_t backtest = 0, stride = 0, season = 0;
   bool json = false;
@@ -115,13 +116,31 @@ void require_one_data(Processes& processes, const Dataset& data) {
     require_one_text(processes, std::to_string(data.fingerprint()), "data");
 }
 
+/// Prints an evaluation, and of other data the verdict.
+void print_evaluation(const EvalOptions& options, const Evaluation& result, const Verdict& verdict,
+                      const Dataset& data, std::uint64_t step) {
+  if (options.json) {
+    const bool is_test = !options.file.empty();
+    Json numbers = result.json(is_test                         ? "test"
+                               : options.split == "validation" ? "valid"
+                                                               : options.split);
+    if (verdict.exists()) numbers.set("verdict", verdict.json());
+    return print_line(Json{{"step", step}}.set(numbers));
+  }
+  fmt::print("step {}   {}   {}\n", step, printable(result.words()),
+             printable(options.file.empty() ? data.words() : options.file));
+  if (verdict.exists()) fmt::print("verdict  {}\n", printable(verdict.words()));
+}
+
 void eval_command(const EvalOptions& options) {
-  const Split split = split_called(options.split);
+  const bool other = !options.file.empty();
+  demand(!other || options.split == "validation", "--split has no effect with a file; remove it");
+  const Split split = other ? Split::train : split_called(options.split);
   demand(options.backtest > 0 || (options.stride == 0 && options.season == 0),
          "--stride and --season require --backtest, the number of origins");
   SharedWork work(*options.line);
   const auto [checkpoint, config, task] = work.first_opens(options, [&](const auto& opened) {
-    LoadedTask loaded = load_task(opened);
+    LoadedTask loaded = load_task(opened, opened.file);
     require_examples(loaded.config, loaded.task->data(), split, "--split " + options.split);
     return loaded;
   });
@@ -142,21 +161,21 @@ void eval_command(const EvalOptions& options) {
   if (!work.leads()) return;
   std::ranges::move(probe_measures(*task, split, train.validation_batch(), train.seed),
                     std::back_inserter(result.measures));
-  if (!options.json)
-    return fmt::print("step {}   {}   {}\n", step, printable(result.words()),
-                      printable(task->data().words()));
-  const Json numbers = result.json(split == Split::validation ? "valid" : options.split);
-  print_line(Json{{"step", step}}.set(numbers));
+  const HeldOut held{split, train.validation_batch(), 0, result};
+  print_evaluation(options, result, other ? task->verdict(held) : Verdict(), task->data(), step);
 }
 
 }  // namespace
 
 void add_eval(const Command& program) {
   const auto [command, options] =
-      program.command("eval", "evaluate the loss of a run on held-out data", eval_command);
+      program.command("eval", "evaluate a run on held-out data, or on a file", eval_command);
   command.memory_advice("out of memory; lower train.validate.batch or data.length, with --set");
   options.line = command.shares_work();
   add_run(command, options.run);
+  command.option("file", &options.file,
+                 "data like those of the run, to evaluate all of them beside naive answers",
+                 "FILE");
   command.option("--split", &options.split, "train, validation or test").shows_default();
   command.option("--backtest", &options.backtest,
                  "forecasters: errors at the last N rolling origins of the split, by row of the "

@@ -16,6 +16,7 @@
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/task_kinds.hpp>
+#include <bochner/train/tasks/train_spec.hpp>
 #include <cstdio>
 #include <filesystem>
 
@@ -83,9 +84,26 @@ void note_changed_data(const CheckpointReader& checkpoint, const Config& config,
   fmt::print(stderr, "note     {}: {}\n", fact, assignment(config, "data.files"));
 }
 
-LoadedTask load_task(const ModelOptions& options) {
+HeldOut held_out_in(const Config& config, const Dataset& data) {
+  const auto train = read_spec<TrainSpec>(config, "train");
+  return held_out_examples(data, train.validation_batch(), train.validate_batches);
+}
+
+void note_verdict(const std::string& reference) {
+  PosixStorage storage;
+  const Path file = parse_run_reference(reference).directory / verdict_name;
+  if (!storage.exists(file)) return;
+  const Json verdict = Json::parse(read_file(storage, file));
+  const std::string* words = verdict["words"].text();
+  if (words && verdict["beats_naive"].flag() == false)
+    fmt::print(stderr, "note     {} (step {})\n", printable(*words),
+               verdict["step"].count().value_or(0));
+}
+
+LoadedTask load_task(const ModelOptions& options, const std::string& file) {
   auto [checkpoint, config] = load_run(options.run, options.sets);
-  auto task = make_task(config, {checkpoint.facts()});
+  if (!file.empty()) config = with_sets(config, sets_of_other_data(config, file));
+  auto task = make_task(config, {checkpoint.facts(), false, !file.empty()});
   load_model(checkpoint, task->model(), !options.live_weights);
   if (options.notes_changes) {
     note_numerics(checkpoint);

@@ -10,6 +10,7 @@ namespace bochner {
 
 class Dataset;
 class DrawnPosteriors;
+struct HeldOut;
 class Learner;
 class Task;
 
@@ -58,14 +59,21 @@ void require_posterior(const DrawnPosteriors& posteriors, std::size_t draws);
 void note_changed_data(const CheckpointReader& checkpoint, const Config& config,
                        const Dataset& data);
 
+/// Returns the examples that the verdict of a run is about.
+HeldOut held_out_in(const Config& config, const Dataset& data);
+/// Prints a note on stderr if the last verdict of a run says that it is no better than a naive
+/// answer.
+void note_verdict(const std::string& reference);
+
 struct LoadedTask {
   CheckpointReader checkpoint;
   Config config;
   std::unique_ptr<Task> task;
 };
 /// Opens a run with its data, or with those of --set. Prints a note on stderr if the data changed.
-/// Throws DataError if they hold names that the run has not learned.
-LoadedTask load_task(const ModelOptions& options);
+/// Throws DataError if they hold names that the run has not learned. `file`: evaluated as a whole
+/// instead of the data, see sets_of_other_data().
+LoadedTask load_task(const ModelOptions& options, const std::string& file = "");
 /// Throws ConfigError if there are no validation examples; it names the run, or --set if that
 /// changes the data.
 void require_validation(const LoadedTask& loaded, const ModelOptions& options);

@@ -80,6 +80,15 @@ Inspected inspected(const LoadedRun& run, bool notes) {
   return Inspected(std::move(learner));
 }
 
+/// Adds how good the model is, and pictures of its answers.
+void add_answers(Page& page, const LoadedRun& run, Inspected& now) {
+  if (now.task) add_verdict(page, now.task->verdict(held_out_in(run.config, now.task->data())));
+  if (now.task) now.task->illustrate(page);
+  now.learner.illustrate(page);
+  Backtests* has = now.task ? now.task->abilities().backtests : nullptr;
+  if (const auto backtest = has ? has->backtest({}) : std::nullopt) add_backtest(page, *backtest);
+}
+
 Page page_of(const PlotOptions& options, const LoadedRun& run, const MetricsLog& log,
              Inspected& start, Inspected& now, const std::vector<LinearPart>& linear) {
   Module &first = start.learner.model(), &model = now.learner.model();
@@ -87,6 +96,7 @@ Page page_of(const PlotOptions& options, const LoadedRun& run, const MetricsLog&
   Page page(fmt::format("{} at step {}", parse_run_reference(options.run).directory.string(),
                         run.checkpoint.state().step),
             now.learner.describe() + data);
+  add_answers(page, run, now);
   add_learning(page, log, run.checkpoint.state(), count_parameters(model), now.learner.loss_unit());
   add_spectra(page, start.layers, now.layers);
   add_time_kernels(page, first, model);
@@ -104,10 +114,6 @@ Page page_of(const PlotOptions& options, const LoadedRun& run, const MetricsLog&
   if (now.has_memory())
     add_memory(page, study_memory(model, now.specimens, read_spec<StackSpec>(run.config, "model"),
                                   coarse_memory));
-  if (now.task) now.task->illustrate(page);
-  now.learner.illustrate(page);
-  Backtests* has = now.task ? now.task->abilities().backtests : nullptr;
-  if (const auto backtest = has ? has->backtest({}) : std::nullopt) add_backtest(page, *backtest);
   return page;
 }
 

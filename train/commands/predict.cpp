@@ -287,6 +287,7 @@ void predict_command(const PredictOptions& options) {
   // Files of numbers identify texts by their index.
   if (reads_texts(run.config) && is_array_file(options.output)) result.texts.erase(0);
   if (work.leads()) write_array(options.output, result);
+  if (work.leads()) note_verdict(options.run);
   work.end();
 }
 

@@ -28,6 +28,11 @@ struct TrainingOptions {
   CommandLine* line = nullptr;
 };
 
+struct TrainOptions : TrainingOptions {
+  TemplateRequest request;
+  double minutes = 0;
+};
+
 struct ResumeOptions : TrainingOptions {
   bool strict = false;
 };
@@ -99,11 +104,33 @@ std::string words_of_best(Session& session) {
                          : "");
 }
 
+/// Returns what may help a model that is no better than a naive answer.
+std::string remedy(Session& session, const std::string& program) {
+  const std::uint64_t steps = session.total_steps();
+  if (steps == 0) return "more rows may help";
+  if (session.state().step < steps) return "more data or time may help";
+  return fmt::format("more data may help, or more steps: {} resume {} --set train.steps={}",
+                     program, shell_word(session.path().string()), 2 * steps);
+}
+
+/// Prints the verdict in every mode, and keeps it in the run.
+void report_verdict(Session& session, Progress& progress, const std::string& program) {
+  if (!session.processes().leads()) return;
+  const Verdict verdict = session.trainer().verdict();
+  if (!verdict.exists()) return;
+  session.run().write_verdict(Json{{"step", session.state().step}}.set(verdict.json()).lines());
+  for (const std::string& line : verdict.details) progress.line(line);
+  progress.result("verdict  " + verdict.words() +
+                  (verdict.beats_naive() ? "" : "; " + remedy(session, program)));
+}
+
 /// Prints how the run ended and returns the exit code; `program` is the typed program name.
 int report(StopReason reason, Session& session, SignalGuard& signals, Progress& progress,
            const std::string& program) {
   const TrainerState& state = session.state();
   const std::string run = shell_word(session.path().string());
+  if (reason != StopReason::signal && reason != StopReason::until)
+    report_verdict(session, progress, program);
   if (reason == StopReason::signal || reason == StopReason::time_limit ||
       reason == StopReason::until) {
     progress.line(fmt::format("stopped at step {} by {}; continue with:  {} resume {}", state.step,
@@ -118,7 +145,6 @@ int report(StopReason reason, Session& session, SignalGuard& signals, Progress& 
           ? ", no improvement in " +
                 format_number_of(state.validations_since_improvement, "validation")
           : "";
-  for (const std::string& line : session.task().verdict()) progress.line(line);
   progress.line(fmt::format("done     step {}{}{}", state.step, patience, words_of_best(session)));
   return exit_done;
 }
@@ -184,21 +210,28 @@ int drive(Session& session, SignalGuard& signals, ProgressMode mode, const Train
 }
 
 /// Reads the config; for a file or folder of data, chooses one and prints it.
-Config config_of(const TrainingOptions& options, ProgressMode mode) {
-  if (!is_data(options.config)) return read_config(options.config, options.sets);
+Config config_of(const TrainOptions& options, ProgressMode mode) {
+  std::vector<std::string> sets = options.sets;
+  if (options.minutes > 0) sets.push_back(fmt::format("train.time={}min", options.minutes));
+  if (!is_data(options.config)) {
+    require_no_request(options.request, options.config + " is a config, set its keys with --set");
+    return read_config(options.config, sets);
+  }
   Config asked(registered_parameters(), "the defaults");
-  for (const std::string& set : options.sets) apply_set(asked, set);
+  for (const std::string& set : sets) apply_set(asked, set);
   const std::string text =
-      config_template_for(options.config, read_spec<CsvOptions>(asked, "data"));
-  const Config config =
-      read_config_text(text, "the config chosen for " + options.config, options.sets);
+      config_template_for(options.config, read_spec<CsvOptions>(asked, "data"), options.request);
+  const Config config = read_config_text(text, "the config chosen for " + options.config, sets);
   const std::string data = shell_word(options.config);
   Progress progress(mode, 0, 0, 0);
   for (const auto line : std::views::split(text, '\n'))
     progress.line(std::string(line.begin(), line.end()));
-  progress.line(
-      fmt::format("chosen   for {}; change it with --set, or in a file: {} init {} -o FILE.toml",
-                  data, shell_word(options.line->words()[0]), data));
+  std::string request;
+  for (const auto& [option, value] : options.request.options())
+    request += " " + option + " " + shell_word(value);
+  progress.line(fmt::format(
+      "chosen   for {0}; change it with --set, or in a file: {1} init {0}{2} -o FILE.toml", data,
+      shell_word(options.line->words()[0]), request));
   return config;
 }
 
@@ -250,7 +283,7 @@ void note_schedule(const Config& config, std::vector<std::string>& notes) {
         "above 0");
 }
 
-int train_command(const TrainingOptions& options, SignalGuard& signals) {
+int train_command(const TrainOptions& options, SignalGuard& signals) {
   return train_together(options, signals, [&](const SessionInputs& with) {
     const Config config = config_of(options, progress_mode(options.progress));
     note_schedule(config, with.notes);
@@ -316,6 +349,8 @@ void add_train(const Command& program) {
       .option("config", &options.config,
               "config file (TOML), or a file or folder of data, for which one is chosen", "FILE")
       .required();
+  add_template_request(command, options.request);
+  command.option("--minutes", &options.minutes, "sets train.time, a limit of time", "N");
   add_new_run(command, options);
   add_training(command, options);
 }

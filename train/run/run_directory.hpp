@@ -1,6 +1,6 @@
 #pragma once
-/// Run directory: config.toml, meta.json, metrics.jsonl, checkpoints/, run.lock, profile.json; with
-/// word pieces also tokenizer.model.
+/// Run directory: config.toml, meta.json, metrics.jsonl, checkpoints/, run.lock, verdict.json,
+/// profile.json; with word pieces also tokenizer.model.
 
 #include <bochner/train/config/config.hpp>
 #include <bochner/train/run/checkpoint/checkpoint_file.hpp>
@@ -51,6 +51,10 @@ class RunDirectory {
   /// Writes profile.json, the profile of the last call that requested one.
   void write_profile(const std::string& json) {
     commit_file(*storage_, path_ / profile_name, json);
+  }
+  /// Writes verdict.json, the verdict of the last training that ended.
+  void write_verdict(const std::string& json) {
+    commit_file(*storage_, path_ / verdict_name, json);
   }
   Path checkpoint_path(std::uint64_t step) const;
   /// Returns the steps of all checkpoint files by their names, ascending.

@@ -238,6 +238,12 @@ std::optional<Evaluation> Trainer::validate(const std::function<bool()>& should_
                          train_.validate_batches, should_stop, train_.shards, processes_);
 }
 
+Verdict Trainer::verdict() {
+  const AverageInUse in_use(average_);
+  return task_.verdict(
+      held_out_examples(task_.data(), train_.validation_batch(), train_.validate_batches));
+}
+
 std::optional<std::vector<KernelMetrics>> Trainer::kernels(
     const std::function<bool()>& should_stop) {
   std::optional<std::vector<KernelMetrics>> metrics = std::vector<KernelMetrics>();

@@ -55,6 +55,9 @@ class Trainer {
   /// Evaluates the validation data, with the averaged weights if there are any. Returns nothing if
   /// `should_stop`, called between batches, returns true in a process.
   std::optional<Evaluation> validate(const std::function<bool()>& should_stop = {});
+  /// Returns the verdict on the test data, or else on the validation data, with the same weights;
+  /// in this process alone.
+  Verdict verdict();
   /// Measures the learned kernels on the first validation example, with the same weights; empty if
   /// train.validate.kernels is off and in all processes but the first. The model must be new when
   /// the trainer is made. `should_stop` as in validate().

@@ -158,4 +158,10 @@ std::optional<std::uint64_t> Json::count() const {
   return literal ? parsed<std::uint64_t>(literal->text) : std::nullopt;
 }
 
+std::optional<bool> Json::flag() const {
+  const auto* literal = std::get_if<Literal>(&value_);
+  const bool is_true = literal && literal->text == "true";
+  return is_true || (literal && literal->text == "false") ? std::optional(is_true) : std::nullopt;
+}
+
 }  // namespace bochner

@@ -68,6 +68,8 @@ class Json {
   std::optional<double> number() const;
   /// Returns a number written in digits alone; nothing if it exceeds 64 bits.
   std::optional<std::uint64_t> count() const;
+  /// Returns true or false; nothing for another kind.
+  std::optional<bool> flag() const;
   const std::string* text() const { return std::get_if<std::string>(&value_); }
 
  private:

@@ -87,7 +87,7 @@ Chart scatter(const ClusteredTable& table) {
               .x = {d == 1 ? table.columns[0] + ", standardized" : axis_label(axes, 0)},
               .y = {d == 1 ? "density" : axis_label(axes, 1)},
               .note = d == 1 ? "" : "ellipses hold 95 % of a component",
-              .width = 2 * chart_width,
+              .width = wide_width,
               .height = 560};
   for (std::size_t k = 0; k < components.size(); ++k) {
     Curve points;
@@ -155,7 +155,7 @@ Page clustering_page(const ClusteredTable& table, const std::string& choice) {
   Page page("Clusters of " + table.name,
             fmt::format("{}, {}: {}", clustering_method(table.method).help,
                         format_number_of(table.rows.size(), "row"), choice));
-  page.charts({draw(scatter(table))}, card_width(2 * chart_width));
+  page.charts({draw(scatter(table))}, card_width(wide_width));
   page.section("Components", "Means of the columns, in their units.");
   page.table(component_table(table));
   if (table.scores.size() < 2) return page;

@@ -35,8 +35,7 @@ struct FrequencyRise {
 std::string rises_chart(const std::vector<FrequencyRise>& rises) {
   Chart chart{.title = "validation loss without one frequency",
               .x = {"length of the frequency, turns per unit"},
-              .y = {"rise of the loss, %"},
-              .width = narrow_width};
+              .y = {"rise of the loss, %"}};
   for (const FrequencyRise& one : rises) {
     if (chart.series.empty() || chart.series.back().name != one.frequency.part)
       chart.add(one.frequency.part, {}, Mark::points);
@@ -105,7 +104,7 @@ void add_frequency_losses(Page& page, Task& task) {
                   "left out: its sine and cosine are 0. Below 0 the model predicts these better "
                   "without it. The unit is that of places and times in the model.",
                   count, short_number(whole)));
-  page.charts({rises_chart(rises)}, card_width(narrow_width));
+  page.charts({rises_chart(rises)});
   page.table(largest_rises(rises));
 }
 

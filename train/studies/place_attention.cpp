@@ -105,10 +105,7 @@ std::vector<std::string> place_maps(const std::string& title, const std::vector<
 
 /// Draws the share of each frame by head, mean over the queries.
 std::string frames_chart(const std::vector<Tensor>& weights, const PlaceCells& cells) {
-  BarChart chart{.title = "weight of each frame",
-                 .label = "share",
-                 .groups = cells.frames,
-                 .width = narrow_width};
+  BarChart chart{.title = "weight of each frame", .label = "share", .groups = cells.frames};
   for (std::size_t h = 0; h < std::min(most_heads, weights.size()); ++h) {
     BarSeries head{fmt::format("head {}", h), std::vector<double>(cells.frames.size())};
     const std::vector<double> shares = weight_by_place(weights[h], cells);
@@ -193,7 +190,7 @@ void add_place_attention(Page& page, const PlacedExample& example,
     page.paragraph(layers[i].name);
     const std::vector<Tensor> heads = weights_of_queries(layers[i], samples[i], queries);
     const Tensor one = mean_over_heads(weights_of_queries(layers[i], samples[i], {centre}));
-    page.charts({frames_chart(heads, cells)}, card_width(narrow_width));
+    page.charts({frames_chart(heads, cells)});
     std::vector<std::string> maps =
         place_maps("one query", weight_by_place(one, cells), cells, cells.of_token[centre]);
     std::ranges::move(place_maps("all", weight_by_place(mean_over_heads(heads), cells), cells, {}),

@@ -257,7 +257,7 @@ void write_sweep_page(FileStorage& storage, const SweepJournal& journal) {
   page.charts({draw_progress(journal), draw_curves(journal, storage)});
   if (goals.size() > 1) page.charts({draw_front(journal)});
   page.section("Keys");
-  page.charts({draw_parallel(journal, space)}, card_width(2 * chart_width));
+  page.charts({draw_parallel(journal, space)}, card_width(wide_width));
   if (const std::string bars = draw_importance(journal, space); !bars.empty()) {
     page.paragraph(
         "The part of the variance of the first goal that would remain if all other keys were "

@@ -49,8 +49,9 @@ Facts decode_facts(std::string_view bytes) {
 
 /// Facts of the run that a task continues, evaluates or starts from.
 struct KnownFacts {
-  std::string bytes = {};  ///< "" for a new run
-  bool extends = false;    ///< whether data may hold further names, as for a fork
+  std::string bytes = {};       ///< "" for a new run
+  bool extends = false;         ///< whether data may hold further names, as for a fork
+  bool only_evaluated = false;  ///< whether the data are other ones, to evaluate the model on
 
   /// Returns whether data must match the facts.
   bool are_exact() const { return !bytes.empty() && !extends; }

@@ -77,6 +77,18 @@ std::vector<std::string> find_shifted(const std::vector<std::string>& columns,
   return shifted;
 }
 
+TakenBatches HeldOut::taken(const Dataset& data) const {
+  return batches_taken(data, split, batch, limit);
+}
+
+Evaluation HeldOut::evaluate(Task& task) const {
+  return evaluation ? *evaluation : *evaluate_task(task, split, batch, limit);
+}
+
+HeldOut held_out_examples(const Dataset& data, std::size_t batch, std::uint64_t limit) {
+  return {data.examples(Split::test) > 0 ? Split::test : Split::validation, batch, limit};
+}
+
 NamedArrays Task::arrays(const Examples&) {
   throw std::invalid_argument("cannot export examples of this model: " + learner().describe());
 }

@@ -7,6 +7,7 @@
 #include <bochner/train/tasks/facts.hpp>
 #include <bochner/train/tasks/learner.hpp>
 #include <bochner/train/tasks/series/backtest.hpp>
+#include <bochner/train/tasks/verdict.hpp>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -18,6 +19,7 @@ namespace bochner {
 class Config;
 class Json;
 class Page;
+class Task;
 
 /// Measure in addition to the loss, as a sum over the same terms or its own.
 struct Measure {
@@ -121,6 +123,28 @@ struct TaskAbilities {
   BoundsByDraws* bounds = nullptr;
 };
 
+/// Batches of a split to evaluate: all, or a limited number at equal steps, since the first ones of
+/// a split (texts of the first files, earliest times) differ from the rest.
+struct TakenBatches {
+  std::uint64_t count = 0, all = 0;
+
+  /// Returns the index in the split of taken batch k.
+  std::uint64_t index(std::uint64_t k) const { return k * all / count; }
+};
+
+/// Held-out examples that a verdict is about: all batches of a split, or at most `limit`.
+struct HeldOut {
+  Split split = Split::validation;
+  std::size_t batch = 1;
+  std::uint64_t limit = 0;
+  std::optional<Evaluation> evaluation = {};  ///< of these examples, if it is known
+
+  /// Returns the batches; none for an empty split.
+  TakenBatches taken(const Dataset& data) const;
+  /// Returns the evaluation. Requires examples.
+  Evaluation evaluate(Task& task) const;
+};
+
 /// A learner with the dataset that it is trained on.
 class Task {
  public:
@@ -137,8 +161,9 @@ class Task {
   /// Initialises parameters from the data, before the first step of a new run. By default does
   /// nothing.
   virtual void start() {}
-  /// Returns lines that say how good the model is on held-out data, beside a naive answer.
-  virtual std::vector<std::string> verdict() { return {}; }
+  /// Returns how good the model is on held-out examples, beside naive answers. By default, and
+  /// without examples, there is no verdict.
+  virtual Verdict verdict(const HeldOut&) { return {}; }
   /// Adds sections with pictures of held-out examples to the report of a run.
   virtual void illustrate(Page&) {}
   virtual TaskAbilities abilities() { return {}; }
@@ -146,14 +171,6 @@ class Task {
   Module& model() { return learner().model(); }
 };
 
-/// Batches of a split to evaluate: all, or a limited number at equal steps, since the first ones of
-/// a split (texts of the first files, earliest times) differ from the rest.
-struct TakenBatches {
-  std::uint64_t count = 0, all = 0;
-
-  /// Returns the index in the split of taken batch k.
-  std::uint64_t index(std::uint64_t k) const { return k * all / count; }
-};
 /// Returns at most `limit` batches, or all if that is 0.
 TakenBatches batches_taken(const Dataset& data, Split split, std::size_t batch,
                            std::uint64_t limit);
@@ -170,6 +187,9 @@ std::optional<Evaluation> evaluate_batches(Task& task, Split split, std::size_t 
 std::optional<Evaluation> evaluate_task(Task& task, Split split, std::size_t batch,
                                         std::uint64_t limit = 0,
                                         const std::function<bool()>& should_stop = {});
+
+/// Returns the test examples of the data, or the validation examples if there are none.
+HeldOut held_out_examples(const Dataset& data, std::size_t batch, std::uint64_t limit);
 
 /// Evaluates all of a split to the last token, with the incomplete example at its end.
 Evaluation evaluate_all(Task& task, Split split, std::size_t batch);

@@ -90,6 +90,23 @@ const TaskKinds& task_kinds() {
 
 bool reads_files(const Config& config) { return is_read(kind_of(config)); }
 
+std::vector<std::string> sets_of_other_data(const Config& config, const std::string& file) {
+  const TaskKind& kind = kind_of(config);
+  if (!is_read(kind))
+    throw std::invalid_argument(fmt::format("{}: {} is generated and reads no file", file,
+                                            assignment(config, "data.kind")));
+  std::error_code error;
+  const bool is_folder = std::filesystem::is_directory(file, error);
+  const std::string files = !is_folder ? file : file + (kind.data == "texts" ? "/*/*" : "/**");
+  std::vector<std::string> sets = {"data.files=[" + in_quotes(files) + "]"};
+  if (kind.keeps_data) return sets;  // its own are split as before
+  sets.push_back(kind.validation == std::string_view(validation_splits) ? "data.splits=[1,0,0]"
+                                                                        : "data.validation=0");
+  if (kind.data == "images") sets.push_back("data.validation_files=[]");
+  sets.push_back("train.stop.patience=0");  // there is no validation
+  return sets;
+}
+
 std::vector<std::filesystem::path> data_files(const Config& config) {
   return expand_files(config.text_list("data.files"), std::filesystem::current_path());
 }

@@ -33,6 +33,7 @@ struct TaskKind {
   const char* validation;                               ///< one of the keys above
   void (*check)(const Config&) = nullptr;               ///< throws ConfigError
   ReadOptions (*read)(const Config& config) = nullptr;  ///< how its tables are read
+  bool keeps_data = false;                              ///< whether facts hold the training data
 };
 using TaskKinds = std::vector<TaskKind>;
 const TaskKinds& task_kinds();
@@ -87,6 +88,9 @@ void describe(Keys& keys, ModelChoice& choice);
 
 /// Whether data.kind is read from data.files, and not generated.
 bool reads_files(const Config& config);
+/// Returns the settings that read a file or folder as the only data, all in the training split, to
+/// evaluate a model on them. Throws std::invalid_argument for generated data.
+std::vector<std::string> sets_of_other_data(const Config& config, const std::string& file);
 /// Returns the files of data.files.
 std::vector<std::filesystem::path> data_files(const Config& config);
 

@@ -80,6 +80,18 @@ TEST(ReadArray, TablesOfNumbersAreReadAsTold) {
               HasSubstr("no column \"day\""));
 }
 
+TEST(ReadArray, RefusesKnownFormatsByName) {
+  const TemporaryFolder folder;
+  const auto problem = [&](const std::string& name, const std::string& text) {
+    return message_of<DataError>([&] { read_array(folder.write(name, text)); });
+  };
+  EXPECT_THAT(problem("a.xlsx", "PK\3\4"), HasSubstr("pandas.read_excel(FILE).to_csv("));
+  EXPECT_THAT(problem("a.JSON.gz", "[]"), HasSubstr("is a file of JSON"));
+  EXPECT_THAT(problem("a.zip", "PK\3\4"), HasSubstr("is a file of zip, which bochner does not "
+                                                    "read; unpack it"));
+  EXPECT_THAT(problem("part-0", "PAR1.."), HasSubstr("Parquet"));
+}
+
 TEST(ReadArray, AHeaderLimitsWhatItsFileInflatesTo) {
   const TemporaryFolder folder;
   const std::string npy = golden_file("u1.npy");

@@ -36,12 +36,14 @@ TEST(SeriesFiles, ReadNumbersToPredict) {
 
 TEST(SeriesFiles, ReadArff) {
   const RealSeriesSet one = parse_series(
-      "% of UCR\n@relation one\n@attribute att0 numeric\n@attribute target {a,b}\n@data\n1,?,b\n",
+      "% of UCR\n@relation one\n@attribute att0 numeric\n@attribute att1 numeric\n@attribute "
+      "target {a,b}\n@data\n1,?,b\n",
       "one.arff");
   EXPECT_EQ(one.channels, 1u);
   EXPECT_THAT(one.series[0].values, ElementsAre(1, testing::IsNan()));
   EXPECT_EQ(one.series[0].label, "b");
-  const RealSeriesSet two = parse_series("@relation two\n@data\n'1,2,3\\n4,5,6',a\n", "two.arff");
+  const RealSeriesSet two = parse_series(
+      "@relation two\n@attribute a relational\n@data\n'1,2,3\\n4,5,6',a\n", "two.arff");
   EXPECT_EQ(two.channels, 2u);
   EXPECT_THAT(two.series[0].values, ElementsAre(1, 2, 3, 4, 5, 6));
 }
@@ -89,7 +91,9 @@ TEST(SeriesFiles, RefuseWithTheLine) {
 
 TEST(SeriesFiles, AreKnownByTheirHeaders) {
   EXPECT_EQ(series_format("\n# a\n@problemname x"), "ts");
-  EXPECT_EQ(series_format("% a\r\n@RELATION x"), "arff");
+  EXPECT_EQ(series_format("% a\r\n@RELATION x\n@attribute y relational\n"), "arff");
+  EXPECT_EQ(series_format("@relation x\n@attribute t9 real\n@attribute t10 real\n"), "arff");
+  EXPECT_EQ(series_format("@relation iris\n@attribute length real\n@attribute width real\n"), "");
   EXPECT_EQ(series_format("a,b\n@relation,1\n"), "");
   EXPECT_EQ(series_format(""), "");
 }

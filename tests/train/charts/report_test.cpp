@@ -220,7 +220,7 @@ TEST(Charts, ThinLongCurvesAndKeepTheirPeaks) {
       draw(Chart{.title = "", .y = {"", Scale::linear, 0.0, 10.0}, .series = {series}});
   EXPECT_LT(svg.size(), 60000u);
   const std::string path = svg.substr(svg.rfind("<path class=\"curve"));
-  EXPECT_EQ(count(path, " 258"), count(path, "L")) << "one point of the curve is not at the bottom";
+  EXPECT_EQ(count(path, " 228"), count(path, "L")) << "one point of the curve is not at the bottom";
 }
 
 TEST(Picture, IsAPngOfItsSize) {

@@ -62,6 +62,12 @@ TEST(Json, AnswersNothingWhereThereIsNothing) {
   EXPECT_TRUE(json["number"]["inner"].items().empty());
 }
 
+TEST(Json, AFlagIsNoNumber) {
+  EXPECT_EQ(Json::parse("true").flag(), true);
+  EXPECT_EQ(Json::parse("false").flag(), false);
+  EXPECT_EQ(Json::parse("1").flag(), std::nullopt);
+}
+
 TEST(Json, CountsWithoutRounding) {
   for (const char* text : {"0", "9007199254740993", "18446744073709551615"})
     EXPECT_EQ(Json(Json::parse(text).count().value()).line(), text);

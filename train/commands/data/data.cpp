@@ -4,6 +4,7 @@
 #include <bochner/base/text.hpp>
 #include <bochner/data/files/glob.hpp>
 #include <bochner/data/formats/array.hpp>
+#include <bochner/data/formats/file_endings.hpp>
 #include <bochner/data/formats/read_array.hpp>
 #include <bochner/data/formats/stored_array.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
@@ -250,6 +251,7 @@ void data_info_command(const DataOptions& options) {
   const ReadOptions reading = read_options(options);
   for (const std::string& file : options.files) {
     const Input input = open_input(file);
+    refuse_foreign(file, input.text());
     if (file_kind(input.bytes()) == "npz" && reading.array.empty()) {
       const Npz npz(input.bytes(), input.name());
       for (const std::string& name : npz.names())

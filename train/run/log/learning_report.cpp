@@ -47,7 +47,7 @@ std::string last_of(const MetricsLog& log, const std::string& key, const std::st
 /// Adds a chart of kernel metrics, a curve per layer and key, if all keys were logged.
 void add_kernels(Charts& charts, const MetricsLog& log, const std::vector<Name>& keys,
                  const std::string& title, const Axis& axis) {
-  Chart chart{.title = title, .x = {"step"}, .y = axis, .width = 380, .height = 270};
+  Chart chart{.title = title, .x = {"step"}, .y = axis};
   for (const auto& [key, words] : keys) {
     const auto found = log.kernels.find(key);
     if (found == log.kernels.end()) return;

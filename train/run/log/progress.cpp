@@ -72,8 +72,12 @@ Progress::Progress(ProgressMode mode, std::uint64_t total_steps, std::uint64_t t
 Progress::~Progress() { erase_bar(); }
 
 void Progress::line(const std::string& text) {
+  if (bar_ || plain_) return result(text);
   if (live_log_) live_log_->console(text);
-  if (!bar_ && !plain_) return;
+}
+
+void Progress::result(const std::string& text) {
+  if (live_log_) live_log_->console(text);
   erase_bar();
   std::fputs((printable(text) + "\n").c_str(), stdout);
   std::fflush(stdout);

@@ -44,6 +44,8 @@ class Progress {
   /// Copies all further lines and metrics to a log, whatever the mode; the log must outlive this.
   void follow(LiveLog& live_log) { live_log_ = &live_log; }
   void line(const std::string& text);
+  /// Writes a line to the standard output in every mode.
+  void result(const std::string& text);
   /// Writes a warning to the standard error, in every mode.
   void warning(const std::string& text);
   /// Shows the present state: redraws the bar, at most ten times a second.

@@ -86,6 +86,16 @@ bool is_of_calendar(const std::string& column, const ColumnOfNumbers& numbers) {
   return found != std::end(parts) && numbers.is_within(found->least, found->most);
 }
 
+/// Keeps the requested target alone, and says so of the others. It is a target whatever its values.
+void keep_target(InferredTable& table, const std::filesystem::path& file, ColumnRoles& roles) {
+  const std::size_t target = target_column(table, file.string());
+  for (auto* columns : {&roles.known, &roles.maybe, &roles.fixed}) std::erase(*columns, target);
+  for (const std::size_t other : roles.targets)
+    if (other != target) table.reasons[other] = "not the target";
+  table.reasons.erase(target);
+  roles.targets = {target};
+}
+
 /// Reads the id columns of a layout, then the columns of numbers; missing values are NaN.
 NamedArray read_columns(const std::filesystem::path& file, const InferredTable& table,
                         const SeriesLayout& layout, const std::vector<std::size_t>& numbers) {
@@ -115,8 +125,10 @@ std::string reason_of(const std::string& name, const ColumnOfNumbers& numbers, b
 
 }  // namespace
 
-ColumnRoles column_roles(const std::filesystem::path& file, InferredTable& table,
-                         const SeriesLayout& layout) {
+namespace {
+
+ColumnRoles inferred_roles(const std::filesystem::path& file, InferredTable& table,
+                           const SeriesLayout& layout) {
   std::vector<std::size_t> numbers = table.numbers;
   std::erase_if(numbers, [&](std::size_t i) {
     return std::ranges::count(layout.columns, table.names[i]) > 0;
@@ -154,6 +166,15 @@ ColumnRoles column_roles(const std::filesystem::path& file, InferredTable& table
   return roles;
 }
 
+}  // namespace
+
+ColumnRoles column_roles(const std::filesystem::path& file, InferredTable& table,
+                         const SeriesLayout& layout) {
+  ColumnRoles roles = inferred_roles(file, table, layout);
+  if (!table.request.target.empty()) keep_target(table, file, roles);
+  return roles;
+}
+
 void leave_out_useless(const std::filesystem::path& file, InferredTable& table) {
   const NamedArray array = read_columns(file, table, {}, table.numbers);
   const std::vector<SeriesRows> rows = rows_of_series(array, {});
@@ -166,6 +187,10 @@ void leave_out_useless(const std::filesystem::path& file, InferredTable& table) 
       useful.push_back(column);
     else
       reasons[column] = reason;
+  }
+  if (!table.request.target.empty()) {
+    const std::size_t target = target_column(table, file.string());
+    if (reasons.erase(target) > 0) useful.push_back(target);
   }
   if (useful.size() < 2) return;
   table.numbers = useful;

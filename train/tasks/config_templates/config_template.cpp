@@ -8,8 +8,10 @@
 #include <bochner/data/files/glob.hpp>
 #include <bochner/data/formats/csv_dialect.hpp>
 #include <bochner/data/formats/date_formats.hpp>
+#include <bochner/data/formats/file_endings.hpp>
 #include <bochner/data/formats/read_array.hpp>
 #include <bochner/train/config/parameters.hpp>
+#include <bochner/train/config/usage.hpp>
 #include <bochner/train/tasks/config_templates/config_template.hpp>
 #include <bochner/train/tasks/config_templates/templates.hpp>
 #include <cstring>
@@ -73,12 +75,6 @@ bool is_text(const fs::path& file) {
   return front.find('\0') == front.npos && !front.starts_with("\x1f\x8b");
 }
 
-/// Returns the ending of a name in small letters, without .gz.
-std::string ending_of(const fs::path& file) {
-  const fs::path name = lower_case(file.filename().string());
-  return (name.extension() == ".gz" ? name.stem() : name).extension().string();
-}
-
 /// Returns whether a text without the name of a table has rows of equally many fields, most of them
 /// values.
 bool has_rows_of_values(std::string_view text) try {
@@ -104,56 +100,40 @@ bool is_table(const fs::path& file, std::string_view text) {
   return (ending == ".txt" || ending == ".dat" || ending == ".data") && has_rows_of_values(text);
 }
 
-/// A format of tables that no reader has, by the ending of names or the first bytes.
-struct ForeignFormat {
-  const char *ending, *mark, *name, *remedy;
-};
-constexpr ForeignFormat foreign_formats[] = {
-    {".parquet", "PAR1", "Parquet", "pandas.read_parquet(FILE)"},
-    {".feather", "ARROW1", "Feather", "pandas.read_feather(FILE)"},
-    {".xlsx", "", "Excel", "pandas.read_excel(FILE)"},
-    {".xls", "\xd0\xcf\x11\xe0", "Excel", "pandas.read_excel(FILE)"},
-    {".ods", "", "OpenDocument", "pandas.read_excel(FILE)"},
-    {".jsonl", "", "JSON lines", "pandas.read_json(FILE, lines=True)"},
-    {".ndjson", "", "JSON lines", "pandas.read_json(FILE, lines=True)"},
-    {".json", "", "JSON", "pandas.read_json(FILE)"},
-    {".dta", "", "Stata", "pandas.read_stata(FILE)"},
-    {".sav", "", "SPSS", "pandas.read_spss(FILE)"},
-    {".pkl", "", "pickle", "pandas.read_pickle(FILE)"},
-    {".h5", "\x89HDF", "HDF5", "pandas.read_hdf(FILE)"}};
-
-/// Throws DataError for a format of tables that no reader has.
-void refuse_foreign(const fs::path& file, std::string_view text) {
-  const std::string ending = ending_of(file), front = lower_case(text.substr(0, sniffed_bytes));
-  for (const ForeignFormat& format : foreign_formats) {
-    const std::string mark = lower_case(format.mark);
-    const bool in_header =
-        mark.starts_with('@') && (front.starts_with(mark) || front.find("\n" + mark) != front.npos);
-    const bool begins = !mark.empty() && !mark.starts_with('@') && front.starts_with(mark);
-    if (in_header || begins || (*format.ending != 0 && ending == format.ending))
-      throw DataError(file.string(), ": is a file of ", format.name,
-                      ", which bochner does not read; convert it to CSV, in Python for instance: ",
-                      format.remedy, ".to_csv(\"table.csv\", index=False)");
-  }
+/// Returns whether the config of a requested kind is the same for all data.
+bool needs_no_columns(const std::string& kind) {
+  return kind == "text" || kind == "field" || kind == "vae" || kind == "contrastive";
 }
 
 /// Returns a config for a file. `files`: data.files of the config, this file or a pattern.
 std::string config_of_file(const std::string& files, const fs::path& file, std::uint64_t bytes,
-                           const CsvOptions& options) {
+                           const CsvOptions& options, const TemplateRequest& request) {
   const std::string name = file.string();
   const Input input = open_input(file);
   const std::string kind = file_kind(input.bytes());
-  if (kind == "idx" || kind == "cifar") return image_config(files);
-  if (kind == "series") return labelled_series_config(file);
+  if (kind == "series") {
+    require_used(request, "classifier", name);
+    return labelled_series_config(file);
+  }
+  if (needs_no_columns(request.kind)) {
+    require_used(request, request.kind, name);
+    return request.kind == "text" ? lm_config(files, bytes)
+                                  : fill_in(request.kind, {{"files", files}});
+  }
+  if (kind == "idx" || kind == "cifar") {
+    require_used(request, "classifier", name);
+    return image_config(files);
+  }
   if (kind == "npy" || kind == "npz") {
     const NamedArray array = parse_array(input.bytes(), name);
     if (array.values.dimension() > 2)
       throw DataError(name, ": an array of ", array.values.dimension(),
                       " axes has no unique use; for films start with: bochner init field");
     if (array.values.dimension() == 0) throw DataError(name, ": is one number, not a series");
-    return rows_config(files, file, array.values.shape()[0]);
+    return rows_config(files, file, array.values.shape()[0], request);
   }
-  if (is_table(file, input.text())) return table_config(files, file, options);
+  if (!request.options().empty() || is_table(file, input.text()))
+    return table_config(files, file, options, request);
   if (front_of(file).empty()) throw DataError(name, ": is empty");
   if (!is_text(file))
     throw DataError(name,
@@ -196,14 +176,17 @@ bool are_labelled(const fs::path& folder, const std::vector<fs::path>& files) {
 }
 
 /// Returns a config for all files below a folder as one pattern; the first file decides its kind.
-std::string config_of_folder(const fs::path& folder, const CsvOptions& options) {
+std::string config_of_folder(const fs::path& folder, const CsvOptions& options,
+                             const TemplateRequest& request) {
   const std::string pattern = (folder / "**").string();
   const std::vector<fs::path> files = expand_files({pattern}, fs::current_path());
   std::uint64_t bytes = 0;
   for (const fs::path& file : files) bytes += fs::file_size(file);
-  if (are_labelled(folder, files) && is_text(files[0]))
+  if (request.allows("classifier") && are_labelled(folder, files) && is_text(files[0])) {
+    require_used(request, "classifier", folder.string());
     return text_config(in_quotes((folder / "*" / "*").string()), "", files.size());
-  return config_of_file(in_quotes(pattern), files[0], bytes, options);
+  }
+  return config_of_file(in_quotes(pattern), files[0], bytes, options, request);
 }
 
 Blanks usual_blanks() {
@@ -249,13 +232,15 @@ bool is_data(const fs::path& path) {
   return !begins_as_config(front_of(path));
 }
 
-std::string config_template_for(const fs::path& data, const CsvOptions& options) {
+std::string config_template_for(const fs::path& data, const CsvOptions& options,
+                                const TemplateRequest& asked) {
+  const TemplateRequest request = checked(asked);
   std::error_code error;
-  if (fs::is_directory(data, error)) return config_of_folder(data, options);
+  if (fs::is_directory(data, error)) return config_of_folder(data, options, request);
   const std::uint64_t bytes = fs::file_size(data, error);
   if (error) throw IoError(data.string(), ": ", error.message(), "; give a file or a folder");
-  refuse_foreign(data, open_input(data).text());
-  return config_of_file(in_quotes(data.string()), data, bytes, options);
+  if (request.kind != "text") refuse_foreign(data, open_input(data).text());
+  return config_of_file(in_quotes(data.string()), data, bytes, options, request);
 }
 
 std::string fill_in(const std::string& kind, const Blanks& blanks) {

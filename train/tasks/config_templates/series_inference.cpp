@@ -233,6 +233,16 @@ SeriesLayout layout_of_readings(const std::filesystem::path& file, const std::st
   return {};
 }
 
+SeriesLayout layout_by_id(const std::filesystem::path& file, const std::string& time,
+                          const std::string& id, const CsvOptions& options) {
+  const NamedArray table = read_layout(file, time, {id}, options);
+  const std::vector<SeriesRows> parts = rows_of_series(table, {id});
+  if (!table.time || !times_increase(table, parts))
+    throw DataError(file.string(), ": --id ", id, ": column ", excerpt(time),
+                    " does not increase within each of its series; choose another --id or --time");
+  return {{id}, parts.size(), !has_times_in_common(table)};
+}
+
 bool are_increasing(std::span<const double> numbers) {
   const auto decreases = [](double one, double next) { return !(one < next); };
   return numbers.size() > 1 && std::ranges::adjacent_find(numbers, decreases) == numbers.end();

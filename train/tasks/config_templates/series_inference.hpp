@@ -32,6 +32,11 @@ SeriesLayout layout_of_readings(const std::filesystem::path& file, const std::st
                                 const std::vector<std::string>& numbers,
                                 const CsvOptions& options = {});
 
+/// Returns the layout of series that a requested column identifies. Throws DataError unless times
+/// increase within each of them.
+SeriesLayout layout_by_id(const std::filesystem::path& file, const std::string& time,
+                          const std::string& id, const CsvOptions& options = {});
+
 /// Returns whether there are two or more numbers, each larger than the one before.
 bool are_increasing(std::span<const double> numbers);
 

@@ -339,6 +339,7 @@ InferredTable infer_table(std::string_view text, const std::string& name,
 }
 
 std::vector<std::string> id_candidates(const InferredTable& table) {
+  if (!table.request.id.empty()) return {table.request.id};
   std::vector<std::string> candidates;
   for (const auto* columns : {&table.words, &table.whole_numbers, &table.measures})
     for (const std::size_t i : *columns)
@@ -357,18 +358,25 @@ bool names_a_source(const std::string& column) {
 }
 
 std::optional<std::size_t> time_column(const InferredTable& table) {
+  if (!table.request.time.empty()) return table.called(lower_case(table.request.time));
   for (const char* name : {"time", "timestamp", "t"})
     if (const auto column = table.called(name)) return column;
   return table.times.empty() ? std::nullopt : std::optional(table.times[0]);
 }
 
 std::optional<std::size_t> type_column(const InferredTable& table, std::size_t time) {
+  if (!table.request.target.empty()) {
+    const std::size_t target = *table.called(lower_case(table.request.target));
+    const bool is_type = table.request.kind == "events" || std::ranges::count(table.words, target);
+    return is_type ? std::optional(target) : std::nullopt;
+  }
   for (const std::string_view name : type_names)
     if (const auto column = table.called(name); column && !table.codes.contains(*column))
       return column;
   const bool has_numbers = !std::ranges::all_of(
       table.numbers, [&](std::size_t i) { return i == time || names_an_id(table.names[i]); });
-  if (has_numbers || table.words.empty()) return std::nullopt;
+  const bool is_asked = table.request.kind == "events";
+  if ((has_numbers && !is_asked) || table.words.empty()) return std::nullopt;
   if (!table.almost_numbers.empty()) throw DataError(table.almost_numbers.begin()->second);
   std::vector<std::size_t> types = table.words;
   std::erase_if(types, [&](std::size_t i) { return table.codes.contains(i); });
@@ -378,6 +386,7 @@ std::optional<std::size_t> type_column(const InferredTable& table, std::size_t t
 
 std::optional<std::size_t> sequence_column(const InferredTable& table, std::size_t time,
                                            std::size_t type) {
+  if (!table.request.id.empty()) return table.called(lower_case(table.request.id));
   for (std::size_t i = 0; i < table.names.size(); ++i)
     if (i != time && i != type && names_an_id(table.names[i]) && table.texts[i] < table.sampled)
       return i;

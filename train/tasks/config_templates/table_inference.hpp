@@ -1,5 +1,6 @@
 #pragma once
 #include <bochner/data/formats/csv.hpp>
+#include <bochner/train/tasks/config_templates/template_request.hpp>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -32,6 +33,7 @@ struct InferredTable {
   std::map<std::size_t, std::string> almost_numbers;
   std::vector<std::size_t> quantities;  ///< in `almost_numbers`: in two units, with decimals
   CsvOptions options;                   ///< format of the file
+  TemplateRequest request = {};         ///< with column names of the table
   bool has_header = false;
   std::size_t rows = 0;
 
@@ -47,19 +49,19 @@ struct InferredTable {
 InferredTable infer_table(std::string_view text, const std::string& name,
                           const CsvOptions& options = {});
 
-/// Returns the names of possible id columns of series: texts, whole numbers, and sizes such as
-/// 0.5 l.
+/// Returns the names of possible id columns of series: the requested one, or texts, whole numbers,
+/// and sizes such as 0.5 l.
 std::vector<std::string> id_candidates(const InferredTable& table);
 /// Returns whether a column is named like a source of readings: sensor, device_id.
 bool names_a_source(const std::string& column);
-/// Returns the column of times: named so, or the first one of dates.
+/// Returns the column of times: the requested one, the one named so, or the first one of dates.
 std::optional<std::size_t> time_column(const InferredTable& table);
-/// Returns the column of event types: named so, or the one with the fewest different texts if all
-/// numbers are times or ids. Throws DataError if these texts are codes or almost
-/// numbers.
+/// Returns the column of event types: the requested one, the one named so, or the one with the
+/// fewest different texts if all numbers are times or ids. Throws DataError if these texts are
+/// codes or almost numbers.
 std::optional<std::size_t> type_column(const InferredTable& table, std::size_t time);
-/// Returns the column that identifies sequences of events: named like an id, or the only other one
-/// of texts.
+/// Returns the column that identifies sequences of events: the requested one, the one named like an
+/// id, or the only other one of texts.
 std::optional<std::size_t> sequence_column(const InferredTable& table, std::size_t time,
                                            std::size_t type);
 

@@ -7,6 +7,8 @@
 #include <bochner/base/text.hpp>
 #include <bochner/data/formats/read_array.hpp>
 #include <bochner/train/config/parameters.hpp>
+#include <bochner/train/config/usage.hpp>
+#include <bochner/train/tasks/config_templates/clocked_series.hpp>
 #include <bochner/train/tasks/config_templates/column_roles.hpp>
 #include <bochner/train/tasks/config_templates/templates.hpp>
 #include <bochner/train/tasks/config_templates/time_parts.hpp>
@@ -15,13 +17,6 @@ namespace bochner {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::vector<std::string> names_of(const InferredTable& table,
-                                  const std::vector<std::size_t>& columns) {
-  std::vector<std::string> names;
-  for (const std::size_t i : columns) names.push_back(table.names[i]);
-  return names;
-}
 
 /// Returns a comment that lists unused columns, and why they are unused.
 std::string comment_on_unused(const InferredTable& table, const std::vector<std::string>& used) {
@@ -43,17 +38,11 @@ std::string comment_on_marks(const InferredTable& table) {
   return marks.empty() ? "" : "# missing values: " + some_of(marks) + "\n";
 }
 
-/// Returns the layout if it leaves other columns to forecast, else an empty one.
-SeriesLayout with_targets(const SeriesLayout& layout, const InferredTable& table) {
-  const bool leaves_some = std::ranges::any_of(table.numbers, [&](std::size_t i) {
-    return std::ranges::count(layout.columns, table.names[i]) == 0;
-  });
-  return leaves_some ? layout : SeriesLayout();
-}
-
 /// Returns the layout of series that share their times.
 SeriesLayout series_layout(const fs::path& file, const InferredTable& table) {
   if (table.times.empty() || table.numbers.empty()) return {};
+  if (!table.request.id.empty() && table.request.kind == "forecaster")
+    return layout_by_id(file, table.names[table.times[0]], table.request.id, table.options);
   return with_targets(
       layout_of_series(file, table.names[table.times[0]], id_candidates(table), table.options),
       table);
@@ -62,6 +51,8 @@ SeriesLayout series_layout(const fs::path& file, const InferredTable& table) {
 /// Returns the layout of series of readings that do not share their times.
 SeriesLayout readings_layout(const fs::path& file, const InferredTable& table) {
   if (table.times.empty() || table.numbers.empty()) return {};
+  if (!table.request.id.empty())
+    return layout_by_id(file, table.names[table.times[0]], table.request.id, table.options);
   const std::vector<std::string> numbers = names_of(table, table.numbers);
   return with_targets(layout_of_readings(file, table.names[table.times[0]], id_candidates(table),
                                          numbers, table.options),
@@ -122,7 +113,10 @@ std::string forecaster_config(const std::string& files, const std::string& colum
                               const InferredTable& table, const SeriesLayout& layout,
                               bool irregular) {
   constexpr std::size_t longest = 24, most_batch = 64;
-  const std::size_t horizon = std::clamp<std::size_t>(table.rows / layout.count / 20, 1, longest),
+  const std::size_t horizon =
+                        table.request.horizon > 0
+                            ? table.request.horizon
+                            : std::clamp<std::size_t>(table.rows / layout.count / 20, 1, longest),
                     windows = table.rows * 7 / 10,
                     batch = irregular ? irregular_batch
                                       : std::clamp<std::size_t>(windows / 16, 1, most_batch);
@@ -135,8 +129,26 @@ std::string forecaster_config(const std::string& files, const std::string& colum
   return fill_in("forecaster", with_steps(blanks, windows / batch));
 }
 
+/// Throws std::invalid_argument or DataError if a request for series cannot be met.
+void require_series(const InferredTable& table, const SeriesLayout& layout,
+                    const std::string& file) {
+  const TemplateRequest& request = table.request;
+  require_used(request, "forecaster", file);
+  demand(request.id.empty() || !layout.columns.empty(),
+         "--id {}: series in {} need a column of times; name it with --time", request.id, file);
+  const std::size_t rows = table.rows / layout.count;
+  demand(request.horizon < rows, "--horizon {}: must be less than the {} rows of a series of {}",
+         request.horizon, rows, file);
+  const auto time = table.called(lower_case(request.time));
+  if (time && std::ranges::count(table.times, *time) == 0 &&
+      std::ranges::count(table.row_numbers, *time) == 0)
+    throw DataError(file, ": --time ", request.time,
+                    ": its numbers increase neither in the table nor within series of it");
+}
+
 std::string series_config(const std::string& files, const fs::path& file, InferredTable table,
                           const SeriesLayout& layout) {
+  require_series(table, layout, file.string());
   const ColumnRoles roles = column_roles(file, table, layout);
   std::string columns = columns_of_series(table, layout, roles);
   const std::vector<double> times =
@@ -147,8 +159,9 @@ std::string series_config(const std::string& files, const fs::path& file, Inferr
   if (irregular || !roles.known.empty())
     return forecaster_config(files, columns, table, layout, irregular);
   const std::string first = roles.targets.empty() ? "1" : table.names[roles.targets[0]];
-  const EnsembleSizes sizes = ensemble_sizes(
-      times, values_of(file, first, layout.columns, table.options), table.rows / layout.count);
+  EnsembleSizes sizes = ensemble_sizes(times, values_of(file, first, layout.columns, table.options),
+                                       table.rows / layout.count);
+  if (table.request.horizon > 0) sizes.horizon = table.request.horizon;
   if (!times.empty()) columns += "pause = 0                     # missing rows are filled in\n";
   if (have_missing(file, names_of(table, roles.targets), table.options))
     columns += "missing = \"forward\"           # missing values are those before\n";
@@ -177,11 +190,15 @@ std::string event_config(const std::string& files, const InferredTable& table, s
                  4 * table.rows / (batch * length)));
 }
 
-std::string regression_config(const std::string& files, const InferredTable& table) {
+std::string regression_config(const std::string& files, const std::string& file,
+                              const InferredTable& table) {
   constexpr std::size_t quick_rows = 1024, most_exact = 5000;
   std::vector<std::size_t> inputs = table.numbers;
-  const std::size_t target = inputs.back();
-  inputs.pop_back();
+  const std::size_t target = target_column(table, file);
+  std::erase(inputs, target);
+  if (inputs.empty())
+    throw DataError(file, ": has no columns of numbers to predict ", excerpt(table.names[target]),
+                    " from");
   std::string columns = "inputs = " + quoted_list(names_of(table, inputs)) +
                         "\ntarget = " + in_quotes(table.names[target]) + "\n";
   columns += comment_on_unused(table, names_of(table, table.numbers)) + comment_on_marks(table);
@@ -191,9 +208,12 @@ std::string regression_config(const std::string& files, const InferredTable& tab
                         {"rows", table.rows > 2 * quick_rows ? std::to_string(quick_rows) : "0"}});
 }
 
-/// Returns the keys of a label column and a text column, if there are such.
+/// Returns the keys of a label column, the requested one if there is, and a text column, if there
+/// are such.
 std::optional<std::string> text_columns(const InferredTable& table) {
-  for (const char* label : {"label", "class", "category", "sentiment", "topic"})
+  std::vector<std::string> labels = {"label", "class", "category", "sentiment", "topic"};
+  if (!table.request.target.empty()) labels = {lower_case(table.request.target)};
+  for (const std::string& label : labels)
     for (const char* text : {"text", "review", "message", "sentence", "comment"}) {
       const auto of_label = table.called(label), of_text = table.called(text);
       if (!of_label || !of_text || table.codes.contains(*of_label)) continue;
@@ -204,107 +224,11 @@ std::optional<std::string> text_columns(const InferredTable& table) {
   return std::nullopt;
 }
 
-/// Returns whether a word of a name is one of times: timestamp, unix_time, Year, time (s).
-bool names_a_clock(std::string name) {
-  constexpr std::string_view words[] = {"time", "timestamp", "date",     "datetime", "ds", "ts",
-                                        "unix", "epoch",     "unixtime", "year",     "yr"};
-  std::ranges::replace_if(
-      name, [](char c) { return std::string_view("_ -.()[]").find(c) != std::string_view::npos; },
-      ',');
-  return std::ranges::any_of(split_list(lower_case(name)), [&](const std::string& word) {
-    return std::ranges::find(words, word) != std::end(words);
-  });
-}
-
-/// Returns the columns of numbers that may be times: those named like one, then compact dates.
-std::vector<std::size_t> clocks_of(const InferredTable& table) {
-  std::vector<std::size_t> clocks;
-  for (const std::size_t i : table.numbers)
-    if (names_a_clock(table.names[i])) clocks.push_back(i);
-  clocks.insert(clocks.end(), table.compact_dates.begin(), table.compact_dates.end());
-  return clocks;
-}
-
-/// Returns the table with a column of numbers as its times.
-InferredTable with_times(const InferredTable& table, std::size_t column,
-                         const std::string& format) {
-  InferredTable series = table;
-  std::erase(series.numbers, column);
-  std::erase(series.whole_numbers, column);
-  series.times.push_back(column);
-  series.options.time = table.names[column];
-  series.options.time_format = format;
-  return series;
-}
-
-/// Returns the table with a clock of increasing numbers as its times, or as row numbers if they are
-/// a counter.
-std::optional<InferredTable> with_clock(const fs::path& file, const InferredTable& table) {
-  if (!table.times.empty() || !table.has_header) return std::nullopt;
-  for (const std::size_t column : clocks_of(table)) {
-    const auto format = format_of_clock(file, table.names[column], table.options);
-    if (!format) continue;
-    InferredTable series = with_times(table, column, *format);
-    if (!format->empty()) return series;
-    series.times = {}, series.options = table.options;
-    series.row_numbers.push_back(column);
-    return series;
-  }
-  return std::nullopt;
-}
-
 /// Throws DataError if numbers with units and decimals would be left out.
 void require_plain_numbers(const InferredTable& table, const SeriesLayout& layout) {
   for (const std::size_t i : table.quantities)
     if (std::ranges::count(layout.columns, table.names[i]) == 0)
       throw DataError(table.almost_numbers.at(i));
-}
-
-/// A table whose times are numbers, and its series.
-struct ClockedSeries {
-  InferredTable table;
-  SeriesLayout layout;
-};
-
-/// Returns the layout of series within which a column of numbers increases. Their ids are texts, or
-/// whole numbers: those named like a source, or any if the clock `is_named` like one.
-SeriesLayout layout_by_clock(const fs::path& file, const InferredTable& table, bool is_named) try {
-  std::vector<std::string> candidates = names_of(table, table.words);
-  for (const std::size_t i : table.whole_numbers)
-    if (is_named || names_a_source(table.names[i])) candidates.push_back(table.names[i]);
-  if (candidates.empty()) return {};
-  const std::string& time = table.options.time;
-  SeriesLayout layout = layout_of_series(file, time, candidates, table.options);
-  if (layout.columns.empty())
-    layout =
-        layout_of_readings(file, time, candidates, names_of(table, table.numbers), table.options);
-  return with_targets(layout, table);
-} catch (const DataError&) {
-  return {};  // missing numbers, and those such as 1e3, are not times
-}
-
-/// Returns the table with the column of numbers as its times that increases within each of several
-/// series.
-std::optional<ClockedSeries> series_with_clock(const fs::path& file, const InferredTable& table) {
-  if (!table.times.empty() || !table.has_header) return std::nullopt;
-  std::vector<std::size_t> clocks = clocks_of(table);
-  for (const char* name :
-       {"t", "hour", "day", "week", "month", "quarter", "year", "period", "step"})
-    if (const auto column = table.called(name);
-        column && std::ranges::count(table.whole_numbers, *column) > 0)
-      clocks.push_back(*column);
-  const std::size_t named = clocks.size();
-  for (const std::size_t i : table.rising)
-    if (!names_a_source(table.names[i])) clocks.push_back(i);
-  for (std::size_t i = 0; i < clocks.size(); ++i) {
-    const SeriesLayout layout =
-        layout_by_clock(file, with_times(table, clocks[i], "%s"), i < named);
-    if (layout.columns.empty()) continue;
-    const auto format =
-        format_of_clocks(file, table.names[clocks[i]], layout.columns, i < named, table.options);
-    if (format) return ClockedSeries{with_times(table, clocks[i], *format), layout};
-  }
-  return std::nullopt;
 }
 
 /// Throws DataError if the last column, or one named like a class, holds a few texts.
@@ -322,50 +246,89 @@ void require_no_classes(const InferredTable& table, const std::string& file) {
   }
 }
 
-}  // namespace
+/// Returns a config of a Gaussian process, without columns that tell nothing.
+std::string process_config(const std::string& files, const fs::path& file, InferredTable table) {
+  require_used(table.request, "regressor", file.string());
+  if (table.request.options().empty()) require_no_classes(table, file.string());
+  leave_out_useless(file, table);
+  return regression_config(files, file.string(), table);
+}
 
-std::string table_config(const std::string& files, const fs::path& file,
-                         const CsvOptions& options) {
-  const Input input = open_input(file);
-  InferredTable inferred = infer_table(input.text(), input.name(), options);
-  if (const auto columns = text_columns(inferred))
-    return text_config(files, *columns, inferred.rows);
-  if (!inferred.unread.empty()) throw DataError(inferred.unread);
-  if (auto whole = with_time_parts(file, inferred)) inferred = std::move(*whole);
-  const SeriesLayout layout = series_layout(file, inferred);
-  if (!layout.columns.empty()) {
-    require_plain_numbers(inferred, layout);
-    return series_config(files, file, inferred, layout);
-  }
-  if (const auto time = time_column(inferred))
-    if (const auto type = type_column(inferred, *time)) {
-      if (!inferred.options.time_parts.empty())
-        throw DataError(input.name(), ": the times of events are in several columns, ",
-                        excerpt(inferred.options.time), " and others; write them in one");
-      return event_config(files, inferred, *time, *type);
-    }
-  require_plain_numbers(inferred, layout);
+/// Returns a config of a model of events, if the table has their times and types.
+std::optional<std::string> events_of(const std::string& files, const std::string& file,
+                                     const InferredTable& table) {
+  const auto time = time_column(table);
+  const auto type = time ? type_column(table, *time) : std::nullopt;
+  if (!type) return std::nullopt;
+  if (!table.options.time_parts.empty())
+    throw DataError(file, ": the times of events are in several columns, ",
+                    excerpt(table.options.time), " and others; write them in one");
+  require_used(table.request, "events", file);
+  return event_config(files, table, *time, *type);
+}
+
+/// Returns a config of series, whose times may be numbers, or of a regression.
+std::string numbers_config(const std::string& files, const fs::path& file,
+                           const InferredTable& inferred) {
   const auto clock = with_clock(file, inferred);
   if (!clock)
     if (const auto series = series_with_clock(file, inferred))
       return series_config(files, file, series->table, series->layout);
-  InferredTable table = clock ? *clock : inferred;
+  const InferredTable table = clock ? *clock : inferred;
   if (table.numbers.empty() && !table.almost_numbers.empty())
     throw DataError(table.almost_numbers.begin()->second);
   if (table.numbers.empty())
-    throw DataError(input.name(),
+    throw DataError(file.string(),
                     ": has no column of numbers to learn; name its columns in a config of "
                     "bochner init events or bochner init forecaster");
-  if (clock || !table.times.empty() || !table.has_header || table.numbers.size() == 1)
+  const TemplateRequest& request = table.request;
+  const bool is_asked =
+      request.kind == "forecaster" || !request.time.empty() || !request.id.empty();
+  if (is_asked || clock || !table.times.empty() || !table.has_header || table.numbers.size() == 1)
     return series_config(files, file, table, readings_layout(file, table));
-  require_no_classes(table, input.name());
-  leave_out_useless(file, table);
-  return regression_config(files, table);
+  return process_config(files, file, table);
 }
 
-std::string rows_config(const std::string& files, const fs::path& file, std::size_t rows) {
+}  // namespace
+
+std::string table_config(const std::string& files, const fs::path& file, const CsvOptions& options,
+                         const TemplateRequest& request) {
+  const Input input = open_input(file);
+  InferredTable inferred = infer_table(input.text(), input.name(), options);
+  apply_request(request, input.name(), inferred);
+  if (const auto columns = text_columns(inferred); columns && request.allows("classifier")) {
+    require_used(request, "classifier", input.name());
+    return text_config(files, *columns, inferred.rows);
+  }
+  demand(request.kind != "classifier",
+         "--as classifier: {} needs a column of texts (text, review, ...) and one of labels: "
+         "--target NAME",
+         input.name());
+  if (request.kind == "regressor") return process_config(files, file, inferred);
+  if (!inferred.unread.empty() && request.time.empty()) throw DataError(inferred.unread);
+  if (auto whole = with_time_parts(file, inferred); whole && request.time.empty())
+    inferred = std::move(*whole);
+  const SeriesLayout layout = series_layout(file, inferred);
+  if (!layout.columns.empty() && request.allows("forecaster")) {
+    require_plain_numbers(inferred, layout);
+    return series_config(files, file, inferred, layout);
+  }
+  if (request.allows("events"))
+    if (const auto events = events_of(files, input.name(), inferred)) return *events;
+  demand(request.kind != "events",
+         "--as events: {} needs a column of times (--time NAME) and one of types (--target NAME)",
+         input.name());
+  require_plain_numbers(inferred, layout);
+  return numbers_config(files, file, inferred);
+}
+
+std::string rows_config(const std::string& files, const fs::path& file, std::size_t rows,
+                        const TemplateRequest& request) {
   InferredTable table;
   table.rows = rows;
+  apply_request(request, file.string(), table);
+  demand(request.allows("forecaster"), "--as {}: {} holds an array, whose rows can be forecast",
+         request.kind, file.string());
   return series_config(files, file, table, {});
 }
 

@@ -2,6 +2,7 @@
 /// Templates of configs by model.kind, each defined in the folder of its task, and their blanks.
 
 #include <bochner/data/formats/csv.hpp>
+#include <bochner/train/tasks/config_templates/template_request.hpp>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -56,9 +57,9 @@ std::string text_config(const std::string& files, const std::string& columns, st
 /// Returns a config for a CSV file. `files`: data.files of the config, this file or a pattern.
 /// Throws DataError with a remedy if it finds no kind.
 std::string table_config(const std::string& files, const std::filesystem::path& file,
-                         const CsvOptions& options);
+                         const CsvOptions& options, const TemplateRequest& request);
 /// Returns a config for an array without column names.
 std::string rows_config(const std::string& files, const std::filesystem::path& file,
-                        std::size_t rows);
+                        std::size_t rows, const TemplateRequest& request);
 
 }  // namespace bochner

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bochner/autodiff/ops/normalisation.hpp>
+#include <bochner/base/text.hpp>
+#include <bochner/train/charts/page.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/arrays.hpp>
 #include <bochner/train/tasks/config_templates/templates.hpp>
@@ -9,6 +11,7 @@
 #include <bochner/train/tasks/events/event_data.hpp>
 #include <bochner/train/tasks/init_from_data.hpp>
 #include <bochner/train/tasks/labels/label_data.hpp>
+#include <bochner/train/tasks/labels/label_pictures.hpp>
 #include <bochner/train/tasks/table_learner.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/text/tokenizers.hpp>
@@ -108,6 +111,27 @@ class LabelLearner : public TableLearner<LabelFacts, SequenceClassifierSpec, Seq
     return result;
   }
 
+  /// Returns the names of the classes, or their numbers from 0.
+  std::vector<std::string> class_names() const {
+    std::vector<std::string> names = facts_.labels;
+    for (std::size_t k = names.size(); k < spec_.classes; ++k) names.push_back(std::to_string(k));
+    return names;
+  }
+
+  /// Adds the text or the picture of an example to an answer.
+  void show(LabelAnswer& answer, std::vector<std::int32_t> tokens) const {
+    if (spec_.trunk.places.class_token) tokens.erase(tokens.begin());
+    const ImageShape image = facts_.image();
+    if (data_kind_ == "texts") answer.example = decode(*texts_.tokenizer, tokens);
+    if (image.rows == 0) return;
+    const std::vector<std::string> names = class_names();
+    HeatMap map{names[answer.label] + ", answered " + names[answer.answer], "", "", image.rows,
+                image.columns};
+    for (std::size_t i = 0; i < image.rows * image.columns; ++i)
+      map.values.push_back(double(tokens[i * image.channels]));
+    answer.picture = draw(map);
+  }
+
   void forward_specimen(Tape& tape, std::size_t i) override {
     const LabelledBatch& one = facts_.specimens[i];
     model_.logits(tape, one.tokens, one.lengths, one.times);
@@ -187,6 +211,33 @@ class ClassifierTask : public Task {
                             batch.labels);
   }
 
+  void illustrate(Page& page) override {
+    constexpr std::size_t batch = 16, most_batches = 128;
+    const HeldOut held = held_out_examples(data(), batch, most_batches);
+    const TakenBatches taken = held.taken(data());
+    std::vector<LabelAnswer> answers;
+    for (std::uint64_t k = 0; k < taken.count; ++k)
+      add_answers(answers, data().part(held.split, taken.index(k), batch));
+    add_label_answers(page, learner_.class_names(), std::move(answers));
+  }
+
+  Verdict verdict(const HeldOut& held) override {
+    const TakenBatches taken = held.taken(data());
+    if (taken.count == 0) return {};
+    std::vector<double> counts(sequences().classes());
+    for (std::uint64_t k = 0; k < taken.count; ++k) {
+      const Examples part = data().part(held.split, taken.index(k), held.batch);
+      for (const std::int32_t label : sequences().batch(part).labels.values)
+        ++counts[std::size_t(label)];
+    }
+    const Evaluation result = held.evaluate(*this);
+    return {"accuracy",
+            format_number_of(result.terms, "held-out example"),
+            result.mean("accuracy"),
+            {{"the most frequent class", std::ranges::max(counts) / double(result.terms)}},
+            true};
+  }
+
   NamedArrays arrays(const Examples& examples) override {
     const LabelledBatch batch = sequences().batch(examples);
     Tape tape({.recording = false});
@@ -203,6 +254,23 @@ class ClassifierTask : public Task {
  private:
   const LabelledSequences& sequences() const { return *data_.sequences; }
   SequenceClassifier& classifier() { return learner_.model(); }
+
+  void add_answers(std::vector<LabelAnswer>& answers, const Examples& examples) {
+    const LabelledBatch batch = sequences().batch(examples);
+    Tape tape({.recording = false});
+    const Var each = softmax(classifier().logits(tape, batch.tokens, batch.lengths, batch.times));
+    const std::size_t classes = sequences().classes(), T = batch.tokens.shape[1];
+    for (std::size_t i = 0; i < examples.size(); ++i) {
+      const real* row = each.data() + i * classes;
+      const std::size_t answer = std::size_t(std::max_element(row, row + classes) - row);
+      LabelAnswer one{std::size_t(batch.labels.values[i]), answer, double(row[answer]),
+                      fmt::format("number {}", examples.index(i) + 1)};
+      const auto tokens = batch.tokens.values.begin() + std::ptrdiff_t(i * T);
+      const std::size_t length = batch.lengths.empty() ? T : batch.lengths[i];
+      if (one.label != answer) learner_.show(one, {tokens, tokens + std::ptrdiff_t(length)});
+      answers.push_back(std::move(one));
+    }
+  }
 
   LabelData data_;
   LabelLearner learner_;

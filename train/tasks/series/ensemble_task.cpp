@@ -81,7 +81,7 @@ class EnsembleTask : public Task, public Backtests {
     return origins.result();
   }
 
-  std::vector<std::string> verdict() override;
+  Verdict verdict(const HeldOut& held) override;
   void illustrate(Page& page) override;
 
  private:
@@ -107,8 +107,8 @@ class EnsembleTask : public Task, public Backtests {
   }
 
   Standings standings();
-  /// Says how good the ensemble is beside the best naive forecast.
-  std::string verdict_of(const Standings& all);
+  /// Returns the errors at the origins of the competition, for data of which all rows are fitted.
+  Verdict verdict_of_competition(const Standings& all);
 
   std::size_t channels() const { return windows_.count() * windows_.series().variates(); }
 
@@ -146,27 +146,31 @@ Standings EnsembleTask::standings() {
   return all;
 }
 
-std::string EnsembleTask::verdict_of(const Standings& all) {
+Verdict EnsembleTask::verdict_of_competition(const Standings& all) {
   const Ensemble& model = learner_.model();
-  if (channels() > 1)
-    return fmt::format(
-        "better than the best naive forecast for {} of {} series on held-out rows; errors are "
-        "{:.3f} of its",
-        all.beaten, channels(), all.combination.ratio());
-  const Contest only = model.contest(0);
-  return fmt::format(
-      "mean absolute error {:.4g} on held-out rows; the best naive forecast has {:.4g}: {}",
-      only.error, naive_error(model.members(), only), all.beaten > 0 ? "better" : "no better");
+  const std::string naive = "the best naive forecast";
+  if (channels() == 1) {
+    const Contest only = model.contest(0);
+    return {"mean absolute error",
+            "held-out rows",
+            only.error,
+            {{naive, naive_error(model.members(), only)}}};
+  }
+  return {"relative error",
+          fmt::format("held-out rows ({} of {} series better)", all.beaten, channels()),
+          all.combination.ratio(),
+          {{naive, 1}}};
 }
 
-std::vector<std::string> EnsembleTask::verdict() {
+Verdict EnsembleTask::verdict(const HeldOut& held) {
   const Standings all = standings();
-  std::vector<std::string> lines = {"compared errors in the best naive forecast's, and weights:"};
+  const auto result = backtest({held.split});
+  Verdict verdict = result ? backtest_verdict(*result) : verdict_of_competition(all);
+  verdict.details = {"compared errors in the best naive forecast's, and weights:"};
   for (const MemberScore& member : all.members)
-    lines.push_back(fmt::format("         {:<32} {:>8.3f} {:>6.0f} %", member.name, member.ratio(),
-                                100 * member.weight));
-  lines.push_back("verdict  " + verdict_of(all));
-  return lines;
+    verdict.details.push_back(fmt::format("         {:<32} {:>8.3f} {:>6.0f} %", member.name,
+                                          member.ratio(), 100 * member.weight));
+  return verdict;
 }
 
 /// Draws a band around the last curve of a chart.
@@ -181,7 +185,6 @@ void add_band(Chart& chart, const EnsembleForecast& forecast, std::size_t band) 
 void EnsembleTask::illustrate(Page& page) {
   constexpr std::size_t shown_horizons = 8;
   const Standings all = standings();
-  page.section("How good", verdict_of(all) + ".");
   page.section("Forecasts",
                "The rows after the last one, in the unit of the data; 95 % of the "
                "errors of the competition were within the band.");

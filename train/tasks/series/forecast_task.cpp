@@ -200,6 +200,12 @@ class ForecastTask : public Task, public Backtests, public HasUnits {
     return origins.result();
   }
 
+  /// Compares mean absolute errors at all origins a horizon apart.
+  Verdict verdict(const HeldOut& held) override {
+    const auto result = backtest({held.split});
+    return result ? backtest_verdict(*result) : Verdict();
+  }
+
   /// Draws some windows in the unit of the data, then the errors of the forecast and of the last
   /// value by row of the horizon, over all windows.
   void illustrate(Page& page) override {

@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <bochner/base/errors.hpp>
+#include <bochner/base/text.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
 #include <bochner/layers/models/forecaster.hpp>
 #include <bochner/train/tasks/series/rolling_origins.hpp>
 #include <cmath>
+#include <numeric>
 
 namespace bochner {
 namespace {
@@ -146,6 +148,24 @@ void RollingOrigins::add_error(OriginErrors& errors, std::size_t unit, std::size
     const double each = quantiles ? (truth - double(quantiles[q])) / units_[unit] : error;
     errors.pinball[h] += pinball_of(each, levels_[q]) / double(levels_.size());
   }
+}
+
+Verdict backtest_verdict(const Backtest& backtest) {
+  const double values = std::accumulate(backtest.values.begin(), backtest.values.end(), 0.0);
+  Verdict verdict{
+      "mean absolute error" +
+          (backtest.unit.empty() ? " in deviations of the training rows" : " of " + backtest.unit),
+      format_number_of(backtest.starts.size(), "held-out origin")};
+  std::vector<Score> scores;
+  for (const Backtest::Forecast& forecast : backtest.forecasts) {
+    double sum = 0;
+    for (const OriginErrors& errors : forecast.origins)
+      sum = std::accumulate(errors.absolute.begin(), errors.absolute.end(), sum);
+    scores.push_back({forecast.name, sum / (values * double(backtest.horizon))});
+  }
+  verdict.score = scores[0].value;
+  verdict.naive.assign(scores.begin() + 1, scores.end());
+  return verdict;
 }
 
 }  // namespace bochner

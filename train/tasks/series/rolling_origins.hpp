@@ -1,6 +1,7 @@
 #pragma once
 #include <bochner/data/series/series_windows.hpp>
 #include <bochner/train/tasks/series/backtest.hpp>
+#include <bochner/train/tasks/verdict.hpp>
 
 namespace bochner {
 
@@ -40,5 +41,8 @@ class RollingOrigins {
   std::vector<double> units_, differences_;  // of each series and variate
   Backtest result_;
 };
+
+/// Returns the mean absolute error of the model, beside those of the naive forecasts.
+Verdict backtest_verdict(const Backtest& backtest);
 
 }  // namespace bochner

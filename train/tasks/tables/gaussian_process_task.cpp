@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/base/errors.hpp>
+#include <bochner/base/text.hpp>
 #include <bochner/layers/gaussian_processes/process_start.hpp>
 #include <bochner/train/tasks/config_templates/templates.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
+#include <bochner/train/tasks/tables/naive_regression.hpp>
 #include <bochner/train/tasks/tables/process_facts.hpp>
 #include <bochner/train/tasks/tables/process_pictures.hpp>
 #include <bochner/train/tasks/task.hpp>
@@ -236,12 +238,15 @@ UnitsOfColumns columns_of(const std::vector<ColumnUnit>& units) {
 class ProcessTask : public Task, public HasUnits {
  public:
   ProcessTask(const Config& config, const KnownFacts& known)
-      : learner_(config, facts_of(config, known)) {}
+      : learner_(config,
+                 known.only_evaluated ? known.of<ProcessFacts>() : facts_of(config, known)) {
+    if (known.only_evaluated) other_.emplace(other_rows(config));
+  }
 
   void start() override { process().start(rows_of(rows().training_rows())); }
 
   Learner& learner() override { return learner_; }
-  const Dataset& data() const override { return learner_.rows(); }
+  const Dataset& data() const override { return rows(); }
   TaskAbilities abilities() override { return {.units = this}; }
   std::vector<std::string> shifted_columns() override {
     std::vector<std::string> names = rows().table().inputs;
@@ -284,12 +289,31 @@ class ProcessTask : public Task, public HasUnits {
     return result;
   }
 
+  Verdict verdict(const HeldOut& held) override;
+
  private:
   GaussianProcess& process() { return learner_.model(); }
-  const TableRows& rows() const { return learner_.rows(); }
+  const TableRows& rows() const { return other_ ? *other_ : learner_.rows(); }
+  /// Returns rows of data.files, all to evaluate on, in the units of the model.
+  TableRows other_rows(const Config& config) const {
+    TableRows other(read_regression(config, learner_.rows().table()), {.validation = 0});
+    other.set_units(learner_.rows().units());
+    return other;
+  }
 
   ProcessLearner learner_;
+  std::optional<TableRows> other_;  // only evaluated, while the learner keeps its own
 };
+
+Verdict ProcessTask::verdict(const HeldOut& held) {
+  const Observations some = rows_of_examples(rows(), held);
+  if (some.size() == 0) return {};
+  Verdict verdict{"RMSE of " + rows().table().target, format_number_of(some.size(), "held-out row"),
+                  std::sqrt(held.evaluate(*this).mean("mse")),
+                  naive_regressions(learner_.rows().training_rows(), some)};
+  for (Score& naive : verdict.naive) naive.value *= rows().target_unit().deviation;
+  return verdict;
+}
 
 /// Returns facts for a model without data.
 ProcessFacts assumed_process_facts(const Config&) { return {}; }
@@ -366,6 +390,7 @@ void add_table_kinds(TaskKinds& kinds) {
   const ModelRows add{kinds, "gp", open_as<ProcessTask>,
                       learn_as<ProcessLearner, assumed_process_facts>};
   add("table", validation_fraction, check_table, regression_options);
+  kinds.back().keeps_data = true;
 }
 
 }  // namespace bochner

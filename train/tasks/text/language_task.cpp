@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bochner/base/text.hpp>
 #include <bochner/data/files/glob.hpp>
 #include <bochner/data/text/encoded_text.hpp>
 #include <bochner/train/storage/json.hpp>
@@ -12,6 +14,7 @@
 #include <bochner/train/tasks/stack_checks.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/task_kinds.hpp>
+#include <bochner/train/tasks/text/byte_counts.hpp>
 #include <bochner/train/tasks/text/text_facts.hpp>
 #include <bochner/train/tasks/text/tokenizers.hpp>
 #include <limits>
@@ -119,6 +122,26 @@ class LanguageTask : public Task {
     return {nats, tokens, "nats", {measure_in_bits(nats / std::numbers::ln2, batch.targets)}};
   }
 
+  Verdict verdict(const HeldOut& held) override {
+    if (held.taken(data()).count == 0) return {};
+    std::array<std::uint64_t, 256> counts{};
+    std::uint64_t bytes = 0;
+    std::vector<std::pair<std::string, std::size_t>> texts = decoded(held);
+    for (const auto& [text, first] : texts)
+      for (const char c : text.substr(first)) ++counts[std::uint8_t(c)], ++bytes;
+    const Evaluation result = held.evaluate(*this);
+    Verdict verdict{"bits per byte",
+                    format_number_of(bytes, "held-out byte"),
+                    result.mean(result.measures[0]),
+                    {{"byte frequencies", entropy_of_bytes(counts)}}};
+    if (held.split == Split::train) return verdict;  // all of the data, so there are none to count
+    const ByteCounts naive = counts_of_training();
+    double bits = 0;
+    for (const auto& [text, first] : texts) bits += naive.bits(text, first);
+    verdict.naive.push_back({"counts after two bytes", bits / double(bytes)});
+    return verdict;
+  }
+
   NamedArrays arrays(const Examples& examples) override {
     const Batch batch = data_->batch(examples);
     Tape tape({.recording = false});
@@ -132,6 +155,35 @@ class LanguageTask : public Task {
     return {"bits_per_token", "bits/byte", bits};
   }
   LanguageModel& language_model() { return learner_.language_model(); }
+
+  /// Returns the text of each window, and the number of its bytes that are input only.
+  std::vector<std::pair<std::string, std::size_t>> decoded(const HeldOut& held) const {
+    std::vector<std::pair<std::string, std::size_t>> texts;
+    const TakenBatches taken = held.taken(data());
+    for (std::uint64_t k = 0; k < taken.count; ++k) {
+      const Batch batch = data_->batch(data().part(held.split, taken.index(k), held.batch));
+      const std::size_t T = batch.inputs.shape[1];
+      for (std::size_t row = 0; row < batch.inputs.shape[0]; ++row) {
+        std::vector<std::int32_t> tokens = {batch.inputs.values[row * T]};
+        const std::size_t first = decode(learner_.tokenizer(), tokens).size();
+        const auto targets = batch.targets.values.begin() + std::ptrdiff_t(row * T);
+        tokens.insert(tokens.end(), targets, targets + std::ptrdiff_t(T));
+        texts.emplace_back(decode(learner_.tokenizer(), tokens), first);
+      }
+    }
+    return texts;
+  }
+
+  /// Counts bytes of training windows, evenly spread.
+  ByteCounts counts_of_training() const {
+    constexpr std::uint64_t most_bytes = 1 << 22, batch = 16;
+    const std::uint64_t windows = most_bytes / (batch * data().tokens_per_example());
+    ByteCounts counts;
+    for (const auto& [text, first] :
+         decoded({Split::train, batch, std::max<std::uint64_t>(1, windows)}))
+      counts.add(text);
+    return counts;
+  }
 
   std::unique_ptr<TokenSource> data_;
   LanguageLearner learner_;
@@ -162,6 +214,7 @@ class TokenTask : public LanguageTask {
       result.measures[0].unit = fmt::format("right at {} tokens", T);
     return result;
   }
+  Verdict verdict(const HeldOut&) override { return {}; }  // its tokens are no text
 };
 
 std::unique_ptr<Task> open_language_task(const Config& config, const KnownFacts& known) {

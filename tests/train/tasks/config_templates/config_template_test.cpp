@@ -271,8 +271,6 @@ TEST_F(Starter, NamesFormatsThatItDoesNotRead) {
   EXPECT_THAT(problem("a.json", "[1, 2]"), HasSubstr("pandas.read_json(FILE)"));
   EXPECT_THAT(problem("a.jsonl", "{}\n{}\n"), HasSubstr("lines=True"));
   EXPECT_THAT(problem("iris.txt", "% a comment\n@RELATION iris\n@DATA\n1,2\n"), HasSubstr("ARFF"));
-  EXPECT_THAT(problem("Gun_TRAIN.ts", "#about\n@problemName Gun\n@data\n1,2:a\n"),
-              HasSubstr("UCR time series"));
   EXPECT_THAT(config_template_for(write("a.ts", "let x: number = 5;\n")),
               HasSubstr("kind = \"lm\""));
 }

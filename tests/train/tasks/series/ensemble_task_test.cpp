@@ -129,9 +129,13 @@ TEST_F(EnsembleTaskTest, EvaluatesAndBacktestsTheTestRows) {
 
 TEST_F(EnsembleTaskTest, SaysWhetherItBeatsTheNaiveForecast) {
   const auto task = fitted(config(daily(150, none)));
-  const std::vector<std::string> lines = task->verdict();
-  EXPECT_THAT(lines.front(), HasSubstr("compared"));
-  EXPECT_THAT(lines.back(), HasSubstr("better"));
+  const Verdict test = task->verdict({Split::test});
+  EXPECT_THAT(test.details.front(), HasSubstr("compared"));
+  EXPECT_THAT(test.words(), HasSubstr("mean absolute error of load"));
+  EXPECT_TRUE(test.beats_naive());
+  const Verdict competition = task->verdict({Split::validation});  // which has no rows
+  EXPECT_EQ(competition.best_naive().name, "the best naive forecast");
+  EXPECT_TRUE(competition.beats_naive());
   Page page("run", "");
   task->illustrate(page);
   EXPECT_THAT(page.html(), HasSubstr("forecast"));

@@ -1,0 +1,22 @@
+#pragma once
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace bochner {
+
+class Page;
+
+/// Answer of a classifier to an example.
+struct LabelAnswer {
+  std::size_t label = 0, answer = 0;
+  double probability = 0;    ///< of the answer
+  std::string example = {};  ///< its text or number
+  std::string picture = {};  ///< SVG, of an image
+};
+
+/// Adds the confusion matrix, the recall of each class and the most confident mistakes.
+void add_label_answers(Page& page, const std::vector<std::string>& classes,
+                       std::vector<LabelAnswer> answers);
+
+}  // namespace bochner
