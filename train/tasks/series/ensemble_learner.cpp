@@ -68,7 +68,7 @@ std::vector<double> regular_rows(const SteppedSeries& stepped, std::size_t varia
 }
 
 EnsembleLearner::EnsembleLearner(const Config& config, SeriesFacts facts)
-    : TableLearner(config, std::move(facts), ensemble_spec), rules_(request_rules(config, facts_)) {
+    : TableLearner(config, std::move(facts), ensemble_spec), answers_(config, facts_) {
   reading_ = question_options(config, facts_);
 }
 
@@ -86,27 +86,25 @@ std::size_t EnsembleLearner::season() const {
 
 EnsembleForecast EnsembleLearner::forecast(const SteppedSeries& stepped, std::size_t number,
                                            std::size_t variate, std::size_t rows) const {
+  const std::size_t channel = number * facts_.variates + variate,
+                    least = std::max(spec_.lookback, model_.least_rows(channel));
   const std::vector<double> values = regular_rows(stepped, variate, rows, season());
-  if (values.size() < spec_.lookback)
-    throw DataError("the rows ",
-                    stepped.series.id.empty() ? "" : "of " + words_of(stepped.series.id) + " ",
-                    "since the last long gap are ", values.size(), "; the model needs at least ",
-                    spec_.lookback);
-  return model_.forecast(number * facts_.variates + variate, values);
+  if (values.size() < least)
+    throw DataError(
+        "the rows ", stepped.series.id.empty() ? "" : "of " + words_of(stepped.series.id) + " ",
+        "since the last long gap are ", values.size(), "; the model needs at least ", least);
+  return model_.forecast(channel, values);
 }
 
 NamedArray EnsembleLearner::predict(const NamedArray& question) {
-  left_out_.clear();
-  const auto requests = forecast_requests(question, rules_, left_out_);
-  std::vector<Tensor> answers;
-  for (const ForecastRequest& request : requests) {
+  const auto forecast_of = [&](const ForecastRequest& request) {
     const SteppedSeries history(request.history);
     std::vector<EnsembleForecast> forecasts;
     for (std::size_t v = 0; v < facts_.variates; ++v)
       forecasts.push_back(forecast(history, request.facts.series[0], v, request.history.rows()));
-    answers.push_back(band_rows(forecasts));
-  }
-  return forecast_table(question, rules_.columns, facts_.columns, requests, answers, band_endings);
+    return band_rows(forecasts);
+  };
+  return answers_.answer(question, forecast_of, band_endings, 0);
 }
 
 }  // namespace bochner

@@ -1,6 +1,6 @@
 #pragma once
 #include <bochner/layers/forecasts/ensemble.hpp>
-#include <bochner/train/tasks/series/forecast_requests.hpp>
+#include <bochner/train/tasks/series/forecast_answers.hpp>
 #include <bochner/train/tasks/table_learner.hpp>
 
 namespace bochner {
@@ -20,20 +20,24 @@ std::vector<double> regular_rows(const SteppedSeries& stepped, std::size_t varia
                                  std::size_t rows, std::size_t season);
 
 /// Forecasts the rows that follow the last ones of each series, by an Ensemble.
-class EnsembleLearner : public TableLearner<SeriesFacts, EnsembleSpec, Ensemble> {
+class EnsembleLearner : public TableLearner<SeriesFacts, EnsembleSpec, Ensemble>,
+                        public ForecastsRows {
  public:
   EnsembleLearner(const Config& config, SeriesFacts facts);
 
   std::string describe() const override;
   std::string loss_unit() const override { return "mae"; }
   std::vector<std::string> series() const override { return facts_.names(); }
-  LearnerAbilities abilities() override { return {.tables = this}; }
+  LearnerAbilities abilities() override { return {.tables = this, .rows = this}; }
   void forward_specimen(Tape&, std::size_t) override {}
 
-  std::vector<std::string> input_columns() const override { return requested_columns(rules_); }
+  std::vector<std::string> input_columns() const override {
+    return requested_columns(answers_.rules());
+  }
   /// Answers the requests of forecast_requests() with the forecast and its bands.
   NamedArray predict(const NamedArray& question) override;
-  std::vector<std::string> notes() const override { return left_out_; }
+  std::vector<std::string> notes() const override { return answers_.notes(); }
+  void forecast_rows(std::size_t rows) override { answers_.forecast_rows(rows); }
 
   /// Forecasts from the first `rows` rows of a series, in its unit. (H)
   EnsembleForecast forecast(const SteppedSeries& stepped, std::size_t number, std::size_t variate,
@@ -42,8 +46,7 @@ class EnsembleLearner : public TableLearner<SeriesFacts, EnsembleSpec, Ensemble>
   const SeriesFacts& known() const { return facts_; }
 
  private:
-  RequestRules rules_;
-  std::vector<std::string> left_out_;  // notes on series that the last answer skips
+  SeriesAnswers answers_;
 };
 
 }  // namespace bochner
