@@ -5,7 +5,9 @@
 #include <bochner/base/errors.hpp>
 #include <bochner/base/join.hpp>
 #include <bochner/base/text.hpp>
+#include <bochner/data/formats/csv_layout.hpp>
 #include <bochner/data/formats/read_array.hpp>
+#include <bochner/data/series/series_table.hpp>
 #include <bochner/train/config/parameters.hpp>
 #include <bochner/train/tasks/config_templates/column_roles.hpp>
 #include <bochner/train/tasks/config_templates/templates.hpp>
@@ -94,9 +96,11 @@ std::string columns_of_series(const InferredTable& table, const SeriesLayout& la
   if (!table.times.empty()) used.push_back(table.names[table.times[0]]);
   const std::string left_out = comment_on_unused(table, used), &clock = table.options.time;
   std::string columns;
+  if (table.options.layout == "wide")
+    columns = "layout = \"wide\"               # a row is a series: its id, then values\n";
   if (!layout.columns.empty())
-    columns = "series = " + quoted_list(layout.columns) + "            # identifies " +
-              std::to_string(layout.count) + " series\n";
+    columns += "series = " + quoted_list(layout.columns) + "            # identifies " +
+               std::to_string(layout.count) + " series\n";
   if (!left_out.empty() || !roles.known.empty() || !layout.columns.empty() || !clock.empty())
     columns +=
         "columns = " + quoted_list(names_of(table, roles.targets)) + "\n" +
@@ -307,6 +311,21 @@ std::optional<ClockedSeries> series_with_clock(const fs::path& file, const Infer
   return std::nullopt;
 }
 
+/// Returns a config of a table with a series in each row.
+std::string wide_config(const std::string& files, const fs::path& file, const Input& input,
+                        const CsvOptions& options) {
+  InferredTable table = infer_table(long_csv(input.text(), input.name(), options), input.name(),
+                                    long_csv_options(input.text(), input.name(), options));
+  table.options = options;
+  table.options.layout = "wide";
+  const std::vector<std::string> id = {table.names[0]};
+  ReadOptions reading{.csv = table.options};
+  reading.csv.texts = reading.csv.labels = id;
+  reading.csv.missing = "nan";
+  const std::size_t count = rows_of_series(read_array(file, reading), id).size();
+  return series_config(files, file, table, {id, count});
+}
+
 /// Throws DataError if the last column, or one named like a class, holds a few texts.
 void require_no_classes(const InferredTable& table, const std::string& file) {
   constexpr std::size_t most_classes = 20;
@@ -327,6 +346,8 @@ void require_no_classes(const InferredTable& table, const std::string& file) {
 std::string table_config(const std::string& files, const fs::path& file,
                          const CsvOptions& options) {
   const Input input = open_input(file);
+  if (options.layout == "wide" || is_wide_csv(input.text(), input.name(), options))
+    return wide_config(files, file, input, options);
   InferredTable inferred = infer_table(input.text(), input.name(), options);
   if (const auto columns = text_columns(inferred))
     return text_config(files, *columns, inferred.rows);
