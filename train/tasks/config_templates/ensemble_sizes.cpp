@@ -27,7 +27,7 @@ std::vector<double> column_of(const std::filesystem::path& file, const std::stri
 /// Returns the lags at which values without linear trend repeat: the shortest, and seven times it
 /// if they repeat more there, as weeks of days do.
 std::vector<std::size_t> repeating_lags(std::vector<double> values) {
-  constexpr std::size_t most_values = 3000;
+  constexpr std::size_t most_values = 3000, fewest_of_day = 24;
   constexpr double least = 0.4, nearly = 0.9;
   if (values.size() > most_values) values.erase(values.begin(), values.end() - most_values);
   const std::size_t n = values.size();
@@ -55,7 +55,8 @@ std::vector<std::size_t> repeating_lags(std::vector<double> values) {
     if (is_peak(lag)) top = std::max(top, correlations[lag]);
   for (std::size_t lag = 2; lag + 1 < correlations.size(); ++lag)
     if (is_peak(lag) && correlations[lag] >= std::max(least * correlations[0], nearly * top))
-      return 7 * lag < correlations.size() && correlations[7 * lag] > correlations[lag]
+      return lag >= fewest_of_day && 7 * lag < correlations.size() &&
+                     correlations[7 * lag] >= nearly * correlations[lag]
                  ? std::vector{lag, 7 * lag}
                  : std::vector{lag};
   return {};

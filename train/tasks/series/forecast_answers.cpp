@@ -27,7 +27,7 @@ void widen(Tensor& forecasts, std::size_t first, std::size_t end, std::size_t mi
 void SeriesAnswers::require_rows(const ForecastRequest& request) const {
   if (request.asked)
     throw DataError("the input has rows to forecast at its end; remove them, or --steps");
-  if (rows_ > rules_.windows.horizon && request.facts.covariates.size() > 0)
+  if (rows_ > rules_.windows.horizon && rules_.columns.covariates() > 0)
     throw DataError("--steps ", rows_, ": this model has covariates, so that it forecasts at most ",
                     rules_.windows.horizon, " rows");
 }
