@@ -85,8 +85,8 @@ inline void describe(Keys& keys, CsvOptions& options) {
   });
   of({"series"}, [&] {
     keys("layout", options.layout, one_of({"long", "wide"}),
-         "rows are times (long), or series (wide): an id, then values, empty at the ends; such a "
-         "table is read as columns of ids and \"value\", and \"time\" if dates name its columns");
+         "a row is a time (long), or a series (wide): its id, then values, read as columns of the "
+         "id, of \"value\", and of \"time\" if dates name the columns");
     keys("time_parts", options.time_parts,
          "further columns of the time, such as month and day, or the hour: appended to the time "
          "column with a space between, as in data.time_format = \"%Y %m\"");

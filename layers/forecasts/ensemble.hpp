@@ -22,17 +22,14 @@ inline void describe(Keys& keys, EnsembleSpec& spec) {
   keys("seasons", spec.seasons, between(2, 1 << 16),
        "rows after which the series repeat, ascending: [24, 168] for hours of the day and of the "
        "week; none by default");
-  keys(
-      "members", spec.members, one_of(forecast_families),
-      "forecasts that compete: the last value, the last season and it with its drift (seasonal), "
-      "a linear map of the lookback in closed form (ridge), one in a feature space (kernel), "
-      "exponential smoothing of level, trend "
-      "and season (smoothing), the Theta method (theta), smoothing, ridge and an autoregression of "
-      "rows without their mean seasons (decomposition), a Gaussian process with a learned spectrum "
-      "(process); all but the first also of the logarithm of positive rows");
+  keys("members", spec.members, one_of(forecast_families),
+       "forecasts that compete: the last value, last seasons and drift (seasonal), regressions on "
+       "the lookback (ridge, kernel), exponential smoothing of level, trend and season, the Theta "
+       "method, smoothing, ridge and an autoregression without seasons (decomposition), Gaussian "
+       "processes (process)");
   keys("process_channels", spec.process_channels, between(0, 1 << 16),
-       "most variates, of all series, for which kernel ridge regressions compete, and Gaussian "
-       "processes of at most 1,500 rows");
+       "most variates, of all series, for which kernels compete, and Gaussian processes of at most "
+       "1,500 rows");
 }
 
 struct NamedMember {

@@ -153,7 +153,7 @@ std::vector<std::string> EnsembleTask::verdict() {
   const Standings all = standings();
   std::vector<std::string> lines = {"compared errors in the best naive forecast's, and weights:"};
   for (const MemberScore& member : all.members)
-    lines.push_back(fmt::format("         {:<32} {:>8.3f} {:>6.0f} %", member.name, member.ratio(),
+    lines.push_back(fmt::format("         {:<44} {:>8.3f} {:>6.0f} %", member.name, member.ratio(),
                                 100 * member.weight));
   lines.push_back("verdict  " + verdict_of(all));
   return lines;

@@ -75,6 +75,33 @@ TEST_F(EnsembleTaskTest, ForecastsWithBandsInTheUnitOfTheData) {
   }
 }
 
+TEST_F(EnsembleTaskTest, ForecastsMoreRowsByRecursion) {
+  const auto task = fitted(config(daily(150, none)));
+  const NamedArray once = predict(task, question(daily(150, none)));
+  ForecastsRows& rows = *task->learner().abilities().rows;
+  rows.forecast_rows(17);
+  const NamedArray all = predict(task, question(daily(150, none)));
+  EXPECT_THAT(tables(task).notes(), ElementsAre(HasSubstr("after the first 7")));
+  ASSERT_EQ(all.values.shape()[0], 17u);
+  std::string appended = daily(150, none);
+  for (std::size_t h = 0; h < 7; ++h) {
+    for (std::size_t column = 0; column < 6; ++column)
+      EXPECT_EQ(all.values(h, column), once.values(h, column));
+    appended += fmt::format("{},{}\n", 86400 * (150 + h), once.values(h, 1));
+  }
+  rows.forecast_rows(3);
+  const NamedArray next = predict(task, question(appended));
+  ASSERT_EQ(next.values.shape()[0], 3u);
+  for (std::size_t h = 0; h < 3; ++h) {
+    EXPECT_EQ(all.values(7 + h, 0), 86400.0 * double(157 + h));
+    EXPECT_EQ(all.values(7 + h, 1), next.values(h, 1));
+    const auto width = [](const NamedArray& of, std::size_t row) {
+      return of.values(row, 5) - of.values(row, 1);
+    };
+    EXPECT_NEAR(width(all, 7 + h), std::hypot(width(next, h), width(all, 6)), 1e-4);
+  }
+}
+
 TEST_F(EnsembleTaskTest, FillsMissingRowsWithThoseOfTheSeasonBefore) {
   const auto skips = [](std::size_t row) { return row % 23 == 10; };
   const auto task = fitted(config(daily(150, skips), {"data.splits=[110,0,30]"}));
@@ -132,9 +159,11 @@ TEST_F(EnsembleTaskTest, SaysWhetherItBeatsTheNaiveForecast) {
   const std::vector<std::string> lines = task->verdict();
   EXPECT_THAT(lines.front(), HasSubstr("compared"));
   EXPECT_THAT(lines.back(), HasSubstr("better"));
+  EXPECT_THAT(lines.back(), HasSubstr("bands of 80 and 95 % held"));
   Page page("run", "");
   task->illustrate(page);
-  EXPECT_THAT(page.html(), HasSubstr("forecast"));
+  for (const char* drawn : {"Forecasts", "naive", "row of the horizon", "origins apart"})
+    EXPECT_THAT(page.html(), HasSubstr(drawn));
   EXPECT_EQ(XmlReader(page.html()).problem(), "");
 }
 
