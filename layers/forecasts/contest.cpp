@@ -57,6 +57,15 @@ Forecasts forecasts_of(const ForecastMember& member, Rows rows,
   return finite ? forecasts : Forecasts();
 }
 
+/// Returns truth minus forecasts.
+Forecasts errors_of(const ForecastMember& member, Rows rows,
+                    const std::vector<std::size_t>& origins, std::size_t H) {
+  Forecasts errors = forecasts_of(member, rows, origins);
+  for (std::size_t i = 0; i < errors.size(); ++i)
+    errors[i] = rows[origins[i / H] + i % H] - errors[i];
+  return errors;
+}
+
 double mean_absolute(const std::vector<double>& errors) {
   double sum = 0;
   for (const double error : errors) sum += std::abs(error);
@@ -203,30 +212,33 @@ void measure(Contest& contest, std::size_t H, double horizons) {
 
 }  // namespace
 
-Contest compete(const std::vector<NamedMember>& members, Rows rows, std::size_t horizon) {
+Contest compete(const std::vector<NamedMember>& members, Rows rows, std::size_t horizon,
+                Rows effects) {
   const std::size_t n = rows.size(), H = horizon;
   require(n >= H + fewest_origins, "ensemble", "needs at least ", H + fewest_origins,
           " rows to forecast ", H, ", not ", n);
   const std::vector<std::size_t> origins = origins_of(rows_to_fit(members, n, H), n, H);
-  std::vector<double> truth;
-  for (const std::size_t origin : origins)
-    truth.insert(truth.end(), rows.begin() + std::ptrdiff_t(origin),
-                 rows.begin() + std::ptrdiff_t(origin + H));
   std::vector<Forecasts> errors(members.size());
   Contest contest{};
   contest.errors.assign(members.size(), -1);
   parallel_tasks(members.size(), [&](std::size_t m) {
-    errors[m] = forecasts_of(*members[m].forecast, rows, origins);
-    for (std::size_t i = 0; i < errors[m].size(); ++i) errors[m][i] = truth[i] - errors[m][i];
+    errors[m] = errors_of(*members[m].forecast, rows, origins, H);
     if (!errors[m].empty()) contest.errors[m] = mean_absolute(errors[m]);
   });
   contest.states.resize(members.size());
   do contest.weights = combining_weights(errors);
   while (!fit_weighted(members, rows, contest, errors));
-  contest.residuals.resize(truth.size());
+  contest.residuals.resize(origins.size() * H);
   for (std::size_t m = 0; m < members.size(); ++m)
-    for (std::size_t i = 0; contest.weights[m] > 0 && i < truth.size(); ++i)
+    for (std::size_t i = 0; contest.weights[m] > 0 && i < contest.residuals.size(); ++i)
       contest.residuals[i] += contest.weights[m] * errors[m][i];
+  std::vector<double> whole(rows.begin(), rows.end());
+  for (std::size_t i = 0; i < effects.size(); ++i) whole[i] += effects[i];
+  for (std::size_t m = 0; m < members.size(); ++m) {
+    if (effects.empty() || !members[m].is_naive() || contest.errors[m] < 0) continue;
+    errors[m] = errors_of(*members[m].forecast, whole, origins, H);
+    contest.errors[m] = mean_absolute(errors[m]);
+  }
   contest.naive = best_naive(members, contest.errors);
   contest.naive_spread = spread_of(errors[contest.naive], H);
   contest.origins = origins;

@@ -74,9 +74,11 @@ std::size_t best_naive(const std::vector<NamedMember>& members, const std::vecto
 Ensemble::Ensemble(const EnsembleSpec& spec)
     : channels_(spec.channels),
       horizon_(spec.horizon),
+      season_(member_spec(spec).season()),
       members_(ensemble_members(spec)),
       errors_(zeros({channels_, members_.size()})),
       weights_(zeros({channels_, members_.size()})),
+      effects_(zeros({channels_, spec.covariates})),
       origins_(zeros({channels_, most_origins})),
       residuals_(zeros({channels_, most_origins, horizon_})),
       naive_spread_(zeros({channels_, horizon_})),
@@ -87,11 +89,23 @@ Ensemble::Ensemble(const EnsembleSpec& spec)
   for (std::size_t c = 0; c < channels_; ++c) weights_(c, 0) = 1;
 }
 
-void Ensemble::fit(const std::vector<std::vector<double>>& channels) {
+void Ensemble::fit(const std::vector<std::vector<double>>& channels,
+                   const std::vector<std::vector<double>>& covariates) {
   require(channels.size() == channels_, "ensemble", "rows of ", channels_, " channels, not of ",
           channels.size());
   parallel_tasks(channels_, [&](std::size_t c) {
-    const Contest contest = compete(members_, channels[c], horizon_);
+    const auto keep = [&](const auto& numbers, Tensor& in) {
+      std::ranges::transform(numbers, in.data() + c * in.size() / channels_,
+                             [](auto x) { return real(x); });
+    };
+    std::vector<double> rows = channels[c];
+    if (effects_.size() > 0) keep(covariate_effects(rows, covariates[c], season_), effects_);
+    std::vector<double> effects;
+    for (std::size_t i = 0; effects_.size() > 0 && i < rows.size(); ++i) {
+      effects.push_back(effect(c, covariates[c], i));
+      rows[i] -= effects[i];
+    }
+    const Contest contest = compete(members_, rows, horizon_, effects);
     for (std::size_t m = 0; m < members_.size(); ++m) {
       errors_(c, m) = real(contest.errors[m]);
       weights_(c, m) = real(contest.weights[m]);
@@ -100,10 +114,6 @@ void Ensemble::fit(const std::vector<std::vector<double>>& channels) {
       std::ranges::transform(state, states_[m].data() + c * state.size(),
                              [](double x) { return real(x); });
     }
-    const auto keep = [&](const auto& numbers, Tensor& in) {
-      std::ranges::transform(numbers, in.data() + c * in.size() / channels_,
-                             [](auto x) { return real(x); });
-    };
     keep(contest.spread, spread_);
     keep(contest.naive_spread, naive_spread_);
     keep(contest.origins, origins_);
@@ -134,15 +144,30 @@ std::size_t Ensemble::least_rows(std::size_t channel) const {
   return least;
 }
 
-EnsembleForecast Ensemble::forecast(std::size_t channel, Rows rows) const {
+double Ensemble::effect(std::size_t channel, Rows covariates, std::size_t row) const {
+  const std::size_t C = effects_.shape()[1];
+  double sum = 0;
+  for (std::size_t c = 0; c < C; ++c)
+    sum += double(effects_(channel, c)) * covariates[c * covariates.size() / C + row];
+  return sum;
+}
+
+EnsembleForecast Ensemble::forecast(std::size_t channel, Rows of, Rows covariates) const {
+  std::vector<double> rows(of.begin(), of.end());
+  for (std::size_t i = 0; effects_.size() > 0 && i < rows.size(); ++i)
+    rows[i] -= effect(channel, covariates, i);
   EnsembleForecast forecast{std::vector<double>(horizon_), {}};
   const std::size_t naive = naive_member(channel);
-  forecast.naive = members_[naive].forecast->forecast(rows, state(naive, channel));
+  forecast.naive = members_[naive].forecast->forecast(of, state(naive, channel));
   for (std::size_t m = 0; m < members_.size(); ++m) {
     const double weight = double(weights_(channel, m));
     if (weight == 0) continue;
     const std::vector<double> values = members_[m].forecast->forecast(rows, state(m, channel));
     for (std::size_t h = 0; h < horizon_; ++h) forecast.mean[h] += weight * values[h];
+  }
+  for (std::size_t h = 0; effects_.size() > 0 && h < horizon_; ++h) {
+    const double effect_to_come = effect(channel, covariates, rows.size() + h);
+    forecast.mean[h] += effect_to_come;
   }
   for (std::size_t b = 0; b < 2; ++b)
     for (std::size_t h = 0; h < horizon_; ++h)
@@ -182,6 +207,7 @@ void Ensemble::visit(Visitor& visitor) {
   }
   visitor("errors", errors_);
   visitor("weights", weights_);
+  if (effects_.size() > 0) visitor("effects", effects_);
   visitor("origins", origins_);
   visitor("residuals", residuals_);
   visitor("naive_spread", naive_spread_);

@@ -17,6 +17,7 @@ struct EnsembleSpec {
   std::vector<double> seasons = {};  ///< rows, ascending
   std::vector<std::string> members = forecast_families();
   std::size_t process_channels = 16;
+  std::size_t covariates = 0;  ///< of each row, known for the rows to come (C)
 };
 inline void describe(Keys& keys, EnsembleSpec& spec) {
   keys("seasons", spec.seasons, between(2, 1 << 16),
@@ -63,10 +64,16 @@ struct Contest {
 /// forecast combination", 1990). Bands are conformal: quantiles of the absolute errors in spreads
 /// (Vovk, Gammerman, Shafer, 2005), widened like Student's t if few errors are independent. Throws
 /// std::invalid_argument for fewer than H + 4 rows.
-Contest compete(const std::vector<NamedMember>& members, Rows rows, std::size_t horizon);
+/// Errors of naive members are those for rows plus `effects` (n), if there are any.
+Contest compete(const std::vector<NamedMember>& members, Rows rows, std::size_t horizon,
+                Rows effects = {});
 
 /// Returns the naive member of least error.
 std::size_t best_naive(const std::vector<NamedMember>& members, const std::vector<double>& errors);
+
+/// Returns the effects of covariates (C, n) on n rows: least squares of seasonal differences, or
+/// zeros if those of the first 70 % do not lower the squares of the rest. (C)
+std::vector<double> covariate_effects(Rows rows, Rows covariates, std::size_t season);
 
 /// A forecast of the H rows to come, and the half widths of its bands. (H) each
 struct EnsembleForecast {
@@ -82,12 +89,14 @@ class Ensemble : public Module {
 
   explicit Ensemble(const EnsembleSpec& spec);
   const std::vector<NamedMember>& members() const { return members_; }
-  /// Lets the members compete for each channel.
-  void fit(const std::vector<std::vector<double>>& channels);
+  /// Lets the members compete for each channel, for its rows without the effects of its covariates:
+  /// (C, n) each, or none.
+  void fit(const std::vector<std::vector<double>>& channels,
+           const std::vector<std::vector<double>>& covariates = {});
   /// Returns the rows that the forecast of a channel needs.
   std::size_t least_rows(std::size_t channel) const;
-  /// Forecasts from the rows of a channel, at least least_rows().
-  EnsembleForecast forecast(std::size_t channel, Rows rows) const;
+  /// Forecasts from n rows of a channel, at least least_rows(), and covariates (C, n + H).
+  EnsembleForecast forecast(std::size_t channel, Rows rows, Rows covariates = {}) const;
   /// Returns the members' errors, weights and bands as fit() found them, without states.
   Contest contest(std::size_t channel) const;
   void visit(Visitor& visitor) override;
@@ -95,11 +104,13 @@ class Ensemble : public Module {
  private:
   std::vector<double> state(std::size_t member, std::size_t channel) const;
   std::size_t naive_member(std::size_t channel) const;
+  double effect(std::size_t channel, Rows covariates, std::size_t row) const;
 
-  std::size_t channels_, horizon_;
+  std::size_t channels_, horizon_, season_;
   std::vector<NamedMember> members_;
   std::vector<Tensor> states_;  // (channels, size) for each member
   Tensor errors_, weights_;     // (channels, M)
+  Tensor effects_;              // (channels, C)
   Tensor origins_, residuals_;  // (channels, O), 0 for none; (channels, O, H)
   Tensor naive_spread_;         // (channels, H)
   Tensor spread_, bands_;       // (channels, H), (channels, 5): bands, error, coverage

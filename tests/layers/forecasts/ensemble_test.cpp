@@ -133,6 +133,41 @@ TEST(Contest, AMemberThatCannotSeeAllRowsHasNoWeight) {
   EXPECT_EQ(weight_of_logarithms(), 0);
 }
 
+/// Rows of a season and twice the first of two covariates.
+TEST(CovariateEffects, AreTheLeastSquaresOfSeasonalDifferences) {
+  std::mt19937 random(2);
+  std::normal_distribution<> normal;
+  constexpr std::size_t n = 120;
+  Numbers rows, covariates;
+  for (std::size_t i = 0; i < 2 * n; ++i) covariates.push_back(normal(random));
+  for (std::size_t i = 0; i < n; ++i) rows.push_back(double(i % 12) + 2 * covariates[i]);
+  const Numbers effects = covariate_effects(rows, covariates, 12);
+  ASSERT_EQ(effects.size(), 2u);
+  EXPECT_NEAR(effects[0], 2, 1e-4);
+  EXPECT_NEAR(effects[1], 0, 1e-4);
+  EXPECT_EQ(covariate_effects(rows, Numbers(n, 3.0), 12), Numbers{0}) << "a constant";
+  EXPECT_EQ(covariate_effects(Rows(rows).first(14), Rows(covariates).first(14), 12), Numbers{0});
+}
+
+TEST(Ensemble, AddsTheEffectsOfCovariatesToCome) {
+  std::mt19937 random(8);
+  std::normal_distribution<> normal;
+  constexpr std::size_t n = 150, H = 12;
+  EnsembleSpec spec = monthly();
+  spec.covariates = 1;
+  Ensemble with(spec), without(monthly());
+  Numbers covariates, rows, plain = noisy_season(n, 3, 0.1);
+  for (std::size_t i = 0; i < n + H; ++i) covariates.push_back(normal(random));
+  for (std::size_t i = 0; i < n; ++i) rows.push_back(plain[i] + 5 * covariates[i]);
+  with.fit({rows}, {Numbers(covariates.begin(), covariates.begin() + n)});
+  without.fit({plain});
+  const EnsembleForecast seen = with.forecast(0, rows, covariates);
+  const Numbers expected = without.forecast(0, plain).mean;
+  for (std::size_t h = 0; h < H; ++h)
+    EXPECT_NEAR(seen.mean[h], expected[h] + 5 * covariates[n + h], 0.2);
+  EXPECT_GT(with.contest(0).errors[1], 4) << "the last season does not know covariates";
+}
+
 TEST(Ensemble, NeedsTheRowsOfItsMembers) {
   Ensemble ensemble(monthly());
   Numbers rows;

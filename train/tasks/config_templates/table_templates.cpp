@@ -148,11 +148,11 @@ std::string series_config(const std::string& files, const fs::path& file, Inferr
           ? std::vector<double>()
           : times_of(file, table.names[table.times[0]], layout.columns, table.options);
   const bool irregular = (layout.columns.empty() || layout.own_times) && are_irregular(times);
-  if (irregular || !roles.known.empty())
-    return forecaster_config(files, columns, table, layout, irregular);
+  if (irregular) return forecaster_config(files, columns, table, layout, irregular);
   const std::string first = roles.targets.empty() ? "1" : table.names[roles.targets[0]];
-  const EnsembleSizes sizes = ensemble_sizes(
-      times, values_of(file, first, layout.columns, table.options), table.rows / layout.count);
+  EnsembleSizes sizes = ensemble_sizes(times, values_of(file, first, layout.columns, table.options),
+                                       table.rows / layout.count);
+  sizes.horizon = std::max(sizes.horizon, roles.rows_to_forecast);
   if (!times.empty()) columns += "pause = 0                     # missing rows are filled in\n";
   if (have_missing(file, names_of(table, roles.targets), table.options))
     columns += "missing = \"forward\"           # missing values are those before\n";

@@ -18,6 +18,12 @@ struct SteppedSeries {
 /// season before, or lie on a line. Begins after the last gap of more than four seasons.
 std::vector<double> regular_rows(const SteppedSeries& stepped, std::size_t variate,
                                  std::size_t rows, std::size_t season);
+/// Returns the covariates of the same rows, then `coming`, those of the rows to come. Missing rows
+/// have those of the row before. (C, n), (C, H) -> (C, n + H)
+std::vector<double> regular_covariates(const SteppedSeries& stepped, std::size_t rows,
+                                       std::size_t season, const xt::xarray<double>& coming);
+/// Returns the covariates of the H rows from `row` on; those of the last one after the end. (C, H)
+xt::xarray<double> covariates_from(const TimeSeries& series, std::size_t row, std::size_t H);
 
 /// Forecasts the rows that follow the last ones of each series, by an Ensemble.
 class EnsembleLearner : public TableLearner<SeriesFacts, EnsembleSpec, Ensemble>,
@@ -39,9 +45,10 @@ class EnsembleLearner : public TableLearner<SeriesFacts, EnsembleSpec, Ensemble>
   std::vector<std::string> notes() const override { return answers_.notes(); }
   void forecast_rows(std::size_t rows) override { answers_.forecast_rows(rows); }
 
-  /// Forecasts from the first `rows` rows of a series, in its unit. (H)
+  /// Forecasts from the first `rows` rows of a series, in its unit, given the covariates of the
+  /// rows to come (C, H). (H)
   EnsembleForecast forecast(const SteppedSeries& stepped, std::size_t number, std::size_t variate,
-                            std::size_t rows) const;
+                            std::size_t rows, const xt::xarray<double>& coming) const;
   std::size_t season() const;
   const SeriesFacts& known() const { return facts_; }
 

@@ -43,12 +43,15 @@ class EnsembleTask : public Task, public Backtests {
   TaskAbilities abilities() override { return {.backtests = this}; }
 
   void start() override {
-    std::vector<std::vector<double>> channels;
+    std::vector<std::vector<double>> channels, covariates;
     for (std::size_t number = 0; number < windows_.count(); ++number)
-      for (std::size_t v = 0; v < windows_.series().variates(); ++v)
-        channels.push_back(regular_rows(stepped_[number], v, windows_.rows(Split::train, number),
-                                        learner_.season()));
-    learner_.model().fit(channels);
+      for (std::size_t v = 0; v < windows_.series().variates(); ++v) {
+        const std::size_t rows = windows_.rows(Split::train, number);
+        channels.push_back(regular_rows(stepped_[number], v, rows, learner_.season()));
+        covariates.push_back(regular_covariates(stepped_[number], rows, learner_.season(),
+                                                covariates_from(windows_.series(number), rows, 0)));
+      }
+    learner_.model().fit(channels, covariates);
   }
 
   Var loss(Tape& tape, const Examples& examples) override {
@@ -71,7 +74,7 @@ class EnsembleTask : public Task, public Backtests {
       const auto [number, row] = windows_.place(one.split, one.index(0));
       Tensor forecast = uninitialized({1, V, windows_.spec().horizon});
       for (std::size_t v = 0; v < V; ++v)
-        std::ranges::transform(learner_.forecast(stepped_[number], number, v, row).mean,
+        std::ranges::transform(forecast_at(number, v, row).mean,
                                forecast.data() + v * windows_.spec().horizon,
                                [](double x) { return real(x); });
       origins.add(first, forecast);
@@ -93,8 +96,7 @@ class EnsembleTask : public Task, public Backtests {
   void add_window(Evaluation& result, const SeriesWindows::Place& place) {
     const TimeSeries& series = windows_.series(place.series);
     for (std::size_t v = 0; v < series.variates(); ++v) {
-      const EnsembleForecast forecast =
-          learner_.forecast(stepped_[place.series], place.series, v, place.row);
+      const EnsembleForecast forecast = forecast_at(place.series, v, place.row);
       for (std::size_t h = 0; h < forecast.mean.size(); ++h) {
         const double error = std::abs(series.values(v, place.row + h) - forecast.mean[h]);
         result.loss_sum += error;
@@ -102,6 +104,13 @@ class EnsembleTask : public Task, public Backtests {
         result.measures[0].sum += error <= forecast.half_widths[0][h];
       }
     }
+  }
+
+  /// Forecasts from the first rows of a series, with the covariates that its table has.
+  EnsembleForecast forecast_at(std::size_t number, std::size_t variate, std::size_t rows) const {
+    const TimeSeries& series = windows_.series(number);
+    return learner_.forecast(stepped_[number], number, variate, rows,
+                             covariates_from(series, rows, windows_.spec().horizon));
   }
 
   Standings standings();
@@ -166,8 +175,8 @@ void EnsembleTask::illustrate(Page& page) {
   for (std::size_t c = 0; c < std::min(channels(), shown_forecasts); ++c) {
     const std::size_t V = windows_.series().variates(), number = c / V, v = c % V;
     const TimeSeries& series = windows_.series(number);
-    drawn.push_back({series, v, learner_.forecast(stepped_[number], number, v, series.rows()),
-                     learner_.model().contest(c)});
+    drawn.push_back(
+        {series, v, forecast_at(number, v, series.rows()), learner_.model().contest(c)});
   }
   draw_forecasts(page, drawn);
   page.section("Members",

@@ -102,6 +102,34 @@ TEST_F(EnsembleTaskTest, ForecastsMoreRowsByRecursion) {
   }
 }
 
+TEST_F(EnsembleTaskTest, KnowsCovariatesOfRowsToCome) {
+  const auto promo = [](std::size_t row) { return row * row % 11 < 3 ? 1 : 0; };
+  const auto text = [&](std::size_t rows, std::size_t with_load) {
+    std::string text = "day,load,promo\n";
+    for (std::size_t row = 0; row < rows; ++row)
+      text += fmt::format("{},{},{}\n", row * 86400,
+                          row < with_load ? fmt::format("{}", load_at(row) + 20 * promo(row)) : "",
+                          promo(row));
+    return text;
+  };
+  const auto task =
+      fitted(config(text(150, 150), {"data.columns=['load']", "data.known=['promo']"}));
+  ReadOptions reading = tables(task).read_options();
+  reading.csv.time = "day", reading.csv.time_format = "%s";
+  const auto asked = [&](const std::string& rows) {
+    return predict(task, read_array(folder_.write("question.csv", rows), reading));
+  };
+  const NamedArray answer = asked(text(154, 150));
+  ASSERT_EQ(answer.values.shape()[0], 4u);
+  for (std::size_t h = 0; h < 4; ++h)
+    EXPECT_NEAR(answer.values(h, 1), 50 + double((150 + h) % 7) * 3 + 20 * promo(150 + h), 2.5);
+  EXPECT_THROW(asked(text(150, 150)), DataError) << "no rows to come";
+  EXPECT_GT(evaluate_task(*task, Split::test, 4)->mean("coverage"), 0.6);
+  Page page("run", "");
+  task->illustrate(page);
+  EXPECT_THAT(task->verdict().back(), HasSubstr(": better"));
+}
+
 TEST_F(EnsembleTaskTest, FillsMissingRowsWithThoseOfTheSeasonBefore) {
   const auto skips = [](std::size_t row) { return row % 23 == 10; };
   const auto task = fitted(config(daily(150, skips), {"data.splits=[110,0,30]"}));
