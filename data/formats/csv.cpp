@@ -7,6 +7,7 @@
 #include <bochner/data/formats/csv.hpp>
 #include <bochner/data/formats/csv_column.hpp>
 #include <bochner/data/formats/csv_header.hpp>
+#include <bochner/data/formats/csv_layout.hpp>
 #include <bochner/data/formats/date_formats.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
 #include <cmath>
@@ -384,11 +385,8 @@ std::vector<std::string> missing_policies() { return {"refuse", "nan", "forward"
 NamedArray parse_csv(std::string_view text, const std::string& name, const CsvOptions& options) {
   require_dialect(options);
   require_time_format(options.time_format);
-  const auto policies = missing_policies();
-  require(std::ranges::find(policies, options.missing) != policies.end(), "csv",
-          "missing = ", excerpt(options.missing), ": must be refuse, nan, forward or mean");
-  require(options.header == "auto" || options.header == "yes" || options.header == "no", "csv",
-          "header = ", excerpt(options.header), ": must be auto, yes or no");
+  if (options.layout == "wide")
+    return parse_csv(long_csv(text, name, options), name, long_csv_options(text, name, options));
   return CsvTable(text, name, options).read();
 }
 

@@ -11,6 +11,9 @@ namespace bochner {
 constexpr std::size_t most_csv_fields = 1 << 18;
 
 struct CsvOptions {
+  /// What a row is: "long", values of one time; "wide", a series: an id, then its values; see
+  /// long_csv(), whose names the other options use.
+  std::string layout = "long";
   /// Field delimiter: one character, "tab" or "space"; "auto": the one of , ; tab | by which the
   /// first records have fields that are numbers or times.
   std::string delimiter = "auto";
@@ -81,6 +84,9 @@ inline void describe(Keys& keys, CsvOptions& options) {
          "milliseconds; by default ISO 8601, or a usual format that fits");
   });
   of({"series"}, [&] {
+    keys("layout", options.layout, one_of({"long", "wide"}),
+         "a row is a time (long), or a series (wide): its id, then values, read as columns of the "
+         "id, of \"value\", and of \"time\" if dates name the columns");
     keys("time_parts", options.time_parts,
          "further columns of the time, such as month and day, or the hour: appended to the time "
          "column with a space between, as in data.time_format = \"%Y %m\"");

@@ -292,6 +292,13 @@ void require_dialect(const CsvOptions& options) {
   require(options.quote == "double" || options.quote == "single" || options.quote == "none" ||
               options.quote == "auto",
           "csv", "quote = ", excerpt(options.quote), ": must be double, single, none or auto");
+  const auto policies = missing_policies();
+  require(std::ranges::find(policies, options.missing) != policies.end(), "csv",
+          "missing = ", excerpt(options.missing), ": must be refuse, nan, forward or mean");
+  require(options.header == "auto" || options.header == "yes" || options.header == "no", "csv",
+          "header = ", excerpt(options.header), ": must be auto, yes or no");
+  require(options.layout == "long" || options.layout == "wide", "csv",
+          "layout = ", excerpt(options.layout), ": must be long or wide");
 }
 
 CsvDialect csv_dialect(std::string_view text, const std::string& name, const CsvOptions& options) {

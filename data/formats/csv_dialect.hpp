@@ -18,7 +18,7 @@ struct CsvDialect {
   std::vector<std::size_t> months = {};  ///< columns of dates such as 07.2016
 };
 
-/// Throws std::invalid_argument unless the options name a delimiter, decimal mark and quote.
+/// Throws std::invalid_argument for options with an unknown value.
 void require_dialect(const CsvOptions& options);
 /// Returns the dialect of the options, with "auto" detected from the first records; `,`, `.` and
 /// `"` by default.

@@ -50,7 +50,7 @@ inline void describe(Keys& keys, SeriesColumns& columns) {
       "series", columns.series,
       "columns whose numbers or texts separate several series of a file, each with its own unit "
       "and splits");
-  keys.when(when("model.kind", {"forecaster"}), [&] {
+  keys.when(when("model.kind", {"forecaster", "ensemble"}), [&] {
     keys("known", columns.known,
          "covariates known for the rows to come, such as prices and holidays; predict needs them");
     keys("static", columns.fixed, "covariates that are the same in all rows of a series");

@@ -19,6 +19,7 @@ struct MemberSpec {
   std::size_t horizon = 1;                ///< rows to forecast (H)
   std::size_t lags = 2;                   ///< rows that a linear map sees (L)
   std::vector<std::size_t> seasons = {};  ///< ascending, each at least 2; none without a season
+  std::size_t windows = 3072;             ///< most windows that a linear map is fitted to
 
   std::size_t season() const { return seasons.empty() ? 1 : seasons.front(); }
 };
@@ -49,6 +50,12 @@ MemberPtr make_seasonal(const MemberSpec& spec, std::size_t season, bool drift);
 /// 7.10). `relative`: to the last value.
 MemberPtr make_ridge(const MemberSpec& spec, bool relative);
 
+/// Kernel ridge regression of the next H rows on the last L, both relative to the last value: the
+/// mean of a Gaussian process with a squared exponential kernel (Rasmussen, Williams, "Gaussian
+/// processes for machine learning", 2006, sections 2.2 and 5.4.2). Width and penalty have the least
+/// absolute leave-one-out error. Sees 1,024 windows, and is not fitted to fewer.
+MemberPtr make_kernel_ridge(const MemberSpec& spec);
+
 /// Exponential smoothing of level, damped trend and additive season (Hyndman et al., "Forecasting
 /// with exponential smoothing", 2008, ETS(A, Ad, A)), by least squares of one-step errors.
 MemberPtr make_smoothing(const MemberSpec& spec);
@@ -57,6 +64,17 @@ MemberPtr make_smoothing(const MemberSpec& spec);
 /// components of learned frequency, likeliest under log-normal priors: Corani, Benavoli, Zaffalon,
 /// "Time series forecasting with Gaussian processes needs priors", 2021. Sees the last 300 rows.
 MemberPtr make_process(const MemberSpec& spec);
+
+/// Theta method: exponential smoothing of the level, with half the slope of a straight line
+/// (Hyndman, Billah, "Unmasking the Theta method", 2003).
+MemberPtr make_theta(const MemberSpec& spec);
+
+/// Autoregression on the last rows, iterated, of the order with the least AICc.
+MemberPtr make_autoregression(const MemberSpec& spec);
+
+/// Forecasts by another member the rows without their seasons, at least one: mean deviations from
+/// the moving average over a season, in which later seasons weigh more.
+MemberPtr make_deseasonalised(const MemberSpec& spec, MemberPtr of);
 
 /// Forecasts the logarithm of positive rows by another member.
 MemberPtr make_logarithmic(MemberPtr of);

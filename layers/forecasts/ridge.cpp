@@ -7,7 +7,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-constexpr std::size_t fewest_windows = 8, most_windows = 3072;
+constexpr std::size_t fewest_windows = 8;
 
 /// Windows of L inputs and H outputs without their means, in one unit. (n, L), (n, H)
 struct RidgeWindows {
@@ -27,8 +27,8 @@ std::vector<double> centre(std::vector<double>& matrix, std::size_t d) {
 }
 
 /// Returns the windows of rows, the latest of equally spaced ones if there are too many.
-RidgeWindows windows_of(Rows rows, std::size_t L, std::size_t H, bool relative) {
-  const std::size_t all = rows.size() - L - H + 1, step = (all - 1) / most_windows + 1,
+RidgeWindows windows_of(Rows rows, std::size_t L, std::size_t H, bool relative, std::size_t most) {
+  const std::size_t all = rows.size() - L - H + 1, step = (all - 1) / most + 1,
                     n = (all - 1) / step + 1, first = (all - 1) % step;
   RidgeWindows windows{n, {}, {}, {}, {}, 1};
   for (std::size_t i = 0; i < n; ++i) {
@@ -118,7 +118,7 @@ double best_penalty(const RidgePath& path, std::size_t n) {
 class Ridge : public ForecastMember {
  public:
   Ridge(const MemberSpec& spec, bool relative)
-      : horizon_(spec.horizon), lags_(spec.lags), relative_(relative) {}
+      : horizon_(spec.horizon), lags_(spec.lags), windows_(spec.windows), relative_(relative) {}
 
   std::size_t size() const override { return (lags_ + 1) * horizon_; }
   std::size_t least_rows() const override { return lags_; }
@@ -126,7 +126,7 @@ class Ridge : public ForecastMember {
   bool fit(Rows rows, std::span<double> state) const override {
     const std::size_t L = lags_, H = horizon_;
     if (rows.size() + 1 < L + H + fewest_windows) return false;
-    const RidgeWindows windows = windows_of(rows, L, H, relative_);
+    const RidgeWindows windows = windows_of(rows, L, H, relative_, windows_);
     const RidgePath path(windows, L, H);
     const std::vector<double> weights = path.weights(best_penalty(path, windows.n));
     std::ranges::copy(weights, state.begin());
@@ -150,7 +150,7 @@ class Ridge : public ForecastMember {
   }
 
  private:
-  std::size_t horizon_, lags_;
+  std::size_t horizon_, lags_, windows_;
   bool relative_;
 };
 

@@ -21,7 +21,7 @@ struct PredictOptions : ModelOptions {
   std::vector<std::string> inputs;  ///< empty for standard input
   std::string output = "-";
   bool lines = false, tokens = false, latent = false;
-  std::size_t draws = 0;
+  std::size_t draws = 0, steps = 0;
   std::optional<std::size_t> context = {};
   CommandLine* line = nullptr;
 
@@ -243,8 +243,12 @@ NamedArray answer_texts(const PredictOptions& options, const Config& config, Lea
 
 NamedArray answer_table(const PredictOptions& options, const Config& config, Learner& learner) {
   const std::string input = only_input(options);
-  AnswersTables* tables = learner.abilities().tables;
+  const LearnerAbilities can = learner.abilities();
+  AnswersTables* tables = can.tables;
   demand(tables, "this model does not predict from tables: {}", learner.describe());
+  demand(can.rows || options.steps == 0, "--steps applies to forecasters and ensembles, not to {}",
+         learner.describe());
+  if (can.rows) can.rows->forecast_rows(options.steps);
   const NamedArray table = read_table(config, tables, input);
   NamedArray result =
       mean_over_draws(options, config, learner.model(), [&] { return tables->predict(table); });
@@ -275,6 +279,8 @@ LoadedRun run_of(const PredictOptions& options) {
          run.config.text("model.kind"));
   demand(!is_vae || (!options.tokens && options.draws == 0),
          "--tokens and --draws have no effect with a vae; remove them");
+  demand(kind == "series" || options.steps == 0, "--steps applies to models of series, not of {}",
+         kind);
   demand(kind == "bytes" || !options.tokens,
          "--tokens applies to language models of bytes, not of {}", kind);
   return run;
@@ -315,6 +321,9 @@ void add_predict(const Command& program) {
                  "language models: read texts in windows as in training, each with the last N "
                  "tokens before it; by default all tokens before are context if the model carries "
                  "them in constant memory, else 0");
+  command.number("--steps", &options.steps,
+                 "series: forecast N rows; those after data.horizon follow from forecasts of the "
+                 "rows before them");
   add_draws(command, options.draws);
   add_model_changes(command, options);
 }

@@ -32,6 +32,14 @@ class AnswersTables {
   virtual std::vector<std::string> notes() const { return {}; }
 };
 
+/// Forecasts as many rows as are asked for.
+class ForecastsRows {
+ public:
+  virtual ~ForecastsRows() = default;
+  /// Sets how many rows predict() forecasts after each series; 0 for the horizon of the model.
+  virtual void forecast_rows(std::size_t rows) = 0;
+};
+
 /// Answers texts with a row each, its number in the first column.
 class AnswersTexts {
  public:
@@ -92,6 +100,7 @@ struct LearnerAbilities {
   WritesText* writes = nullptr;
   HasLatent* latent = nullptr;
   HasSpecimens* specimens = nullptr;
+  ForecastsRows* rows = nullptr;
 };
 
 class Learner {

@@ -38,8 +38,9 @@ std::string Verdict::words() const {
   const auto text = [this](const Score& other) {
     return other.name + " " + score_text(*this, other.value);
   };
-  return fmt::format("{} {} on {}; {}: {}", measure, score_text(*this, score), data,
-                     joined(naive, ", ", text), comparison(*this));
+  return fmt::format("{} {} on {}; {}: {}{}", measure, score_text(*this, score), data,
+                     joined(naive, ", ", text), comparison(*this),
+                     remark.empty() ? "" : "; " + remark);
 }
 
 Json Verdict::json() const {

@@ -20,6 +20,7 @@ struct Verdict {
   std::string data = {};     ///< "103 held-out rows"
   double score = 0;
   std::vector<Score> naive = {};          ///< of naive answers; none: no verdict
+  std::string remark = {};                ///< what else is known of the answers, or ""
   bool percent = false;                   ///< a share of right answers; else an error
   std::vector<std::string> details = {};  ///< lines of a table that explains the score
 

@@ -107,6 +107,73 @@ TEST(SmoothingForecast, FollowsALevelThatMoves) {
   EXPECT_LT(error_of(*make_smoothing({4, 2, {}}), rows, 4), 0.5);
 }
 
+/// A straight line is its own level with all of its slope: half is in the level.
+TEST(ThetaForecast, AddsHalfTheSlopeToTheLevel) {
+  const Numbers rows = rows_of(60, [](double t) { return 3 * t + (int(t) % 2 ? 1 : -1); });
+  const MemberPtr theta = make_theta({4, 2, {}});
+  Numbers state(theta->size());
+  ASSERT_TRUE(theta->fit(rows, state));
+  EXPECT_NEAR(state[1], 3, 0.01);
+  const Numbers forecast = theta->forecast(rows, state);
+  EXPECT_NEAR(forecast[3] - forecast[0], 4.5, 0.02);
+  const Numbers constant(20, 7.0);
+  ASSERT_TRUE(theta->fit(constant, state));
+  EXPECT_EQ(theta->forecast(constant, state), Numbers(4, 7.0));
+}
+
+TEST(AutoregressiveForecast, FindsOrderAndCoefficients) {
+  std::mt19937 random(4);
+  std::normal_distribution<> normal;
+  Numbers rows = {0, 0};
+  while (rows.size() < 2000)
+    rows.push_back(1.5 * rows.back() - 0.8 * rows[rows.size() - 2] + normal(random));
+  const MemberPtr member = make_autoregression({3, 2, {}});
+  Numbers state(member->size());
+  ASSERT_TRUE(member->fit(rows, state));
+  EXPECT_NEAR(state[1], 1.5, 0.05);
+  EXPECT_NEAR(state[2], -0.8, 0.05);
+  EXPECT_NEAR(state[9], 0, 0.05);
+  const double m = state[0], next = m + state[1] * (rows.back() - m);
+  state[2] = state[3] = 0;
+  std::fill(state.begin() + 2, state.end(), 0.0);
+  EXPECT_NEAR(member->forecast(rows, state)[1], m + state[1] * (next - m), 1e-12);
+}
+
+TEST(DeseasonalisedForecast, AddsTheSeasonOfEachRow) {
+  const MemberSpec spec{9, 2, {4}}, rest{9, 2, {}};
+  const Numbers rows = rows_of(61, [](double t) { return season_of_four(t) + 7; });
+  const MemberPtr member = make_deseasonalised(spec, make_seasonal(rest, 1, false));
+  EXPECT_LT(error_of(*member, rows, 9), 1e-9);
+  Numbers state(1);
+  EXPECT_FALSE(member->fit(Rows(rows).first(8), state)) << "two seasons and a row";
+}
+
+/// The mean season of noise shrinks to nothing.
+TEST(DeseasonalisedForecast, ShrinksSeasonsOfNoise) {
+  std::mt19937 random(6);
+  std::normal_distribution<> normal;
+  const MemberSpec spec{12, 2, {12}}, rest{12, 2, {}};
+  const Numbers rows = rows_of(240, [&](double) { return normal(random); });
+  const MemberPtr member = make_deseasonalised(spec, make_theta(rest));
+  Numbers state(2);
+  ASSERT_TRUE(member->fit(rows, state));
+  const Numbers forecast = member->forecast(rows, state);
+  for (const double x : forecast) EXPECT_NEAR(x, forecast[0], 0.3);
+}
+
+/// Changes follow the tent map, whose next change has no correlation with the last one.
+TEST(KernelForecast, LearnsAMapThatIsNotLinear) {
+  Numbers rows = {0};
+  for (double change = 0.3; rows.size() < 1100; change = 1 - 1.8 * std::abs(change))
+    rows.push_back(rows.back() + change);
+  const MemberSpec spec{1, 2, {}};
+  EXPECT_LT(error_of(*make_kernel_ridge(spec), rows, 1), 0.1);
+  EXPECT_GT(error_of(*make_ridge(spec, true), rows, 1), 0.3);
+  const MemberPtr kernel = make_kernel_ridge(spec);
+  Numbers state(kernel->size());
+  EXPECT_FALSE(kernel->fit(Rows(rows).first(1000), state)) << "few windows";
+}
+
 TEST(ProcessForecast, ContinuesAWaveOfAPeriodThatItFinds) {
   const Numbers rows = rows_of(
       140, [](double t) { return 20 + 3 * std::sin(2 * std::numbers::pi * t / 11.3) + 0.02 * t; });

@@ -24,13 +24,14 @@ std::vector<double> column_of(const std::filesystem::path& file, const std::stri
   return {};
 }
 
-/// Returns the lag at which values without linear trend repeat, or 1.
-std::size_t repeating_lag(std::vector<double> values) {
-  constexpr std::size_t most_values = 3000;
+/// Returns the lags at which values without linear trend repeat: the shortest, and seven times it
+/// if they repeat more there, as weeks of days do.
+std::vector<std::size_t> repeating_lags(std::vector<double> values) {
+  constexpr std::size_t most_values = 3000, fewest_of_day = 24;
   constexpr double least = 0.4, nearly = 0.9;
   if (values.size() > most_values) values.erase(values.begin(), values.end() - most_values);
   const std::size_t n = values.size();
-  if (n < 12) return 1;
+  if (n < 12) return {};
   const double middle = double(n - 1) / 2;
   double mean = 0, slope = 0, squares = 0;
   for (std::size_t i = 0; i < n; ++i) mean += values[i] / double(n);
@@ -54,11 +55,14 @@ std::size_t repeating_lag(std::vector<double> values) {
     if (is_peak(lag)) top = std::max(top, correlations[lag]);
   for (std::size_t lag = 2; lag + 1 < correlations.size(); ++lag)
     if (is_peak(lag) && correlations[lag] >= std::max(least * correlations[0], nearly * top))
-      return lag;
-  return 1;
+      return lag >= fewest_of_day && 7 * lag < correlations.size() &&
+                     correlations[7 * lag] >= nearly * correlations[lag]
+                 ? std::vector{lag, 7 * lag}
+                 : std::vector{lag};
+  return {};
 }
 
-/// Returns the seasons that the calendar gives steps of time, each at most a third of the rows.
+/// Returns the seasons that the calendar gives steps of time, each at most half of the rows.
 std::vector<std::size_t> seasons_of(const std::vector<double>& times,
                                     const std::vector<double>& values, std::size_t rows) {
   constexpr double day = 86400;
@@ -66,11 +70,11 @@ std::vector<std::size_t> seasons_of(const std::vector<double>& times,
   const TimeStep step(times);
   std::vector<std::size_t> seasons;
   const auto add = [&](std::size_t season) {
-    if (season > 1 && 3 * season <= rows) seasons.push_back(season);
+    if (season > 1 && 2 * season <= rows) seasons.push_back(season);
   };
   const std::size_t first = times.size() > 1 ? step.season() : 1;
   if (first == 1) {
-    add(repeating_lag(values));
+    for (const std::size_t lag : repeating_lags(values)) add(lag);
     return seasons;
   }
   add(first);

@@ -84,7 +84,7 @@ struct EnsembleSizes {
 /// Returns the seasons of `rows` rows, a season as the horizon and the rows that a linear map sees.
 /// Seasons are those of the calendar, day and week of hours, or else the lag at which the values
 /// repeat: the first whose autocorrelation, without linear trend, is within a tenth of the largest
-/// and above 0.4.
+/// and above 0.4, and seven times it if it is 24 or more and they repeat there too.
 EnsembleSizes ensemble_sizes(const std::vector<double>& times, const std::vector<double>& values,
                              std::size_t rows);
 

@@ -5,7 +5,9 @@
 #include <bochner/base/errors.hpp>
 #include <bochner/base/join.hpp>
 #include <bochner/base/text.hpp>
+#include <bochner/data/formats/csv_layout.hpp>
 #include <bochner/data/formats/read_array.hpp>
+#include <bochner/data/series/series_table.hpp>
 #include <bochner/train/config/parameters.hpp>
 #include <bochner/train/config/usage.hpp>
 #include <bochner/train/tasks/config_templates/clocked_series.hpp>
@@ -85,9 +87,11 @@ std::string columns_of_series(const InferredTable& table, const SeriesLayout& la
   if (!table.times.empty()) used.push_back(table.names[table.times[0]]);
   const std::string left_out = comment_on_unused(table, used), &clock = table.options.time;
   std::string columns;
+  if (table.options.layout == "wide")
+    columns = "layout = \"wide\"               # a row is a series: its id, then values\n";
   if (!layout.columns.empty())
-    columns = "series = " + quoted_list(layout.columns) + "            # identifies " +
-              std::to_string(layout.count) + " series\n";
+    columns += "series = " + quoted_list(layout.columns) + "            # identifies " +
+               std::to_string(layout.count) + " series\n";
   if (!left_out.empty() || !roles.known.empty() || !layout.columns.empty() || !clock.empty())
     columns +=
         "columns = " + quoted_list(names_of(table, roles.targets)) + "\n" +
@@ -156,12 +160,12 @@ std::string series_config(const std::string& files, const fs::path& file, Inferr
           ? std::vector<double>()
           : times_of(file, table.names[table.times[0]], layout.columns, table.options);
   const bool irregular = (layout.columns.empty() || layout.own_times) && are_irregular(times);
-  if (irregular || !roles.known.empty())
-    return forecaster_config(files, columns, table, layout, irregular);
+  if (irregular) return forecaster_config(files, columns, table, layout, irregular);
   const std::string first = roles.targets.empty() ? "1" : table.names[roles.targets[0]];
   EnsembleSizes sizes = ensemble_sizes(times, values_of(file, first, layout.columns, table.options),
                                        table.rows / layout.count);
-  if (table.request.horizon > 0) sizes.horizon = table.request.horizon;
+  sizes.horizon = table.request.horizon > 0 ? table.request.horizon
+                                            : std::max(sizes.horizon, roles.rows_to_forecast);
   if (!times.empty()) columns += "pause = 0                     # missing rows are filled in\n";
   if (have_missing(file, names_of(table, roles.targets), table.options))
     columns += "missing = \"forward\"           # missing values are those before\n";
@@ -231,6 +235,22 @@ void require_plain_numbers(const InferredTable& table, const SeriesLayout& layou
       throw DataError(table.almost_numbers.at(i));
 }
 
+/// Returns a config of a table with a series in each row.
+std::string wide_config(const std::string& files, const fs::path& file, const Input& input,
+                        const CsvOptions& options, const TemplateRequest& request) {
+  InferredTable table = infer_table(long_csv(input.text(), input.name(), options), input.name(),
+                                    long_csv_options(input.text(), input.name(), options));
+  table.options = options;
+  table.options.layout = "wide";
+  apply_request(request, input.name(), table);
+  const std::vector<std::string> id = {table.names[0]};
+  ReadOptions reading{.csv = table.options};
+  reading.csv.texts = reading.csv.labels = id;
+  reading.csv.missing = "nan";
+  const std::size_t count = rows_of_series(read_array(file, reading), id).size();
+  return series_config(files, file, table, {id, count});
+}
+
 /// Throws DataError if the last column, or one named like a class, holds a few texts.
 void require_no_classes(const InferredTable& table, const std::string& file) {
   constexpr std::size_t most_classes = 20;
@@ -294,6 +314,9 @@ std::string numbers_config(const std::string& files, const fs::path& file,
 std::string table_config(const std::string& files, const fs::path& file, const CsvOptions& options,
                          const TemplateRequest& request) {
   const Input input = open_input(file);
+  if (request.allows("forecaster") &&
+      (options.layout == "wide" || is_wide_csv(input.text(), input.name(), options)))
+    return wide_config(files, file, input, options, request);
   InferredTable inferred = infer_table(input.text(), input.name(), options);
   apply_request(request, input.name(), inferred);
   if (const auto columns = text_columns(inferred); columns && request.allows("classifier")) {

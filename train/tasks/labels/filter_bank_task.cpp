@@ -134,7 +134,8 @@ class SeriesClassifierTask : public Task {
     return evaluate_answers(tape.constant(learner_.model().logits(some.series)), some.labels);
   }
 
-  std::vector<std::string> verdict() override { return {"verdict  " + verdict_text()}; }
+  /// Of the held-out series, or of the training series, each of which the head is fitted without.
+  Verdict verdict(const HeldOut& held) override;
   void illustrate(Page& page) override;
 
  private:
@@ -151,37 +152,40 @@ class SeriesClassifierTask : public Task {
     }
     return some;
   }
-  std::string verdict_text();
 
   LabelledSeries data_;
   SeriesLearner learner_;
 };
 
-std::string SeriesClassifierTask::verdict_text() {
+Verdict SeriesClassifierTask::verdict(const HeldOut& held) {
   const Tensor& counts = learner_.model().left_out();
   const std::size_t K = data_.classes().size();
-  double all = 0, right = 0, most = 0;
+  std::vector<double> of_class(K);
+  double all = 0, right = 0;
   for (std::size_t k = 0; k < K; ++k) {
-    double row = 0;
-    for (std::size_t j = 0; j < K; ++j) row += double(counts(k, j));
+    for (std::size_t j = 0; j < K; ++j) of_class[k] += double(counts(k, j));
     right += double(counts(k, k));
-    all += row;
-    most = std::max(most, row);
+    all += of_class[k];
   }
-  std::string words = fmt::format(
-      "{:.1f} % of {} series are right when each is left out; always the most frequent class "
-      "{:.1f} %: {}",
-      100 * right / all, all, 100 * most / all, right > most ? "better" : "no better");
-  if (data_.examples(Split::test) == 0) return words;
-  Tape tape({.recording = false});
-  const Evaluation test =
-      evaluate(tape, data_.in_order(Split::test, 0, data_.examples(Split::test)));
-  return words +
-         fmt::format("; of {} test series {:.2f} %", test.terms, 100 * test.mean("accuracy"));
+  const auto most = std::ranges::max_element(of_class);
+  Verdict verdict{.measure = "accuracy",
+                  .data = fmt::format("{} series, each left out in turn", all),
+                  .score = right / all,
+                  .naive = {{"most frequent class", *most / all}},
+                  .percent = true};
+  const std::uint64_t n = data_.examples(held.split);
+  if (held.split == Split::train || n == 0) return verdict;
+  const Batch asked = batch(data_.in_order(held.split, 0, n));
+  verdict.remark = fmt::format("{:.1f} % of {}", 100 * verdict.score, verdict.data);
+  verdict.data = fmt::format("{} {} series", n, name_of(held.split));
+  verdict.score = held.evaluate(*this).mean("accuracy");
+  verdict.naive[0].value =
+      double(std::ranges::count(asked.labels.values, std::int32_t(most - of_class.begin()))) /
+      double(n);
+  return verdict;
 }
 
 void SeriesClassifierTask::illustrate(Page& page) {
-  page.section("How good", verdict_text() + ".");
   const Tensor& counts = learner_.model().left_out();
   const std::size_t K = data_.classes().size();
   Table table{{"class"}, {}};

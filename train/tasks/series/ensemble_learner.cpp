@@ -13,6 +13,7 @@ EnsembleSpec ensemble_spec(const Config& config, const SeriesFacts& facts) {
   spec.channels = facts.variates * facts.ids.size();
   spec.lookback = facts.lookback;
   spec.horizon = facts.horizon;
+  spec.covariates = facts.channels;
   return spec;
 }
 
@@ -23,6 +24,12 @@ void fill_gap(std::vector<double>& values, std::size_t missing, double next, std
     const double line = last + (next - last) * double(i) / double(missing + 1);
     values.push_back(season > 1 && values.size() >= season ? values[values.size() - season] : line);
   }
+}
+
+/// Returns the most missing rows between two that are filled in.
+std::size_t longest_filled(std::size_t season) {
+  constexpr std::size_t seasons_to_fill = 4, rows_to_fill = 24;
+  return std::max(seasons_to_fill * season, rows_to_fill);
 }
 
 /// Ends of the names of a forecast and its bands of 95 and 80 %.
@@ -54,8 +61,7 @@ SteppedSeries::SteppedSeries(const TimeSeries& of) : series(of), steps(of.rows()
 
 std::vector<double> regular_rows(const SteppedSeries& stepped, std::size_t variate,
                                  std::size_t rows, std::size_t season) {
-  constexpr std::size_t seasons_to_fill = 4, rows_to_fill = 24;
-  const std::size_t most = std::max(seasons_to_fill * season, rows_to_fill);
+  const std::size_t most = longest_filled(season);
   std::vector<double> values;
   for (std::size_t row = 0; row < rows; ++row) {
     const double value = stepped.series.values(variate, row);
@@ -67,8 +73,35 @@ std::vector<double> regular_rows(const SteppedSeries& stepped, std::size_t varia
   return values;
 }
 
+std::vector<double> regular_covariates(const SteppedSeries& stepped, std::size_t rows,
+                                       std::size_t season, const xt::xarray<double>& coming) {
+  const auto& covariates = stepped.series.covariates;
+  std::vector<double> all;
+  for (std::size_t c = 0; c < stepped.series.channels(); ++c) {
+    std::vector<double> values;
+    for (std::size_t row = 0; row < rows; ++row) {
+      const std::size_t steps = stepped.steps[row];
+      if (steps > longest_filled(season) + 1) values.clear();
+      if (!values.empty()) values.insert(values.end(), steps - 1, values.back());
+      values.push_back(covariates(c, row));
+    }
+    all.insert(all.end(), values.begin(), values.end());
+    for (std::size_t h = 0; h < coming.size() / stepped.series.channels(); ++h)
+      all.push_back(coming(c, h));
+  }
+  return all;
+}
+
+xt::xarray<double> covariates_from(const TimeSeries& series, std::size_t row, std::size_t H) {
+  auto coming = xt::xarray<double>::from_shape({series.channels(), H});
+  for (std::size_t c = 0; c < series.channels(); ++c)
+    for (std::size_t h = 0; h < H; ++h)
+      coming(c, h) = series.covariates(c, std::min(row + h, series.rows() - 1));
+  return coming;
+}
+
 EnsembleLearner::EnsembleLearner(const Config& config, SeriesFacts facts)
-    : TableLearner(config, std::move(facts), ensemble_spec), rules_(request_rules(config, facts_)) {
+    : TableLearner(config, std::move(facts), ensemble_spec), answers_(config, facts_) {
   reading_ = question_options(config, facts_);
 }
 
@@ -85,28 +118,33 @@ std::size_t EnsembleLearner::season() const {
 }
 
 EnsembleForecast EnsembleLearner::forecast(const SteppedSeries& stepped, std::size_t number,
-                                           std::size_t variate, std::size_t rows) const {
+                                           std::size_t variate, std::size_t rows,
+                                           const xt::xarray<double>& coming) const {
+  const std::size_t channel = number * facts_.variates + variate,
+                    least = std::max(spec_.lookback, model_.least_rows(channel));
   const std::vector<double> values = regular_rows(stepped, variate, rows, season());
-  if (values.size() < spec_.lookback)
-    throw DataError("the rows ",
-                    stepped.series.id.empty() ? "" : "of " + words_of(stepped.series.id) + " ",
-                    "since the last long gap are ", values.size(), "; the model needs at least ",
-                    spec_.lookback);
-  return model_.forecast(number * facts_.variates + variate, values);
+  if (values.size() < least)
+    throw DataError(
+        "the rows ", stepped.series.id.empty() ? "" : "of " + words_of(stepped.series.id) + " ",
+        "since the last long gap are ", values.size(), "; the model needs at least ", least);
+  return model_.forecast(channel, values, regular_covariates(stepped, rows, season(), coming));
 }
 
 NamedArray EnsembleLearner::predict(const NamedArray& question) {
-  left_out_.clear();
-  const auto requests = forecast_requests(question, rules_, left_out_);
-  std::vector<Tensor> answers;
-  for (const ForecastRequest& request : requests) {
+  const auto forecast_of = [&](const ForecastRequest& request) {
     const SteppedSeries history(request.history);
+    const std::size_t C = facts_.channels, L = facts_.lookback, H = facts_.horizon;
+    auto coming = xt::xarray<double>::from_shape({C, H});
+    for (std::size_t c = 0; c < C; ++c)
+      for (std::size_t h = 0; h < H; ++h)
+        coming(c, h) = double(request.facts.covariates(0, c, L + h));
     std::vector<EnsembleForecast> forecasts;
     for (std::size_t v = 0; v < facts_.variates; ++v)
-      forecasts.push_back(forecast(history, request.facts.series[0], v, request.history.rows()));
-    answers.push_back(band_rows(forecasts));
-  }
-  return forecast_table(question, rules_.columns, facts_.columns, requests, answers, band_endings);
+      forecasts.push_back(
+          forecast(history, request.facts.series[0], v, request.history.rows(), coming));
+    return band_rows(forecasts);
+  };
+  return answers_.answer(question, forecast_of, band_endings, 0);
 }
 
 }  // namespace bochner

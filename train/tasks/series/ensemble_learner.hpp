@@ -1,6 +1,6 @@
 #pragma once
 #include <bochner/layers/forecasts/ensemble.hpp>
-#include <bochner/train/tasks/series/forecast_requests.hpp>
+#include <bochner/train/tasks/series/forecast_answers.hpp>
 #include <bochner/train/tasks/table_learner.hpp>
 
 namespace bochner {
@@ -18,32 +18,42 @@ struct SteppedSeries {
 /// season before, or lie on a line. Begins after the last gap of more than four seasons.
 std::vector<double> regular_rows(const SteppedSeries& stepped, std::size_t variate,
                                  std::size_t rows, std::size_t season);
+/// Returns the covariates of the same rows, then `coming`, those of the rows to come. Missing rows
+/// have those of the row before. (C, n), (C, H) -> (C, n + H)
+std::vector<double> regular_covariates(const SteppedSeries& stepped, std::size_t rows,
+                                       std::size_t season, const xt::xarray<double>& coming);
+/// Returns the covariates of the H rows from `row` on; those of the last one after the end. (C, H)
+xt::xarray<double> covariates_from(const TimeSeries& series, std::size_t row, std::size_t H);
 
 /// Forecasts the rows that follow the last ones of each series, by an Ensemble.
-class EnsembleLearner : public TableLearner<SeriesFacts, EnsembleSpec, Ensemble> {
+class EnsembleLearner : public TableLearner<SeriesFacts, EnsembleSpec, Ensemble>,
+                        public ForecastsRows {
  public:
   EnsembleLearner(const Config& config, SeriesFacts facts);
 
   std::string describe() const override;
   std::string loss_unit() const override { return "mae"; }
   std::vector<std::string> series() const override { return facts_.names(); }
-  LearnerAbilities abilities() override { return {.tables = this}; }
+  LearnerAbilities abilities() override { return {.tables = this, .rows = this}; }
   void forward_specimen(Tape&, std::size_t) override {}
 
-  std::vector<std::string> input_columns() const override { return requested_columns(rules_); }
+  std::vector<std::string> input_columns() const override {
+    return requested_columns(answers_.rules());
+  }
   /// Answers the requests of forecast_requests() with the forecast and its bands.
   NamedArray predict(const NamedArray& question) override;
-  std::vector<std::string> notes() const override { return left_out_; }
+  std::vector<std::string> notes() const override { return answers_.notes(); }
+  void forecast_rows(std::size_t rows) override { answers_.forecast_rows(rows); }
 
-  /// Forecasts from the first `rows` rows of a series, in its unit. (H)
+  /// Forecasts from the first `rows` rows of a series, in its unit, given the covariates of the
+  /// rows to come (C, H). (H)
   EnsembleForecast forecast(const SteppedSeries& stepped, std::size_t number, std::size_t variate,
-                            std::size_t rows) const;
+                            std::size_t rows, const xt::xarray<double>& coming) const;
   std::size_t season() const;
   const SeriesFacts& known() const { return facts_; }
 
  private:
-  RequestRules rules_;
-  std::vector<std::string> left_out_;  // notes on series that the last answer skips
+  SeriesAnswers answers_;
 };
 
 }  // namespace bochner

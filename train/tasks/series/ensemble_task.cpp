@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <bochner/autodiff/ops/loss.hpp>
-#include <bochner/train/charts/chart.hpp>
-#include <bochner/train/charts/page.hpp>
 #include <bochner/train/tasks/config_templates/templates.hpp>
-#include <bochner/train/tasks/series/ensemble_learner.hpp>
+#include <bochner/train/tasks/series/ensemble_pictures.hpp>
 #include <bochner/train/tasks/series/rolling_origins.hpp>
 #include <bochner/train/tasks/series/series_data.hpp>
 #include <bochner/train/tasks/task.hpp>
@@ -16,7 +14,6 @@ namespace bochner {
 namespace {
 
 constexpr std::size_t shown_forecasts = 6;
-constexpr double future_width = 380;  // of a chart
 
 /// Errors of a member over the channels, each in its best naive forecast's: a geometric mean.
 struct MemberScore {
@@ -31,7 +28,8 @@ struct MemberScore {
 struct Standings {
   std::vector<MemberScore> members = {};
   MemberScore combination = {};
-  std::size_t beaten = 0;  ///< channels whose combination beats the best naive forecast
+  std::size_t beaten = 0;              ///< channels whose combination beats the best naive forecast
+  std::array<double, 2> covered = {};  ///< mean coverage of the bands of 80 and 95 %
 };
 
 /// Fits an ensemble to series at once, before the first step; there are none.
@@ -45,12 +43,15 @@ class EnsembleTask : public Task, public Backtests {
   TaskAbilities abilities() override { return {.backtests = this}; }
 
   void start() override {
-    std::vector<std::vector<double>> channels;
+    std::vector<std::vector<double>> channels, covariates;
     for (std::size_t number = 0; number < windows_.count(); ++number)
-      for (std::size_t v = 0; v < windows_.series().variates(); ++v)
-        channels.push_back(regular_rows(stepped_[number], v, windows_.rows(Split::train, number),
-                                        learner_.season()));
-    learner_.model().fit(channels);
+      for (std::size_t v = 0; v < windows_.series().variates(); ++v) {
+        const std::size_t rows = windows_.rows(Split::train, number);
+        channels.push_back(regular_rows(stepped_[number], v, rows, learner_.season()));
+        covariates.push_back(regular_covariates(stepped_[number], rows, learner_.season(),
+                                                covariates_from(windows_.series(number), rows, 0)));
+      }
+    learner_.model().fit(channels, covariates);
   }
 
   Var loss(Tape& tape, const Examples& examples) override {
@@ -73,7 +74,7 @@ class EnsembleTask : public Task, public Backtests {
       const auto [number, row] = windows_.place(one.split, one.index(0));
       Tensor forecast = uninitialized({1, V, windows_.spec().horizon});
       for (std::size_t v = 0; v < V; ++v)
-        std::ranges::transform(learner_.forecast(stepped_[number], number, v, row).mean,
+        std::ranges::transform(forecast_at(number, v, row).mean,
                                forecast.data() + v * windows_.spec().horizon,
                                [](double x) { return real(x); });
       origins.add(first, forecast);
@@ -95,8 +96,7 @@ class EnsembleTask : public Task, public Backtests {
   void add_window(Evaluation& result, const SeriesWindows::Place& place) {
     const TimeSeries& series = windows_.series(place.series);
     for (std::size_t v = 0; v < series.variates(); ++v) {
-      const EnsembleForecast forecast =
-          learner_.forecast(stepped_[place.series], place.series, v, place.row);
+      const EnsembleForecast forecast = forecast_at(place.series, v, place.row);
       for (std::size_t h = 0; h < forecast.mean.size(); ++h) {
         const double error = std::abs(series.values(v, place.row + h) - forecast.mean[h]);
         result.loss_sum += error;
@@ -104,6 +104,13 @@ class EnsembleTask : public Task, public Backtests {
         result.measures[0].sum += error <= forecast.half_widths[0][h];
       }
     }
+  }
+
+  /// Forecasts from the first rows of a series, with the covariates that its table has.
+  EnsembleForecast forecast_at(std::size_t number, std::size_t variate, std::size_t rows) const {
+    const TimeSeries& series = windows_.series(number);
+    return learner_.forecast(stepped_[number], number, variate, rows,
+                             covariates_from(series, rows, windows_.spec().horizon));
   }
 
   Standings standings();
@@ -117,25 +124,15 @@ class EnsembleTask : public Task, public Backtests {
   std::vector<SteppedSeries> stepped_;  // by number of the series
 };
 
-bool is_naive(const std::string& member) { return member.starts_with("last "); }
-
-/// Returns the least error of the naive members, which are fitted to any rows.
-double naive_error(const std::vector<NamedMember>& members, const Contest& contest) {
-  double least = INFINITY;
-  for (std::size_t m = 0; m < members.size(); ++m)
-    if (is_naive(members[m].name) && contest.errors[m] >= 0)
-      least = std::min(least, contest.errors[m]);
-  return least;
-}
-
 Standings EnsembleTask::standings() {
   const Ensemble& model = learner_.model();
   Standings all;
   for (const NamedMember& member : model.members()) all.members.push_back({member.name});
   for (std::size_t c = 0; c < channels(); ++c) {
     const Contest contest = model.contest(c);
-    const double naive = naive_error(model.members(), contest);
+    const double naive = contest.errors[contest.naive];
     all.beaten += contest.error < naive;
+    for (std::size_t b = 0; b < 2; ++b) all.covered[b] += contest.covered[b] / double(channels());
     all.combination.add(contest.error / naive);
     for (std::size_t m = 0; m < all.members.size(); ++m) {
       if (contest.errors[m] >= 0) all.members[m].add(contest.errors[m] / naive);
@@ -149,17 +146,21 @@ Standings EnsembleTask::standings() {
 Verdict EnsembleTask::verdict_of_competition(const Standings& all) {
   const Ensemble& model = learner_.model();
   const std::string naive = "the best naive forecast";
+  const std::string coverage = fmt::format("bands of 80 and 95 % held {:.0f} and {:.0f} %",
+                                           100 * all.covered[0], 100 * all.covered[1]);
   if (channels() == 1) {
     const Contest only = model.contest(0);
-    return {"mean absolute error",
-            "held-out rows",
-            only.error,
-            {{naive, naive_error(model.members(), only)}}};
+    return {.measure = "mean absolute error",
+            .data = "held-out rows",
+            .score = only.error,
+            .naive = {{naive, only.errors[only.naive]}},
+            .remark = coverage};
   }
-  return {"relative error",
-          fmt::format("held-out rows ({} of {} series better)", all.beaten, channels()),
-          all.combination.ratio(),
-          {{naive, 1}}};
+  return {.measure = "relative error",
+          .data = fmt::format("held-out rows ({} of {} series better)", all.beaten, channels()),
+          .score = all.combination.ratio(),
+          .naive = {{naive, 1}},
+          .remark = coverage};
 }
 
 Verdict EnsembleTask::verdict(const HeldOut& held) {
@@ -168,50 +169,21 @@ Verdict EnsembleTask::verdict(const HeldOut& held) {
   Verdict verdict = result ? backtest_verdict(*result) : verdict_of_competition(all);
   verdict.details = {"compared errors in the best naive forecast's, and weights:"};
   for (const MemberScore& member : all.members)
-    verdict.details.push_back(fmt::format("         {:<32} {:>8.3f} {:>6.0f} %", member.name,
+    verdict.details.push_back(fmt::format("         {:<44} {:>8.3f} {:>6.0f} %", member.name,
                                           member.ratio(), 100 * member.weight));
   return verdict;
 }
 
-/// Draws a band around the last curve of a chart.
-void add_band(Chart& chart, const EnsembleForecast& forecast, std::size_t band) {
-  Series& curve = chart.series.back();
-  for (std::size_t h = 0; h < forecast.mean.size(); ++h) {
-    curve.low.push_back(forecast.mean[h] - forecast.half_widths[band][h]);
-    curve.high.push_back(forecast.mean[h] + forecast.half_widths[band][h]);
-  }
-}
-
 void EnsembleTask::illustrate(Page& page) {
-  constexpr std::size_t shown_horizons = 8;
   const Standings all = standings();
-  page.section("Forecasts",
-               "The rows after the last one, in the unit of the data; 95 % of the "
-               "errors of the competition were within the band.");
-  std::vector<std::string> charts;
+  std::vector<DrawnForecast> drawn;
   for (std::size_t c = 0; c < std::min(channels(), shown_forecasts); ++c) {
     const std::size_t V = windows_.series().variates(), number = c / V, v = c % V;
     const TimeSeries& series = windows_.series(number);
-    const std::size_t n = series.rows(), H = windows_.spec().horizon,
-                      first = n - std::min(n, shown_horizons * H);
-    const bool dates = !series.times.empty() && !series.numeric_time;
-    Chart chart{.title = variate_name(series, v),
-                .x = dates ? Axis{"", Scale::time} : Axis{series.times.empty() ? "row" : "time"},
-                .width = future_width};
-    Curve seen, coming;
-    for (std::size_t i = first; i < n; ++i)
-      seen.add(series.times.empty() ? double(i + 1) : series.times[i], series.values(v, i));
-    const EnsembleForecast forecast = learner_.forecast(stepped_[number], number, v, n);
-    const TimeStep step = series.times.empty() ? TimeStep() : series.time_step();
-    for (std::size_t h = 0; h < H; ++h)
-      coming.add(series.times.empty() ? double(n + h + 1) : step.after(series.times.back(), h + 1),
-                 forecast.mean[h]);
-    chart.add("seen", std::move(seen), Mark::line, 7);
-    chart.add("forecast", std::move(coming), Mark::line, 1);
-    add_band(chart, forecast, 1);
-    charts.push_back(draw(chart));
+    drawn.push_back(
+        {series, v, forecast_at(number, v, series.rows()), learner_.model().contest(c)});
   }
-  page.charts(charts, card_width(future_width));
+  draw_forecasts(page, drawn);
   page.section("Members",
                "Mean absolute errors from the origins of the competition, in those of the best "
                "naive forecast, and weights in the forecast.");

@@ -46,8 +46,7 @@ Tensor by_rows(const Tensor& forecast, std::size_t V, std::size_t H) {
 }  // namespace
 
 ForecastLearner::ForecastLearner(const Config& config, SeriesFacts facts)
-    : TableLearner(config, std::move(facts), forecaster_spec),
-      rules_(request_rules(config, facts_)) {
+    : TableLearner(config, std::move(facts), forecaster_spec), answers_(config, facts_) {
   reading_ = question_options(config, facts_);
 }
 
@@ -81,19 +80,16 @@ Json ForecastLearner::sizes() const {
 }
 
 NamedArray ForecastLearner::predict(const NamedArray& question) {
-  left_out_.clear();
-  const auto requests = forecast_requests(question, rules_, left_out_);
-  std::vector<Tensor> answers;
-  for (const ForecastRequest& request : requests)
-    answers.push_back(
-        by_rows(forecast_in_unit(request.past, request.facts), spec_.variates, spec_.horizon));
-  return forecast_table(question, rules_.columns, facts_.columns, requests, answers,
-                        quantile_endings(levels()));
+  const auto forecast_of = [&](const ForecastRequest& request) {
+    return by_rows(forecast_in_unit(request.past, request.facts), spec_.variates, spec_.horizon);
+  };
+  return answers_.answer(question, forecast_of, quantile_endings(levels()),
+                         levels().empty() ? 0 : median_index(levels()));
 }
 
 std::vector<std::string> ForecastLearner::notes() const {
-  std::vector<std::string> notes = left_out_;
-  const bool dates_are_said = !spec_.regular || !rules_.columns.known.empty();
+  std::vector<std::string> notes = answers_.notes();
+  const bool dates_are_said = !spec_.regular || !answers_.rules().columns.known.empty();
   if (!dates_are_said && facts_.crosses_pauses > 0)
     notes.push_back(
         fmt::format("dates of the forecast are {} apart; the training rows have further gaps that "

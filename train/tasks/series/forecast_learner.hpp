@@ -1,12 +1,13 @@
 #pragma once
 #include <bochner/layers/models/forecaster.hpp>
-#include <bochner/train/tasks/series/forecast_requests.hpp>
+#include <bochner/train/tasks/series/forecast_answers.hpp>
 #include <bochner/train/tasks/table_learner.hpp>
 
 namespace bochner {
 
 /// Forecasts the rows that follow the last ones of each series.
-class ForecastLearner : public TableLearner<SeriesFacts, ForecasterSpec, Forecaster> {
+class ForecastLearner : public TableLearner<SeriesFacts, ForecasterSpec, Forecaster>,
+                        public ForecastsRows {
  public:
   ForecastLearner(const Config& config, SeriesFacts facts);
 
@@ -15,10 +16,16 @@ class ForecastLearner : public TableLearner<SeriesFacts, ForecasterSpec, Forecas
   Json sizes() const override;
   std::vector<std::string> series() const override { return facts_.names(); }
 
-  std::vector<std::string> input_columns() const override { return requested_columns(rules_); }
+  LearnerAbilities abilities() override {
+    return {.tables = this, .specimens = this, .rows = this};
+  }
+  std::vector<std::string> input_columns() const override {
+    return requested_columns(answers_.rules());
+  }
   /// Answers the requests of forecast_requests() with forecast_table().
   NamedArray predict(const NamedArray& question) override;
   std::vector<std::string> notes() const override;
+  void forecast_rows(std::size_t rows) override { answers_.forecast_rows(rows); }
 
   void forward_specimen(Tape& tape, std::size_t i) override;
 
@@ -34,8 +41,7 @@ class ForecastLearner : public TableLearner<SeriesFacts, ForecasterSpec, Forecas
   Tensor forecast_in_unit(Tensor past, const RowFacts& rows);
 
  private:
-  RequestRules rules_;
-  std::vector<std::string> left_out_;  // notes on series that the last answer skips
+  SeriesAnswers answers_;
 };
 
 /// Returns times, covariates and series of the rows of a batch.

@@ -212,6 +212,8 @@ ForecastRequest request_of(const NamedArray& table, const SeriesColumns& columns
                           {},        asked > 0 ? asked : spec.horizon,           series};
   request.coming = times_to_come(seen, step, table, spec.horizon);
   request.clock = series.clock;
+  request.step = step;
+  request.asked = asked > 0;
   if (asked > 0) require_next_steps(series, request.coming, asked, learned, spec);
   request.facts.times = window_times(series, request.coming, spec);
   request.facts.series = {number};
@@ -279,6 +281,26 @@ std::vector<ForecastRequest> forecast_requests(const NamedArray& input, const Re
   std::vector<ForecastRequest> requests;
   for (const SeenSeries& seen : all) requests.push_back(request_of(table, columns, seen, rules));
   return requests;
+}
+
+void append_forecast(ForecastRequest& request, const Tensor& forecasts, std::size_t column,
+                     const RequestRules& rules) {
+  TimeSeries& series = request.history;
+  const std::size_t V = series.variates(), n = series.rows(), H = rules.windows.horizon,
+                    Q = forecasts.size() / (V * H);
+  auto values = xt::xarray<double>::from_shape({V, n + H});
+  for (std::size_t v = 0; v < V; ++v) {
+    double* row = std::copy_n(series.values.data() + v * n, n, values.data() + v * (n + H));
+    for (std::size_t h = 0; h < H; ++h) row[h] = double(forecasts.data()[(h * V + v) * Q + column]);
+  }
+  series.values = std::move(values);
+  if (!request.coming.empty()) {
+    const double last = request.coming.back();
+    series.times.insert(series.times.end(), request.coming.begin(), request.coming.end());
+    for (std::size_t h = 0; h < H; ++h) request.coming[h] = request.step.after(last, h + 1);
+  }
+  request.past = last_columns(series.values, rules.windows.lookback);
+  request.facts.times = window_times(series, request.coming, rules.windows);
 }
 
 std::vector<std::string> quantile_endings(const std::vector<double>& levels) {

@@ -16,6 +16,8 @@ struct ForecastRequest {
   std::size_t rows;            ///< future rows to write
   TimeSeries history = {};     ///< all rows of the series that the table has
   WallClock clock = {};        ///< time zone of the stamps
+  TimeStep step = {};          ///< from one future row to the next
+  bool asked = false;          ///< whether the table has rows to be forecast
 };
 
 /// Rules for tables with requests, made once from config and facts of a forecaster.
@@ -37,6 +39,11 @@ std::vector<std::string> requested_columns(const RequestRules& rules);
 /// rows that do not fit.
 std::vector<ForecastRequest> forecast_requests(const NamedArray& input, const RequestRules& rules,
                                                std::vector<std::string>& left_out);
+
+/// Appends a column of the forecasts (H, V, Q) to the history of a request without covariates,
+/// which becomes one for the next H rows.
+void append_forecast(ForecastRequest& request, const Tensor& forecasts, std::size_t column,
+                     const RequestRules& rules);
 
 /// Returns the ends of the names of quantiles: "_0.1"; {""} without any.
 std::vector<std::string> quantile_endings(const std::vector<double>& levels);

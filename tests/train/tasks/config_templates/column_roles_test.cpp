@@ -59,6 +59,8 @@ TEST_F(ColumnRoles, WhatFutureRowsHaveIsKnown) {
   const Config config = config_for(write("k.csv", table("date,load,temp", 150, row)));
   EXPECT_THAT(config.text_list("data.columns"), ElementsAre("load"));
   EXPECT_THAT(config.text_list("data.known"), ElementsAre("temp"));
+  EXPECT_EQ(config.text("model.kind"), "ensemble");
+  EXPECT_GE(config.count("data.horizon"), 10u);
 }
 
 TEST_F(ColumnRoles, ConstantsOfSeriesAreNotForecast) {

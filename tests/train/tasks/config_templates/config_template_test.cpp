@@ -66,6 +66,21 @@ TEST_F(Starter, NamesTheTimeAmongDates) {
             "ensemble");
 }
 
+TEST_F(Starter, ATableWithASeriesInEachRowIsWide) {
+  std::string text = "id";
+  for (int i = 2; i < 60; ++i) text += ",V" + std::to_string(i);
+  for (int series = 0; series < 4; ++series) {
+    text += "\ns" + std::to_string(series);
+    for (int i = 2; i < 60; ++i)
+      text += i < 58 - series ? "," + std::to_string(i % 7 + series) : ",";
+  }
+  const Config config = config_for(write("wide.csv", text + "\n"));
+  EXPECT_EQ(config.text("model.kind"), "ensemble");
+  EXPECT_EQ(config.text("data.layout"), "wide");
+  EXPECT_EQ(config.text_list("data.series"), std::vector<std::string>{"id"});
+  EXPECT_EQ(config.number_list("model.seasons"), std::vector<double>{7});
+}
+
 /// Random held-out rows would lie between known rows.
 TEST_F(Starter, NumbersCalledATimeMakeASeries) {
   const auto of = [&](const char* header, const std::function<double(std::size_t)>& time) {

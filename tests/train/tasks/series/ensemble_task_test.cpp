@@ -75,6 +75,61 @@ TEST_F(EnsembleTaskTest, ForecastsWithBandsInTheUnitOfTheData) {
   }
 }
 
+TEST_F(EnsembleTaskTest, ForecastsMoreRowsByRecursion) {
+  const auto task = fitted(config(daily(150, none)));
+  const NamedArray once = predict(task, question(daily(150, none)));
+  ForecastsRows& rows = *task->learner().abilities().rows;
+  rows.forecast_rows(17);
+  const NamedArray all = predict(task, question(daily(150, none)));
+  EXPECT_THAT(tables(task).notes(), ElementsAre(HasSubstr("after the first 7")));
+  ASSERT_EQ(all.values.shape()[0], 17u);
+  std::string appended = daily(150, none);
+  for (std::size_t h = 0; h < 7; ++h) {
+    for (std::size_t column = 0; column < 6; ++column)
+      EXPECT_EQ(all.values(h, column), once.values(h, column));
+    appended += fmt::format("{},{}\n", 86400 * (150 + h), once.values(h, 1));
+  }
+  rows.forecast_rows(3);
+  const NamedArray next = predict(task, question(appended));
+  ASSERT_EQ(next.values.shape()[0], 3u);
+  for (std::size_t h = 0; h < 3; ++h) {
+    EXPECT_EQ(all.values(7 + h, 0), 86400.0 * double(157 + h));
+    EXPECT_EQ(all.values(7 + h, 1), next.values(h, 1));
+    const auto width = [](const NamedArray& of, std::size_t row) {
+      return of.values(row, 5) - of.values(row, 1);
+    };
+    EXPECT_NEAR(width(all, 7 + h), std::hypot(width(next, h), width(all, 6)), 1e-4);
+  }
+}
+
+TEST_F(EnsembleTaskTest, KnowsCovariatesOfRowsToCome) {
+  const auto promo = [](std::size_t row) { return row * row % 11 < 3 ? 1 : 0; };
+  const auto text = [&](std::size_t rows, std::size_t with_load) {
+    std::string text = "day,load,promo\n";
+    for (std::size_t row = 0; row < rows; ++row)
+      text += fmt::format("{},{},{}\n", row * 86400,
+                          row < with_load ? fmt::format("{}", load_at(row) + 20 * promo(row)) : "",
+                          promo(row));
+    return text;
+  };
+  const auto task =
+      fitted(config(text(150, 150), {"data.columns=['load']", "data.known=['promo']"}));
+  ReadOptions reading = tables(task).read_options();
+  reading.csv.time = "day", reading.csv.time_format = "%s";
+  const auto asked = [&](const std::string& rows) {
+    return predict(task, read_array(folder_.write("question.csv", rows), reading));
+  };
+  const NamedArray answer = asked(text(154, 150));
+  ASSERT_EQ(answer.values.shape()[0], 4u);
+  for (std::size_t h = 0; h < 4; ++h)
+    EXPECT_NEAR(answer.values(h, 1), 50 + double((150 + h) % 7) * 3 + 20 * promo(150 + h), 2.5);
+  EXPECT_THROW(asked(text(150, 150)), DataError) << "no rows to come";
+  EXPECT_GT(evaluate_task(*task, Split::test, 4)->mean("coverage"), 0.6);
+  Page page("run", "");
+  task->illustrate(page);
+  EXPECT_TRUE(task->verdict({Split::validation}).beats_naive());
+}
+
 TEST_F(EnsembleTaskTest, FillsMissingRowsWithThoseOfTheSeasonBefore) {
   const auto skips = [](std::size_t row) { return row % 23 == 10; };
   const auto task = fitted(config(daily(150, skips), {"data.splits=[110,0,30]"}));
@@ -136,9 +191,11 @@ TEST_F(EnsembleTaskTest, SaysWhetherItBeatsTheNaiveForecast) {
   const Verdict competition = task->verdict({Split::validation});  // which has no rows
   EXPECT_EQ(competition.best_naive().name, "the best naive forecast");
   EXPECT_TRUE(competition.beats_naive());
+  EXPECT_THAT(competition.words(), HasSubstr("bands of 80 and 95 % held"));
   Page page("run", "");
   task->illustrate(page);
-  EXPECT_THAT(page.html(), HasSubstr("forecast"));
+  for (const char* drawn : {"Forecasts", "naive", "row of the horizon", "origins apart"})
+    EXPECT_THAT(page.html(), HasSubstr(drawn));
   EXPECT_EQ(XmlReader(page.html()).problem(), "");
 }
 

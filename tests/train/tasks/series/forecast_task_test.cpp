@@ -336,5 +336,36 @@ TEST_F(ForecastTaskTest, ResumesBitForBit) {
   EXPECT_EQ(difference(remains_of(parts), remains_of(whole)), "");
 }
 
+TEST_F(ForecastTaskTest, ForecastsMoreRowsByRecursion) {
+  const auto task = make_task(config({"model.loss=quantile", "model.quantiles=[0.1,0.5,0.9]"}));
+  const NamedArray table = parse_csv(series_text(), "a.csv", hourly());
+  ForecastsRows& rows_to_come = *task->learner().abilities().rows;
+  rows_to_come.forecast_rows(H + 3);
+  const NamedArray all = predict(task, table);
+  ASSERT_EQ(all.values.shape()[0], H + 3);
+  std::string appended = series_text();
+  for (std::size_t h = 0; h < H; ++h)
+    appended += fmt::format("{},{},{}\n", all.values(h, 0), all.values(h, 2), all.values(h, 5));
+  rows_to_come.forecast_rows(3);
+  const NamedArray next = predict(task, parse_csv(appended, "a.csv", hourly()));
+  ASSERT_EQ(next.values.shape()[0], 3u);
+  for (std::size_t h = 0; h < 3; ++h) {
+    EXPECT_EQ(all.values(H + h, 0), next.values(h, 0));
+    EXPECT_EQ(all.values(H + h, 2), next.values(h, 2));
+    EXPECT_LE(all.values(H + h, 1), next.values(h, 1));
+    EXPECT_GE(all.values(H + h, 3),
+              all.values(H - 1, 3) - all.values(H - 1, 2) + all.values(H + h, 2) - 1e-3);
+  }
+}
+
+TEST_F(ForecastTaskTest, RefusesRecursionWithCovariates) {
+  const auto task = make_task(config({"data.calendar=['hour']"}));
+  const NamedArray table = parse_csv(series_text(), "a.csv", hourly());
+  task->learner().abilities().rows->forecast_rows(H + 1);
+  EXPECT_THROW(predict(task, table), DataError);
+  task->learner().abilities().rows->forecast_rows(H - 1);
+  EXPECT_EQ(predict(task, table).values.shape()[0], H - 1);
+}
+
 }  // namespace forecast_task_test
 }  // namespace bochner
