@@ -183,7 +183,7 @@ std::string config_of_folder(const fs::path& folder, const CsvOptions& options) 
   std::uint64_t bytes = 0;
   for (const fs::path& file : files) bytes += fs::file_size(file);
   if (are_labelled(folder, files) && is_text(files[0]))
-    return text_config(in_quotes((folder / "*" / "*").string()), "", files.size());
+    return fill_in("bag_of_words", {{"files", in_quotes((folder / "*" / "*").string())}});
   return config_of_file(in_quotes(pattern), files[0], bytes, options);
 }
 
@@ -193,6 +193,7 @@ Blanks usual_blanks() {
           {"columns", ""},
           {"positions", "learned"},
           {"weight_decay", "0.1"},
+          {"dropout", "0.1"},
           {"method", in_quotes("exact")},
           {"backbone", "\"linear\"           # or attention (over patches), rows (at their times)"},
           {"length", "128"},
@@ -268,16 +269,6 @@ Blanks with_steps(Blanks blanks, std::size_t steps_of_epoch) {
 
 std::string quoted_list(const std::vector<std::string>& names) {
   return "[" + joined(names, ", ", in_quotes) + "]";
-}
-
-std::string text_config(const std::string& files, const std::string& columns, std::size_t texts) {
-  constexpr std::size_t batch = 16;
-  return fill_in("classifier", with_steps({{"files", files},
-                                           {"columns", columns + text_length},
-                                           {"positions", "none"},
-                                           {"lr", "1e-3"},
-                                           {"weight_decay", "0.3"}},
-                                          texts / batch));
 }
 
 }  // namespace bochner

@@ -8,7 +8,9 @@
 #include <bochner/data/formats/read_array.hpp>
 #include <bochner/train/config/parameters.hpp>
 #include <bochner/train/tasks/config_templates/column_roles.hpp>
+#include <bochner/train/tasks/config_templates/event_columns.hpp>
 #include <bochner/train/tasks/config_templates/templates.hpp>
+#include <bochner/train/tasks/config_templates/text_columns.hpp>
 #include <bochner/train/tasks/config_templates/time_parts.hpp>
 
 namespace bochner {
@@ -159,22 +161,36 @@ std::string series_config(const std::string& files, const fs::path& file, Inferr
                               {"lookback", std::to_string(sizes.lookback)}});
 }
 
-std::string event_config(const std::string& files, const InferredTable& table, std::size_t time,
-                         std::size_t type) {
-  constexpr std::size_t batch = 16, longest = 64;
+std::string event_config(const std::string& files, const InferredTable& table,
+                         const LogColumns& log) {
+  constexpr std::size_t batch = 16, longest = 64, few_windows = 50;
   const std::size_t length = std::clamp<std::size_t>(table.rows / 20, 1, longest);
-  std::string columns = "time_column = " + in_quotes(table.names[time]) +
-                        "\ntype_column = " + in_quotes(table.names[type]) + "\n";
-  std::vector<std::string> used = {table.names[time], table.names[type]};
-  if (const auto sequence = sequence_column(table, time, type)) {
-    columns += "sequence_column = " + in_quotes(table.names[*sequence]) + "\n";
-    used.push_back(table.names[*sequence]);
+  std::size_t windows = table.rows / length;
+  if (log.sequence && table.sampled > 0)
+    windows = std::max(windows, table.rows * table.texts[*log.sequence] / table.sampled);
+  std::vector<std::string> used = {table.names[log.time]};
+  std::string columns = "time_column = " + in_quotes(used[0]) + "\n";
+  if (!log.time_format.empty()) columns += "time_format = " + in_quotes(log.time_format) + "\n";
+  if (log.type) used.push_back(table.names[*log.type]);
+  columns += log.type ? "type_column = " + in_quotes(used.back()) + "\n"
+                      : "type_column = \"\"              # no types, only times\n";
+  if (log.sequence) {
+    used.push_back(table.names[*log.sequence]);
+    columns += "sequence_column = " + in_quotes(used.back()) + "\n";
   }
   columns += comment_on_unused(table, used);
-  return fill_in(
-      "events",
-      with_steps({{"files", files}, {"columns", columns}, {"length", std::to_string(length)}},
-                 4 * table.rows / (batch * length)));
+  Blanks blanks = {{"files", files}, {"columns", columns}, {"length", std::to_string(length)}};
+  if (windows < few_windows) blanks["lr"] = "1e-3", blanks["dropout"] = "0.3";
+  return fill_in("events", with_steps(blanks, windows / batch));
+}
+
+std::string labelled_text_config(const std::string& files, const InferredTable& table,
+                                 const TextColumns& found) {
+  const std::string &text = table.names[found.text], &label = table.names[found.label];
+  return fill_in("bag_of_words", {{"files", files},
+                                  {"columns", "text_column = " + in_quotes(text) +
+                                                  "\nlabel_column = " + in_quotes(label) + "\n" +
+                                                  comment_on_unused(table, {text, label})}});
 }
 
 std::string regression_config(const std::string& files, const InferredTable& table) {
@@ -189,19 +205,6 @@ std::string regression_config(const std::string& files, const InferredTable& tab
                         {"columns", columns},
                         {"method", in_quotes(table.rows > most_exact ? "features" : "exact")},
                         {"rows", table.rows > 2 * quick_rows ? std::to_string(quick_rows) : "0"}});
-}
-
-/// Returns the keys of a label column and a text column, if there are such.
-std::optional<std::string> text_columns(const InferredTable& table) {
-  for (const char* label : {"label", "class", "category", "sentiment", "topic"})
-    for (const char* text : {"text", "review", "message", "sentence", "comment"}) {
-      const auto of_label = table.called(label), of_text = table.called(text);
-      if (!of_label || !of_text || table.codes.contains(*of_label)) continue;
-      return "text_column = " + in_quotes(table.names[*of_text]) +
-             "\nlabel_column = " + in_quotes(table.names[*of_label]) + "\n" +
-             comment_on_unused(table, {table.names[*of_text], table.names[*of_label]});
-    }
-  return std::nullopt;
 }
 
 /// Returns whether a word of a name is one of times: timestamp, unix_time, Year, time (s).
@@ -328,8 +331,8 @@ std::string table_config(const std::string& files, const fs::path& file,
                          const CsvOptions& options) {
   const Input input = open_input(file);
   InferredTable inferred = infer_table(input.text(), input.name(), options);
-  if (const auto columns = text_columns(inferred))
-    return text_config(files, *columns, inferred.rows);
+  if (const auto found = text_columns(inferred))
+    return labelled_text_config(files, inferred, *found);
   if (!inferred.unread.empty()) throw DataError(inferred.unread);
   if (auto whole = with_time_parts(file, inferred)) inferred = std::move(*whole);
   const SeriesLayout layout = series_layout(file, inferred);
@@ -337,14 +340,14 @@ std::string table_config(const std::string& files, const fs::path& file,
     require_plain_numbers(inferred, layout);
     return series_config(files, file, inferred, layout);
   }
-  if (const auto time = time_column(inferred))
-    if (const auto type = type_column(inferred, *time)) {
-      if (!inferred.options.time_parts.empty())
-        throw DataError(input.name(), ": the times of events are in several columns, ",
-                        excerpt(inferred.options.time), " and others; write them in one");
-      return event_config(files, inferred, *time, *type);
-    }
+  if (const auto log = typed_log(file, inferred)) {
+    if (!inferred.options.time_parts.empty())
+      throw DataError(input.name(), ": the times of events are in several columns, ",
+                      excerpt(inferred.options.time), " and others; write them in one");
+    return event_config(files, inferred, *log);
+  }
   require_plain_numbers(inferred, layout);
+  if (const auto log = untyped_log(file, inferred)) return event_config(files, inferred, *log);
   const auto clock = with_clock(file, inferred);
   if (!clock)
     if (const auto series = series_with_clock(file, inferred))
