@@ -56,7 +56,7 @@ char32_t code_point(std::string_view text, std::size_t bytes) {
 void append_utf8(std::string& text, char32_t letter) {
   if (letter < 0x80) return text.push_back(char(letter));
   const int more = letter < 0x800 ? 1 : letter < 0x10000 ? 2 : 3;
-  text.push_back(char(0xf00u >> more | letter >> 6 * more));
+  text.push_back(char(0xff00u >> (more + 1) | letter >> 6 * more));
   for (int i = more - 1; i >= 0; --i) text.push_back(char(0x80u | (letter >> 6 * i & 0x3fu)));
 }
 

@@ -101,10 +101,8 @@ class EventLearner : public TableLearner<EventFacts, EventModelSpec, EventModel>
     }
     notes_.clear();
     if (others > 0)
-      notes_.push_back(
-          fmt::format("{} of {} have types that the model does not know, and count as "
-                      "others",
-                      others, format_number_of(events, "event")));
+      notes_.push_back(fmt::format("unknown types count as others: {} of {}", others,
+                                   format_number_of(events, "event")));
   }
 
   EventColumns columns_;

@@ -76,9 +76,9 @@ class BagOfWordsLearner : public Learner, public AnswersTexts {
 
 void BagOfWordsLearner::illustrate(Page& page) {
   constexpr std::size_t shown_terms = 30, most_classes = 50;
+  constexpr double least = 0.05;
   page.section("Words that decide",
                "The terms that add the most to the score of each class, and how much.");
-  Table table{{"class", "words"}, {}};
   std::vector<std::size_t> order(facts_.vocabulary);
   for (std::size_t c = 0; c < std::min<std::size_t>(facts_.classes, most_classes); ++c) {
     std::iota(order.begin(), order.end(), std::size_t(0));
@@ -88,12 +88,11 @@ void BagOfWordsLearner::illustrate(Page& page) {
       return one != other ? one > other : a < b;
     });
     std::string words;
-    for (auto term = order.begin(); term != end && model_.effect(*term, c) > 0; ++term)
-      words += fmt::format("{}{} {:.1f}", words.empty() ? "" : ", ", facts_.types[*term],
+    for (auto term = order.begin(); term != end && model_.effect(*term, c) > least; ++term)
+      words += fmt::format("{}{} {:.1f}", words.empty() ? ": " : ", ", facts_.types[*term],
                            model_.effect(*term, c));
-    table.rows.push_back({facts_.labels[c], words});
+    page.paragraph(facts_.labels[c] + words);
   }
-  page.table(table);
 }
 
 /// Answers to all training texts, each by a fit to other texts.
@@ -280,15 +279,14 @@ void BagOfWordsTask::add_mistakes(Page& page) {
                            [](const Mistake& each) { return each.answer.probability; });
   mistakes.resize(std::min(most_shown, mistakes.size()));
   if (mistakes.empty()) return;
-  page.section("Mistakes", "The wrong answers to held-out texts that were surest.");
-  Table table{{"text", "label", "answer", "probability"}, {}};
+  page.section("Mistakes",
+               "The wrong answers to held-out texts that were surest, and their probabilities.");
   const std::vector<std::string>& labels = texts_->class_names();
   for (const auto& [text, answer] : mistakes)
-    table.rows.push_back({front_of(texts_->text(Split::train, text)),
-                          labels[std::size_t(texts_->label(Split::train, text))],
-                          labels[std::size_t(answer.label)],
-                          fmt::format("{:.2f}", answer.probability)});
-  page.table(table);
+    page.paragraph(fmt::format("{}, taken for {} ({:.2f}): {}",
+                               labels[std::size_t(texts_->label(Split::train, text))],
+                               labels[std::size_t(answer.label)], answer.probability,
+                               front_of(texts_->text(Split::train, text))));
 }
 
 void BagOfWordsTask::illustrate(Page& page) {
