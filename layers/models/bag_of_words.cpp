@@ -17,7 +17,7 @@ struct Precision {
   double steepness;
   int evaluations;
 };
-constexpr Precision of_folds{1e-5, 40}, of_all{1e-7, 200};
+constexpr Precision of_folds{1e-5, 30}, of_all{1e-7, 200};
 
 /// Texts as rows of unit length.
 struct WeightedTexts {
@@ -191,7 +191,7 @@ struct CrossValidation {
 
 CrossValidation cross_validate(const TermSets& texts, const std::vector<std::int32_t>& labels,
                                const BagOfWordsSpec& spec) {
-  constexpr double strengths[] = {10, 2.5, 0.6, 0.15, 0.04, 0.01, 0.0025};
+  constexpr double strengths[] = {4, 1, 0.25, 0.06, 0.015, 0.004};
   const std::size_t n = texts.size(), count = std::min(spec.folds, n);
   std::vector<Fold> folds;
   for (std::size_t f = 0; f < count; ++f) {

@@ -80,6 +80,14 @@ Inspected inspected(const LoadedRun& run, bool notes) {
   return Inspected(std::move(learner));
 }
 
+/// Adds the last line of the verdict of a task.
+void add_verdict(Page& page, Task& task) {
+  constexpr std::string_view mark = "verdict  ";
+  const std::vector<std::string> lines = task.verdict();
+  if (!lines.empty() && lines.back().starts_with(mark))
+    page.section("How good", lines.back().substr(mark.size()) + ".");
+}
+
 Page page_of(const PlotOptions& options, const LoadedRun& run, const MetricsLog& log,
              Inspected& start, Inspected& now, const std::vector<LinearPart>& linear) {
   Module &first = start.learner.model(), &model = now.learner.model();
@@ -87,6 +95,7 @@ Page page_of(const PlotOptions& options, const LoadedRun& run, const MetricsLog&
   Page page(fmt::format("{} at step {}", parse_run_reference(options.run).directory.string(),
                         run.checkpoint.state().step),
             now.learner.describe() + data);
+  if (now.task) add_verdict(page, *now.task);
   add_learning(page, log, run.checkpoint.state(), count_parameters(model), now.learner.loss_unit());
   add_spectra(page, start.layers, now.layers);
   add_time_kernels(page, first, model);

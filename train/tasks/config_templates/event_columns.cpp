@@ -7,6 +7,7 @@
 #include <bochner/train/tasks/config_templates/event_columns.hpp>
 #include <bochner/train/tasks/config_templates/series_inference.hpp>
 #include <cmath>
+#include <set>
 
 namespace bochner {
 namespace {
@@ -37,7 +38,18 @@ void require_no_sum(const std::filesystem::path& file, const std::string& column
                   " where the others have seconds since 1970; remove this row if it is a sum");
 }
 
-/// Completes a log with the format of its times; throws DataError if its last row is a sum.
+/// Returns how many different ids a column has.
+std::size_t count_ids(const std::filesystem::path& file, const InferredTable& table,
+                      std::size_t column) {
+  ReadOptions reading{.csv = table.options};
+  reading.csv.columns = reading.csv.texts = reading.csv.labels = {table.names[column]};
+  reading.csv.time = reading.csv.time_format = "", reading.csv.missing = "nan";
+  const NamedArray ids = read_array(file, reading);
+  return std::set<double>(ids.values.begin(), ids.values.end()).size();
+}
+
+/// Completes a log with its sequences and the format of its times; throws DataError if its last row
+/// is a sum.
 LogColumns with_format(const std::filesystem::path& file, const InferredTable& table,
                        LogColumns log) {
   if (is_among(log.time, table.numbers)) {
@@ -46,6 +58,7 @@ LogColumns with_format(const std::filesystem::path& file, const InferredTable& t
     require_no_sum(file, table.names[log.time], times);
     log.time_format = format_of_stamps(times, table.names[log.time]);
   }
+  if (log.sequence) log.sequences = count_ids(file, table, *log.sequence);
   return log;
 }
 

@@ -9,6 +9,7 @@ struct LogColumns {
   std::size_t time;
   std::optional<std::size_t> type, sequence;
   std::string time_format = "";
+  std::size_t sequences = 1;
 };
 /// Returns the columns of a log with a column of types; see type_column(). Throws DataError if its
 /// last row is a sum.

@@ -165,9 +165,7 @@ std::string event_config(const std::string& files, const InferredTable& table,
                          const LogColumns& log) {
   constexpr std::size_t batch = 16, longest = 64, few_windows = 50;
   const std::size_t length = std::clamp<std::size_t>(table.rows / 20, 1, longest);
-  std::size_t windows = table.rows / length;
-  if (log.sequence && table.sampled > 0)
-    windows = std::max(windows, table.rows * table.texts[*log.sequence] / table.sampled);
+  const std::size_t windows = std::max(table.rows / length, log.sequences);
   std::vector<std::string> used = {table.names[log.time]};
   std::string columns = "time_column = " + in_quotes(used[0]) + "\n";
   if (!log.time_format.empty()) columns += "time_format = " + in_quotes(log.time_format) + "\n";

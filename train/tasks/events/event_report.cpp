@@ -4,6 +4,7 @@
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/tasks/events/event_report.hpp>
 #include <cmath>
+#include <numbers>
 
 namespace bochner {
 namespace {
@@ -73,7 +74,7 @@ struct WaitingTimes {
 };
 
 WaitingTimes waiting_times(EventModel& model, const EventSource& data) {
-  constexpr std::size_t quantiles = 16, most_events = 40000;  // times types
+  constexpr std::size_t quantiles = 32, most_events = 20000;  // times types
   WaitingTimes all{{}, {}, std::vector<double>(hours_of_day), std::vector<double>(hours_of_day)};
   const auto hour = [](double time) { return hour_of_week(time) % hours_of_day; };
   const std::uint64_t examples = data.examples(Split::validation);
@@ -82,11 +83,12 @@ WaitingTimes waiting_times(EventModel& model, const EventSource& data) {
     const EventBatch batch = data.batch(data.in_order(Split::validation, i, 1));
     Tape tape({.recording = false});
     const Var weights = model.intensity_weights(tape, batch.types, batch.times, batch.places);
+    const double shift = std::fmod(double(i + 1) * std::numbers::phi, 1);  // differs by example
     for (std::size_t q = 0; q <= quantiles; ++q) {
       const bool is_observed = q == quantiles;
       const Times at = is_observed ? batch.next_times
                                    : model.quantile_times(weights, batch.times,
-                                                          (double(q) + 0.5) / double(quantiles));
+                                                          (double(q) + shift) / double(quantiles));
       for (std::size_t t = 0; t < batch.times.size(); ++t) {
         if (batch.next_types.values[t] < 0) continue;
         (is_observed ? all.observed : all.expected).push_back(at.data()[t] - batch.times.data()[t]);

@@ -172,10 +172,7 @@ class EventTask : public Task {
 
   void illustrate(Page& page) override {
     if (data_->examples().validation == 0) return;
-    if (!data_->truth()) {
-      page.section("How good", words_of_verdict() + ".");
-      add_waiting_times(page, learner_.model(), *data_);
-    }
+    if (!data_->truth()) add_waiting_times(page, learner_.model(), *data_);
     add_intensities(page, learner_.model(), *data_);
   }
 

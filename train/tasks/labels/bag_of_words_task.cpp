@@ -291,7 +291,6 @@ void BagOfWordsTask::add_mistakes(Page& page) {
 
 void BagOfWordsTask::illustrate(Page& page) {
   const Confusion all = confusion();
-  page.section("How good", words_of(all) + ".");
   add_confusion(page, all, texts_->class_names());
   add_mistakes(page);
 }

@@ -181,7 +181,6 @@ void add_band(Chart& chart, const EnsembleForecast& forecast, std::size_t band) 
 void EnsembleTask::illustrate(Page& page) {
   constexpr std::size_t shown_horizons = 8;
   const Standings all = standings();
-  page.section("How good", verdict_of(all) + ".");
   page.section("Forecasts",
                "The rows after the last one, in the unit of the data; 95 % of the "
                "errors of the competition were within the band.");
