@@ -97,8 +97,8 @@ std::optional<LogColumns> typed_log(const std::filesystem::path& file, const Inf
   return with_format(file, table, {*time, type, sequence_column(table, *time, *type)});
 }
 
-std::optional<LogColumns> untyped_log(const std::filesystem::path& file,
-                                      const InferredTable& table) {
+std::optional<LogColumns> untyped_log(const std::filesystem::path& file, const InferredTable& table,
+                                      bool with_values) {
   const auto time = table.has_header ? clock_of(table) : std::nullopt;
   if (!time || !(is_among(*time, table.numbers) || is_among(*time, table.times)))
     return std::nullopt;
@@ -106,7 +106,8 @@ std::optional<LogColumns> untyped_log(const std::filesystem::path& file,
   const bool has_others = std::ranges::any_of(
       table.numbers, [&](std::size_t i) { return i != *time && i != log.sequence; });
   const bool are_repeated = log.sequence && 4 * table.texts[*time] < 3 * table.sampled;
-  if (has_others && !(are_repeated && is_among(*time, table.compact_dates))) return std::nullopt;
+  const bool may_have = with_values && are_repeated && is_among(*time, table.compact_dates);
+  if (has_others && !may_have) return std::nullopt;
   log = with_format(file, table, log);
   return is_log(read_log(file, table, log)) ? std::optional(log) : std::nullopt;
 }

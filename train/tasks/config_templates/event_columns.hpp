@@ -15,8 +15,9 @@ struct LogColumns {
 /// last row is a sum.
 std::optional<LogColumns> typed_log(const std::filesystem::path& file, const InferredTable& table);
 /// Returns the columns of a log without types: times that ascend, by unequal steps, in a table or
-/// within the sequences of an id, without other columns unless ids and times repeat.
-std::optional<LogColumns> untyped_log(const std::filesystem::path& file,
-                                      const InferredTable& table);
+/// within the sequences of an id, without other numbers; `with_values`: with others too if dates
+/// without separators repeat.
+std::optional<LogColumns> untyped_log(const std::filesystem::path& file, const InferredTable& table,
+                                      bool with_values);
 
 }  // namespace bochner

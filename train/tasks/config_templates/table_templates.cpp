@@ -345,11 +345,15 @@ std::string table_config(const std::string& files, const fs::path& file,
     return event_config(files, inferred, *log);
   }
   require_plain_numbers(inferred, layout);
-  if (const auto log = untyped_log(file, inferred)) return event_config(files, inferred, *log);
+  if (const auto log = untyped_log(file, inferred, false))
+    return event_config(files, inferred, *log);
   const auto clock = with_clock(file, inferred);
-  if (!clock)
+  if (!clock) {
     if (const auto series = series_with_clock(file, inferred))
       return series_config(files, file, series->table, series->layout);
+    if (const auto log = untyped_log(file, inferred, true))
+      return event_config(files, inferred, *log);
+  }
   InferredTable table = clock ? *clock : inferred;
   if (table.numbers.empty() && !table.almost_numbers.empty())
     throw DataError(table.almost_numbers.begin()->second);
