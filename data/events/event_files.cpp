@@ -11,8 +11,8 @@ namespace {
 using Column = std::optional<std::size_t>;
 
 struct Columns {
-  std::size_t time, type;
-  Column sequence, label;
+  std::size_t time;
+  Column type, sequence, label;
   std::vector<std::size_t> places = {};
 };
 
@@ -29,7 +29,7 @@ Columns columns_without_places(const NamedArray& array, const EventColumns& want
                     !(column_called(array, wanted.time) && column_called(array, wanted.type));
   if (open && array.time) return {*array.time, *array.time == 0 ? 1u : 0u, sequence, label};
   if (open) return {0, 1, sequence, label};
-  return {require_column(array, wanted.time), require_column(array, wanted.type), sequence, label};
+  return {require_column(array, wanted.time), optional(wanted.type), sequence, label};
 }
 
 Columns columns_of(const NamedArray& array, const EventColumns& wanted) {
@@ -82,7 +82,8 @@ EventTable table_of(const NamedArray& array, const Columns& columns, std::size_t
   const std::vector<std::size_t>* merged = found == array.merged.end() ? nullptr : &found->second;
   for (std::size_t i = 0; i < n; ++i) {
     const std::size_t row = table.rows[i];
-    const double time = array.values(row, columns.time), type = array.values(row, columns.type);
+    const double time = array.values(row, columns.time),
+                 type = columns.type ? array.values(row, *columns.type) : 0;
     if (!std::isfinite(time)) refuse(row, "its time is missing");
     if (i > 0 && time < table.times(0, i - 1))
       refuse(row, "its time is before that of row ", table.rows[i - 1] + 1,
@@ -101,27 +102,32 @@ EventTable table_of(const NamedArray& array, const Columns& columns, std::size_t
   return table;
 }
 
-/// Returns the index in `known` of each text of a column; appends new ones if it may `grow`.
+/// Returns the index in `known` of each text of a column.
 std::vector<double> numbers_of(const std::vector<std::string>& texts,
-                               std::vector<std::string>& known, const char* what, bool grow) {
+                               std::vector<std::string>& known, const char* what,
+                               NewTypes unknown) {
   std::map<std::string, std::size_t> places;
   for (const std::string& text : known) places.emplace(text, places.size());
+  const std::size_t other = known.size();
   std::vector<double> numbers;
   for (const std::string& text : texts) {
-    const auto [place, is_new] = places.emplace(text, places.size());
-    if (is_new && !grow)
+    const auto place = places.find(text);
+    if (place == places.end() && unknown == NewTypes::refuse)
       throw DataError("the model does not know the ", what, " ", excerpt(text),
                       "; it was trained on ", excerpt(known.front()), " and ", known.size() - 1,
                       " more");
-    if (is_new) known.push_back(text);
-    numbers.push_back(double(place->second));
+    numbers.push_back(double(place == places.end() ? other : place->second));
+    if (place != places.end() || unknown != NewTypes::append) continue;
+    numbers.back() = double(places.size());
+    places.emplace(text, places.size());
+    known.push_back(text);
   }
   return numbers;
 }
 
 /// Replaces the texts of a column by indices that are equal in all tables.
 void number_column(NamedArray& array, std::size_t column, std::vector<std::string>& known,
-                   const char* what, bool is_first, bool grow) {
+                   const char* what, bool is_first, NewTypes unknown) {
   const auto found = array.texts.find(column);
   const bool is_text = found != array.texts.end();
   if (!is_text && known.empty()) return;
@@ -129,7 +135,7 @@ void number_column(NamedArray& array, std::size_t column, std::vector<std::strin
     throw DataError("column ", column_name(array, column), ": ", what, "s are ",
                     is_text ? "texts" : "numbers", " here and ", is_text ? "numbers" : "texts",
                     " in the other data; write them alike");
-  const std::vector<double> numbers = numbers_of(found->second, known, what, grow);
+  const std::vector<double> numbers = numbers_of(found->second, known, what, unknown);
   const std::size_t width = array.values.shape()[1];
   for (std::size_t i = column; i < array.values.size(); i += width) {
     double& value = array.values.data()[i];
@@ -160,12 +166,28 @@ ExampleSet split_of(const std::vector<EventTable>& sequences, const LabelledEven
 
 }  // namespace
 
-void number_texts(NamedArray& array, const EventColumns& columns, TableShape& shape, bool grow) {
-  if (array.values.dimension() != 2 || array.values.shape()[1] < 2) return;
+void number_texts(NamedArray& array, const EventColumns& columns, TableShape& shape,
+                  NewTypes unknown) {
+  if (array.values.dimension() != 2 || array.values.size() == 0) return;
   const Columns chosen = columns_of(array, columns);
-  const bool is_first = grow && shape.width == 0;
-  number_column(array, chosen.type, shape.types, "type", is_first, grow);
-  if (chosen.label) number_column(array, *chosen.label, shape.labels, "label", is_first, grow);
+  const bool is_first = unknown == NewTypes::append && shape.width == 0;
+  const bool has_dates = array.time == chosen.time && !array.numeric_time;
+  if (unknown == NewTypes::append) shape.has_dates = has_dates && (is_first || shape.has_dates);
+  if (chosen.type) number_column(array, *chosen.type, shape.types, "type", is_first, unknown);
+  if (chosen.type && unknown == NewTypes::other)
+    for (std::size_t row = 0; row < array.values.shape()[0]; ++row) {
+      double& type = array.values(row, *chosen.type);
+      if (type == std::floor(type)) type = std::min(type, double(shape.known_types));
+    }
+  if (chosen.label)
+    number_column(array, *chosen.label, shape.labels, "label", is_first,
+                  unknown == NewTypes::append ? unknown : NewTypes::refuse);
+}
+
+std::vector<std::size_t> place_of_events(const NamedArray& array, const EventColumns& columns) {
+  const Columns chosen = columns_without_places(array, columns);
+  if (chosen.sequence) return {*chosen.sequence, chosen.time};
+  return {chosen.time};
 }
 
 std::string numbered_name(const char* what, const std::vector<std::string>& texts,
@@ -196,7 +218,8 @@ EventColumns columns_without_label(EventColumns columns, const TableShape& data,
 
 std::vector<EventTable> event_tables(const NamedArray& array, std::size_t types,
                                      const EventColumns& columns) {
-  if (array.values.dimension() != 2 || array.values.shape()[1] < 2 || array.values.shape()[0] == 0)
+  const std::size_t fewest = columns.type.empty() ? 1 : 2;
+  if (array.values.dimension() != 2 || array.values.shape()[1] < fewest || array.values.size() == 0)
     throw DataError("events need a table with columns of times and of types");
   const Columns chosen = columns_of(array, columns);
   std::vector<EventTable> tables;

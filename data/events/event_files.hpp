@@ -9,20 +9,21 @@ namespace bochner {
 
 /// Columns of a table of events, by name or by number from 1.
 struct EventColumns {
-  std::string time = "time", type = "type";
-  std::string sequence = "";             ///< id of a sequence; "": all rows are one
+  std::string time = "time", type = "type";  ///< type "": events have no types
+  std::string sequence = "";                 ///< id of a sequence; "": all rows are one
   std::string label = "";                ///< label of a sequence, equal in all its rows; "": none
   std::vector<std::string> places = {};  ///< coordinates; none for events without a place
 };
 inline void describe(Keys& keys, EventColumns& columns) {
   keys.when(when("data.kind", {"event_files"}))(
       "type_column", columns.type,
-      "column of types, texts or whole numbers from 0, by name or by number from 1");
+      "column of types, texts or whole numbers from 0, by name or by number from 1; \"\" for "
+      "events without types");
   keys.when(when("data.kind", {"event_files", "labelled_series"}), [&] {
     keys("sequence_column", columns.sequence,
          "column of numbers or texts that separate sequences; by default a file is one sequence");
   });
-  keys.when(when("model.kind", {"classifier", "contrastive", "filter_bank"}))(
+  keys.when(when("model.kind", {"classifier", "bag_of_words", "contrastive", "filter_bank"}))(
       "label_column", columns.label,
       "column of labels, texts or whole numbers from 0, the same in all rows of a sequence; the "
       "input of predict may lack it if columns after it are chosen by name");
@@ -33,11 +34,17 @@ struct TableShape {
   std::vector<std::string> names = {};               ///< of columns; empty if the table has none
   std::vector<std::string> types = {}, labels = {};  ///< names of their numbers, if texts
   std::size_t known_types = 0;                       ///< types that a model has learned
+  std::uint64_t has_dates = 0;                       ///< 1 if times are seconds since 1970
 };
-/// Replaces the texts of types and labels by their index in `shape`, which appends new ones if it
-/// may `grow`. Throws DataError for an unknown text, and for numbers in one table and texts in
-/// another.
-void number_texts(NamedArray& array, const EventColumns& columns, TableShape& shape, bool grow);
+/// What becomes of types that are not in a TableShape: they are appended, are errors, or get the
+/// number after the last one.
+enum class NewTypes { append, refuse, other };
+/// Replaces the texts of types and labels by their index in `shape`. Throws DataError for an
+/// unknown label unless new ones are appended, and for numbers in one table and texts in another.
+void number_texts(NamedArray& array, const EventColumns& columns, TableShape& shape,
+                  NewTypes unknown);
+/// Returns the columns of sequence, if any, and time.
+std::vector<std::size_t> place_of_events(const NamedArray& array, const EventColumns& columns);
 /// Returns "type_3", or "type_TEXT" if types are texts.
 std::string numbered_name(const char* what, const std::vector<std::string>& texts,
                           std::size_t number);

@@ -106,11 +106,13 @@ LabelledTexts::LabelledTexts(TextsWithLabels texts, const LabelledTextsSpec& spe
       texts_(std::move(texts)),
       spec_(spec) {}
 
-/// Shuffles: files are listed by folder, so the last ones would all have one label.
+std::size_t LabelledTexts::place(Split split, std::uint64_t index) const {
+  const std::uint64_t shuffled = index + (split == Split::train ? 0 : examples().train);
+  return permuted_index(spec_.seed, order_of_texts, shuffled, texts_.texts.size());
+}
+
 LabelledExample LabelledTexts::example(Split split, std::uint64_t index) const {
-  const std::uint64_t place = index + (split == Split::train ? 0 : examples().train);
-  const std::uint64_t at = permuted_index(spec_.seed, order_of_texts, place, texts_.texts.size());
-  return labelled_text(texts_.texts[at], texts_.labels[at], spec_);
+  return labelled_text(text(split, index), label(split, index), spec_);
 }
 
 std::uint64_t LabelledTexts::fingerprint() const {

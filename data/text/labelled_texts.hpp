@@ -54,6 +54,12 @@ class LabelledTexts : public LabelledSequences {
   LabelledTexts(TextsWithLabels texts, const LabelledTextsSpec& spec);
   const std::vector<std::string>& class_names() const { return texts_.classes; }
   const LabelledTextsSpec& spec() const { return spec_; }
+  const std::string& text(Split split, std::uint64_t index) const {
+    return texts_.texts[place(split, index)];
+  }
+  std::int32_t label(Split split, std::uint64_t index) const {
+    return texts_.labels[place(split, index)];
+  }
   std::uint64_t fingerprint() const override;
 
  protected:
@@ -61,6 +67,10 @@ class LabelledTexts : public LabelledSequences {
   std::string describe() const override;
 
  private:
+  /// Returns the place of an example in the files, in random order: files are listed by folder, so
+  /// the last ones would all have one label.
+  std::size_t place(Split split, std::uint64_t index) const;
+
   TextsWithLabels texts_;
   LabelledTextsSpec spec_;
 };

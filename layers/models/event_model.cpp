@@ -140,11 +140,38 @@ Var Intensity::compensator(const Var& weights, const Times& s) const {
   return sum(weights * Var(basis(s, true)), {-2, -1});
 }
 
+void Intensity::start(const std::vector<double>& rates) {
+  constexpr double small = 0.02;  // of waves, in the constant rate
+  const std::size_t P = 1 + 2 * delays_.size();
+  for (const NamedParameter& each : parameters_of(linear_)) {
+    Tensor& value = each.parameter->value();
+    const bool is_bias = value.dimension() == 1;
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      const double rate = double(P) * rates[i / P % rates.size()] * (i % P == 0 ? 1 : small);
+      value.data()[i] = is_bias ? real(rate + std::log(-std::expm1(-rate))) : real(0);
+    }
+  }
+}
+
+Var EventEncoding::forward(Tape& tape, const Indices& types, const Times& times) {
+  const auto K = std::int32_t(type_.vocabulary());
+  Indices known = types;
+  Shape shape = types.shape;
+  shape.push_back(1);
+  Tensor is_known = filled(shape, 1);
+  for (std::size_t i = 0; i < types.values.size(); ++i)
+    if (types.values[i] == K) known.values[i] = 0, is_known.data()[i] = 0;
+  Var x = type_.forward(tape, known);
+  if (known.values != types.values) x = x * Var(is_known);
+  return time_.forward(tape, x, times);
+}
+
 EventEncoding::EventEncoding(const EventEncodingSpec& spec)
     : type_(spec.types, spec.width), time_(spec.time, spec.width) {}
 
 EventModel::EventModel(const EventModelSpec& spec)
     : spec_(checked("event_model", spec)),
+      poisson_(spec.types, spec.follows_calendar()),
       place_scale_(spec.dimensions),
       place_encoding_(place_encoding_of(spec)),
       encoding_({spec.types,
@@ -152,7 +179,17 @@ EventModel::EventModel(const EventModelSpec& spec)
                  spec.time}),
       positions_(make_positions(spec.stack.positions, spec.length, spec.stack.block.width)),
       stack_(causal_stack(spec.stack, spec.time, "event_model")),
-      intensity_(intensity_of(spec)) {}
+      intensity_(intensity_of(spec)) {
+  if (spec.follows_calendar() && spec.types > 1)
+    type_factors_.emplace(Shape{hours_of_day + days_of_week, spec.types});
+}
+
+void EventModel::start_at_poisson() {
+  std::vector<double> rates;
+  for (std::size_t k = 0; k < spec_.types; ++k)
+    rates.push_back(poisson_.rate() * scale_.unit() * poisson_.frequency(k));
+  intensity_.start(rates);
+}
 
 /// Encodes the places of ascending sequences. scaled (B, T) -> (B, T, E)
 Var EventModel::place_code(Tape& tape, const Times& scaled, const std::vector<double>& places) {
@@ -171,7 +208,7 @@ Var EventModel::intensity_weights(Tape& tape, const Indices& types, const Times&
   require(types.shape.size() == 2 && times.dimension() == 2 && times.shape()[0] == types.shape[0] &&
               times.shape()[1] == types.shape[1],
           "event_model", "types and times must be (B, T): types ", types.shape);
-  const Times scaled = scale_.scaled(times);
+  const Times scaled = scale_.scaled(poisson_.clock_times(times));
   Var x = encoding_.forward(tape, types, scaled);
   if (positions_) x = positions_->forward(tape, x, 0);
   const Layout layout = layout_of(scaled);
@@ -181,13 +218,46 @@ Var EventModel::intensity_weights(Tape& tape, const Indices& types, const Times&
   return intensity_.weights(tape, stack_.forward(tape, tokens.x, layout, tokens.each));
 }
 
+Var EventModel::log_intensity(Tape& tape, const Var& weights, const Times& spans,
+                              const Times& times) {
+  const Var by_span = intensity_.log_intensity(weights, spans);
+  if (!poisson_.is_weekly()) return by_span;
+  const WeekClock clock = poisson_.clock();
+  Shape shape(times.shape().begin(), times.shape().end());
+  Indices hours{shape, {}}, days{shape, {}};
+  shape.push_back(1);
+  Tensor log_rates = uninitialized(shape);
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const std::size_t hour = hour_of_week(times.data()[i]);
+    hours.values.push_back(std::int32_t(hour % hours_of_day));
+    days.values.push_back(std::int32_t(hours_of_day + hour / hours_of_day));
+    log_rates.data()[i] = real(std::log(clock.rate(times.data()[i])));
+  }
+  if (!type_factors_) return by_span + Var(log_rates);
+  const Var factors = tape(*type_factors_),
+            of_types = by_span + gather(factors, hours) + gather(factors, days),
+            total = logsumexp(by_span, {-1}, Keep::yes);
+  return of_types + (total - logsumexp(of_types, {-1}, Keep::yes) + Var(log_rates));
+}
+
 EventModel::Nats EventModel::nats(Tape& tape, const EventSequences& events) {
   const Var weights = intensity_weights(tape, events.types, events.times, events.places);
-  const Times spans = (events.next_times - events.times) / scale_.unit();
-  const Var log_intensity = intensity_.log_intensity(weights, spans);
+  Times spans = poisson_.clock_times(events.next_times) - poisson_.clock_times(events.times);
+  spans /= scale_.unit();
+  const Var log_intensity = this->log_intensity(tape, weights, spans, events.next_times);
   const Var times = intensity_.compensator(weights, spans) - logsumexp(log_intensity, {-1});
   const Var time = mean(times * Var(target_weights(events.next_types))) + std::log(scale_.unit());
   return {time, cross_entropy(log_intensity, events.next_types), weights, log_intensity};
+}
+
+Times EventModel::quantile_times(const Var& weights, const Times& times, double probability) const {
+  const Times spans = invert_compensator(intensity_, weights, times, -std::log1p(-probability));
+  if (!poisson_.is_weekly()) return times + spans * scale_.unit();
+  const WeekClock clock = poisson_.clock();
+  Times at = times;
+  for (std::size_t i = 0; i < at.size(); ++i)
+    at.data()[i] = clock.time_at(clock.at(times.data()[i]) + spans.data()[i] * scale_.unit());
+  return at;
 }
 
 Var EventModel::loss(Tape& tape, const EventSequences& events) {
@@ -196,6 +266,8 @@ Var EventModel::loss(Tape& tape, const EventSequences& events) {
 }
 
 void EventModel::visit(Visitor& visitor) {
+  visitor("poisson", poisson_);
+  if (type_factors_) visitor("type_factors", *type_factors_);
   visitor("time_scale", scale_);
   if (place_encoding_) visitor("place_scale", place_scale_);
   if (place_encoding_) visitor("place_encoding", *place_encoding_);
@@ -211,12 +283,17 @@ EventForecast forecast_events(EventModel& model, const Indices& types, const Tim
   const Var weights = model.intensity_weights(tape, types, times, places);
   const Intensity& intensity = model.intensity();
   const std::size_t K = intensity.types();
+  const Times now = model.poisson().clock_times(times);
   EventForecast forecast{times, times, zeros({times.shape()[0], times.shape()[1], K})};
+  forecast.mean += mean_times(intensity, weights, times) * model.unit();
+  if (model.poisson().is_weekly()) forecast.mean += now - times;
   for (std::size_t q = 0; q < quantiles; ++q) {
-    const double survival = 1 - (double(q) + 0.5) / double(quantiles);
-    const Times at = invert_compensator(intensity, weights, times, -std::log(survival));
-    const Var lambda = exp(intensity.log_intensity(weights, at));
+    const double probability = (double(q) + 0.5) / double(quantiles);
+    const Times at = model.quantile_times(weights, times, probability),
+                clock = model.poisson().clock_times(at), spans = (clock - now) / model.unit();
+    const Var lambda = exp(model.log_intensity(tape, weights, spans, at));
     for (std::size_t i = 0; i < times.size(); ++i) {
+      forecast.mean.data()[i] += (at.data()[i] - clock.data()[i]) / double(quantiles);
       real total = 0;
       for (std::size_t k = 0; k < K; ++k) total += lambda.data()[i * K + k];
       for (std::size_t k = 0; k < K; ++k)
@@ -224,8 +301,7 @@ EventForecast forecast_events(EventModel& model, const Indices& types, const Tim
             lambda.data()[i * K + k] / (total * real(quantiles));
     }
   }
-  forecast.median += invert_compensator(intensity, weights, times, std::log(2.0)) * model.unit();
-  forecast.mean += mean_times(intensity, weights, times) * model.unit();
+  forecast.median = model.quantile_times(weights, times, 0.5);
   return forecast;
 }
 

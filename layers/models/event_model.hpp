@@ -6,6 +6,7 @@
 #include <bochner/layers/encodings/scales.hpp>
 #include <bochner/layers/encodings/space_time.hpp>
 #include <bochner/layers/encodings/time_encoding.hpp>
+#include <bochner/layers/models/poisson_process.hpp>
 #include <bochner/layers/models/token_inputs.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -37,6 +38,8 @@ class Intensity : public Module {
   /// Returns the integral of sum_k lambda_k from 0 to s. (.., K, P), (..) -> (..)
   Var compensator(const Var& weights, const Times& s) const;
   void visit(Visitor& visitor) override { visitor("linear", linear_); }
+  /// Starts near constant intensities, in units of the model. rates: (K)
+  void start(const std::vector<double>& rates);
   /// Lowers the bias for many types, so that their total rate starts moderate.
   void initialized() override;
 
@@ -56,10 +59,9 @@ struct EventEncodingSpec {
 class EventEncoding : public Module {
  public:
   explicit EventEncoding(const EventEncodingSpec& spec);
-  /// types (B, T), times (B, T) in units of the encoding -> (B, T, D)
-  Var forward(Tape& tape, const Indices& types, const Times& times) {
-    return time_.forward(tape, type_.forward(tape, types), times);
-  }
+  /// An event of an unknown type, numbered `types`, has the embedding 0. types (B, T), times (B, T)
+  /// in units of the encoding -> (B, T, D)
+  Var forward(Tape& tape, const Indices& types, const Times& times);
   void visit(Visitor& visitor) override {
     visitor("type", type_);
     time_.visit(visitor);
@@ -77,6 +79,8 @@ struct EventModelSpec {
   SpaceTimeSpec encoding = {};  ///< of places and times; sizes are set later
   bool every_block = false;
   TimeEncodingSpec time;
+  bool calendar = true, has_dates = false;  ///< dates: times are seconds since 1970; set later
+  bool follows_calendar() const { return calendar && has_dates; }
   StackSpec stack;          ///< positions number the events, in addition to times
   IntensitySpec intensity;  ///< types and width are set later
 };
@@ -87,6 +91,9 @@ inline void describe(Keys& keys, EventModelSpec& spec) {
     describe_every_block(keys, spec.every_block);
   });
   keys.section("time", spec.time);
+  keys.when(when("data.kind", {"event_files"}))(
+      "calendar", spec.calendar,
+      "whether intensities of events with dates depend on hour of the day and weekday (UTC)");
   keys.section("intensity", spec.intensity);
 }
 
@@ -97,7 +104,9 @@ struct EventSequences {
   std::vector<double> places = {};  ///< (B, T, d), if events have places
 };
 
-/// Predicts the next event from the past: encoding, causal blocks, intensity per type. Places of
+/// Predicts the next event from the past: encoding, causal blocks, intensity per type. Where times
+/// are dates, the intensity is that of a Poisson process by hour of the week, times a factor by
+/// time of its clock; types have factors by hour of the day and weekday. Places of
 /// events get an encoding with the time since the first event in units of `length` median gaps.
 class EventModel : public Module {
  public:
@@ -106,6 +115,10 @@ class EventModel : public Module {
   TimeScale& scale() { return scale_; }
   double unit() const { return scale_.unit(); }
   const Intensity& intensity() const { return intensity_; }
+  /// Returns the process that knows no past; fit it before the scale, to times of its clock.
+  PoissonProcess& poisson() { return poisson_; }
+  /// Starts near the intensities of poisson().
+  void start_at_poisson();
   /// Returns the scale from places of the data to those of the encoding.
   PlaceScale& place_scale() { return place_scale_; }
   const EventModelSpec& spec() const { return spec_; }
@@ -121,6 +134,11 @@ class EventModel : public Module {
     Var weights;        ///< intensity_weights()
     Var log_intensity;  ///< (B, T, K) at the next times, in model units
   };
+  /// Returns ln lambda_k, in 1 / unit(), at times that are `spans` of the clock in model units
+  /// after the events of the weights. (B, T, K, P), (B, T), (B, T) -> (B, T, K)
+  Var log_intensity(Tape& tape, const Var& weights, const Times& spans, const Times& times);
+  /// Returns the times before which the next event comes with a probability. (B, T, K, P), (B, T)
+  Times quantile_times(const Var& weights, const Times& times, double probability) const;
   Nats nats(Tape& tape, const EventSequences& events);
   /// Returns the sum of both per event. -> ()
   Var loss(Tape& tape, const EventSequences& events);
@@ -129,8 +147,10 @@ class EventModel : public Module {
  private:
   Var place_code(Tape& tape, const Times& scaled, const std::vector<double>& places);
   EventModelSpec spec_;
+  PoissonProcess poisson_;
   TimeScale scale_;
   PlaceScale place_scale_;
+  std::optional<Parameter> type_factors_;  // (24 + 7, K) logarithms, by hour and by weekday
   std::unique_ptr<SpaceTimeEncoding> place_encoding_;  // null without places
   EventEncoding encoding_;
   std::unique_ptr<PositionEncoding> positions_;

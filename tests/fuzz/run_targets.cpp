@@ -169,7 +169,7 @@ void read_events(ByteSpan input, Draws& draws) {
   csv.texts = {columns.type, columns.sequence, columns.label};
   NamedArray table = parse_csv(text_of(input), input_name, csv);
   TableShape shape;
-  number_texts(table, columns, shape, true);
+  number_texts(table, columns, shape, NewTypes::append);
   const std::size_t types = shape.types.empty() ? most_event_types : shape.types.size();
   std::vector<EventTable> sequences = event_tables(table, types, columns);
   const EventFiles events(std::move(sequences), {.length = 4, .validation = 0.25});

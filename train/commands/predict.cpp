@@ -290,8 +290,9 @@ void predict_command(const PredictOptions& options) {
   SharedWork work(*options.line);
   const LoadedRun run = work.first_opens(options, run_of);
   NamedArray result = predict(options, run, work);
-  // Files of numbers identify texts by their index.
-  if (reads_texts(run.config) && is_array_file(options.output)) result.texts.erase(0);
+  // Files of numbers identify texts, classes and sequences by their index.
+  const bool names_rows = reads_texts(run.config) || run.config.text("data.kind") == "event_files";
+  if (names_rows && is_array_file(options.output)) result.texts.clear();
   if (work.leads()) write_array(options.output, result);
   if (work.leads()) note_verdict(options.run);
   work.end();

@@ -12,6 +12,7 @@
 #include <bochner/data/text/labelled_texts.hpp>
 #include <bochner/layers/forecasts/ensemble.hpp>
 #include <bochner/layers/gaussian_processes/gaussian_process.hpp>
+#include <bochner/layers/models/bag_of_words.hpp>
 #include <bochner/layers/models/contrast_model.hpp>
 #include <bochner/layers/models/event_model.hpp>
 #include <bochner/layers/models/field_model.hpp>
@@ -160,6 +161,7 @@ void add_models(RowCollector& table) {
   const auto model = [](const char* kind) { return when("model.kind", {kind}); };
   table.add<ModelChoice>("model");
   table.add<SequenceClassifierSpec>("model", model("classifier"));
+  table.add<BagOfWordsSpec>("model", model("bag_of_words"));
   table.add<ForecasterSpec>("model", model("forecaster"));
   table.add<EnsembleSpec>("model", model("ensemble"));
   table.add<SeriesClassifierSpec>("model", model("filter_bank"));

@@ -195,7 +195,7 @@ void check_order(const Config& config) {
 
 bool has_stack(const Config& config) {
   const std::string& kind = config.text("model.kind");
-  return kind != "gp" && kind != "ensemble" && kind != "filter_bank" &&
+  return kind != "gp" && kind != "ensemble" && kind != "filter_bank" && kind != "bag_of_words" &&
          (kind != "forecaster" || config.text("model.backbone") != "linear");
 }
 

@@ -15,10 +15,10 @@ namespace {
 
 TaskKinds registered_kinds() {
   TaskKinds kinds;
-  for (AddTaskKinds* add :
-       {add_text_kinds, add_event_kinds, add_event_token_kinds, add_label_kinds, add_field_kinds,
-        add_sensor_kinds, add_table_kinds, add_series_kinds, add_ensemble_kinds, add_latent_kinds,
-        add_contrast_kinds, add_series_label_kinds})
+  for (AddTaskKinds* add : {add_text_kinds, add_event_kinds, add_event_token_kinds, add_label_kinds,
+                            add_bag_of_words_kinds, add_field_kinds, add_sensor_kinds,
+                            add_table_kinds, add_series_kinds, add_ensemble_kinds, add_latent_kinds,
+                            add_contrast_kinds, add_series_label_kinds})
     add(kinds);
   return kinds;
 }
@@ -57,9 +57,10 @@ bool keeps_examples(const Config& config, const std::string& key) {
 
 void describe(Keys& keys, ModelChoice& choice) {
   keys("kind", choice.kind,
-       one_of({"lm", "classifier", "forecaster", "ensemble", "events", "field", "gp", "vae",
-               "contrastive", "filter_bank"}),
-       "what is learned: the next token (lm), a label of the sequence (classifier), the rows that "
+       one_of({"lm", "classifier", "bag_of_words", "forecaster", "ensemble", "events", "field",
+               "gp", "vae", "contrastive", "filter_bank"}),
+       "what is learned: the next token (lm), a label of the sequence (classifier, or bag_of_words "
+       "for texts), the rows that "
        "follow (forecaster, or an ensemble of simple forecasts), type and time of the next event "
        "(events), the next frame, or values "
        "at places and times (field), a column of a table with its uncertainty (gp), a latent "
@@ -179,6 +180,13 @@ CsvOptions only_columns(const Config& config, const std::string& time,
   if (std::any_of(csv.columns.begin(), csv.columns.end(), parse_count)) csv.columns.clear();
   csv.if_missing = "fill it in, or remove its row";
   return csv;
+}
+
+void check_fitted_at_once(const Config& config) {
+  if (!config.period("train.steps").off())
+    fail(config, "train.steps",
+         "must be 0 with " + assignment(config, "model.kind") + ", which is fitted at once",
+         "model.kind");
 }
 
 void check_data(const Config& config) {

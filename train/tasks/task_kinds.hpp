@@ -40,9 +40,9 @@ const TaskKinds& task_kinds();
 
 /// Each adds the rows of its folder.
 using AddTaskKinds = void(TaskKinds& kinds);
-AddTaskKinds add_text_kinds, add_label_kinds, add_event_kinds, add_event_token_kinds,
-    add_field_kinds, add_sensor_kinds, add_table_kinds, add_series_kinds, add_ensemble_kinds,
-    add_latent_kinds, add_contrast_kinds, add_series_label_kinds;
+AddTaskKinds add_text_kinds, add_label_kinds, add_bag_of_words_kinds, add_event_kinds,
+    add_event_token_kinds, add_field_kinds, add_sensor_kinds, add_table_kinds, add_series_kinds,
+    add_ensemble_kinds, add_latent_kinds, add_contrast_kinds, add_series_label_kinds;
 
 /// Opens a task: a TaskKind::open.
 template <class SomeTask>
@@ -118,7 +118,8 @@ inline void describe(Keys& keys, DataSpec& spec) {
       "separator", spec.separator,
       "bytes that end a line of the text for model.positions, with \\n, \\t, \\r, \\\\ and \\xHH",
       of_model);
-  keys.when("kind", {"bytes", "texts"}).section("tokenizer", spec.tokenizer);
+  keys.when(keys.is("kind", {"bytes", "texts"}) && unless("model.kind", {"bag_of_words"}))
+      .section("tokenizer", spec.tokenizer);
   keys.when(keys.is("kind", data_kinds_with(validation_fraction)))(
       "validation", spec.validation, below(0, 1),
       "fraction for validation, rounded up, 0 for none: the last bytes, images, sequences, films "
@@ -156,6 +157,8 @@ EventColumns event_columns(const Config& config);
 /// Returns the columns of readings of sensors.
 SensorColumns sensor_columns(const Config& config);
 
+/// Throws ConfigError for steps of a model that is fitted before the first one.
+void check_fitted_at_once(const Config& config);
 /// Throws ConfigError where data.kind and other keys do not fit.
 void check_data(const Config& config);
 /// Throws ConfigError at the key that would keep examples where a split has none; at `option` where

@@ -19,6 +19,7 @@ std::string comparison(const Verdict& verdict) {
   const std::string than = verdict.naive.size() > 1 ? " than " + best.name : "";
   if (!verdict.beats_naive()) return "no better" + than;
   if (verdict.percent) return "better" + than;
+  if (verdict.nats) return fmt::format("better by {:.4f}{}", best.value - verdict.score, than);
   return fmt::format("{:.0f} % less{}", 100 * (1 - verdict.score / best.value), than);
 }
 
@@ -30,7 +31,8 @@ const Score& Verdict::best_naive() const {
 }
 
 bool Verdict::beats_naive() const {
-  constexpr double least_gain = 0.01;  // of an error
+  constexpr double least_gain = 0.01, least_nats = 0.001;
+  if (nats) return score < best_naive().value - least_nats;
   return percent ? score > best_naive().value : score < (1 - least_gain) * best_naive().value;
 }
 

@@ -20,14 +20,16 @@ struct Verdict {
   std::string data = {};     ///< "103 held-out rows"
   double score = 0;
   std::vector<Score> naive = {};          ///< of naive answers; none: no verdict
-  std::string remark = {};                ///< what else is known of the answers, or ""
   bool percent = false;                   ///< a share of right answers; else an error
   std::vector<std::string> details = {};  ///< lines of a table that explains the score
+  std::string remark = {};                ///< what else is known of the answers, or ""
+  bool nats = false;  ///< an error that may be negative, whose differences count
 
   bool exists() const { return !naive.empty(); }
   /// Returns the best naive answer, the first among equals. Requires exists().
   const Score& best_naive() const;
-  /// Returns whether the score is better than those of all naive answers, an error by 1 %.
+  /// Returns whether the score is better than those of all naive answers: an error by 1 %, nats by
+  /// .001.
   bool beats_naive() const;
   /// Returns one line: "RMSE 4.31 on 103 held-out rows; mean 16.7, ridge 10.4: 59 % less than
   /// ridge".

@@ -200,7 +200,7 @@ NamedArray log_of(const std::vector<std::string>& types) {
 }
 
 std::vector<std::int32_t> types_in(NamedArray array, TableShape& shape, bool grow) {
-  number_texts(array, {}, shape, grow);
+  number_texts(array, {}, shape, grow ? NewTypes::append : NewTypes::refuse);
   return event_tables(array, 10, {})[0].types.values;
 }
 
@@ -231,6 +231,24 @@ TEST(EventTexts, AreThoseOfTheTraining) {
   TableShape of_numbers{2, {}};
   EXPECT_THAT(message_of<DataError>([&] { types_in(log_of({"in"}), of_numbers, true); }),
               testing::HasSubstr("types are texts here and numbers in the other data"));
+}
+
+TEST(EventTexts, MayBeOthers) {
+  TableShape shape;
+  types_in(log_of({"in", "out"}), shape, true);
+  shape.known_types = 2;
+  NamedArray texts = log_of({"up", "out"});
+  number_texts(texts, {}, shape, NewTypes::other);
+  EXPECT_THAT(event_tables(texts, 3)[0].types.values, testing::ElementsAre(2, 1));
+  TableShape of_numbers{.known_types = 3};
+  NamedArray numbers{xt::xarray<double>{{0, 7}, {1, 2}}, {"time", "type"}};
+  number_texts(numbers, {}, of_numbers, NewTypes::other);
+  EXPECT_THAT(event_tables(numbers, 4)[0].types.values, testing::ElementsAre(3, 2));
+}
+
+TEST(EventTexts, MayBeNone) {
+  const NamedArray times{xt::zeros<double>({3, 1}), {"time"}};
+  EXPECT_THAT(event_tables(times, 1, {.type = ""})[0].types.values, testing::ElementsAre(0, 0, 0));
 }
 
 /// Nanoseconds since 1970 are not exact in double precision.

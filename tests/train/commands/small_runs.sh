@@ -48,6 +48,7 @@ kinds() {
 lm|data.kind=bytes data.files=["data/text.txt"] data.length=32 $stack|text.txt|sample RUN --bytes 20 --seed 3;probe RUN --draws 2
 tokens|model.kind=lm data.kind=event_files data.files=["data/events.csv"] data.sequence_column=who data.length=16 model.positions=none $stack|unlabelled.csv|probe RUN --draws 2
 texts|model.kind=classifier data.kind=texts data.files=["data/texts/*/*"] data.length=32 $stack|text.txt|probe RUN --draws 2
+words|model.kind=bag_of_words data.kind=texts data.files=["data/texts/*/*"] train.steps=0|text.txt|
 images|model.kind=classifier data.kind=images data.files=["data/*idx*"] $stack|images.npy|probe RUN --draws 2
 labels|model.kind=classifier data.kind=event_files data.files=["data/events.csv"] data.sequence_column=who data.label_column=kind data.length=16 $stack|unlabelled.csv|probe RUN --draws 2
 forecaster|model.kind=forecaster data.kind=series data.files=["data/series.csv"] data.lookback=14 data.horizon=7 model.backbone=linear|series.csv|
@@ -63,7 +64,7 @@ contrastive|model.kind=contrastive data.kind=series data.files=["data/series.csv
 END
 }
 
-no_torch=' ensemble gp contrastive ' # not supported by PyTorch export
+no_torch=' ensemble words gp contrastive ' # not supported by PyTorch export
 
 train() { # train NAME KEYS
   local sets=(--set train.steps=4 --set train.validate.every=2 --set optim.lr=0.01) key

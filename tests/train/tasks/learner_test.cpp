@@ -43,6 +43,7 @@ const FileKind kinds[] = {
      {"model.kind=vae", "data.kind=series", "data.lookback=4", "model.patch.length=2"}},
     {"BytesOfALatentVariable", "texts/*/*", {"model.kind=vae", "model.vae.pooling=mean"}},
     {"Texts", "texts/*/*", {"model.kind=classifier", "data.kind=texts", "model.pooling=cls"}},
+    {"BagOfWords", "texts/*/*", {"model.kind=bag_of_words", "data.kind=texts", "train.steps=0"}},
     {"Events",
      "events.csv",
      {"model.kind=events", "data.kind=event_files", "data.length=4", "model.time.kind=free"}},

@@ -184,7 +184,7 @@ std::string config_of_folder(const fs::path& folder, const CsvOptions& options,
   for (const fs::path& file : files) bytes += fs::file_size(file);
   if (request.allows("classifier") && are_labelled(folder, files) && is_text(files[0])) {
     require_used(request, "classifier", folder.string());
-    return text_config(in_quotes((folder / "*" / "*").string()), "", files.size());
+    return fill_in("bag_of_words", {{"files", in_quotes((folder / "*" / "*").string())}});
   }
   return config_of_file(in_quotes(pattern), files[0], bytes, options, request);
 }
@@ -195,6 +195,7 @@ Blanks usual_blanks() {
           {"columns", ""},
           {"positions", "learned"},
           {"weight_decay", "0.1"},
+          {"dropout", "0.1"},
           {"method", in_quotes("exact")},
           {"backbone", "\"linear\"           # or attention (over patches), rows (at their times)"},
           {"length", "128"},
@@ -272,16 +273,6 @@ Blanks with_steps(Blanks blanks, std::size_t steps_of_epoch) {
 
 std::string quoted_list(const std::vector<std::string>& names) {
   return "[" + joined(names, ", ", in_quotes) + "]";
-}
-
-std::string text_config(const std::string& files, const std::string& columns, std::size_t texts) {
-  constexpr std::size_t batch = 16;
-  return fill_in("classifier", with_steps({{"files", files},
-                                           {"columns", columns + text_length},
-                                           {"positions", "none"},
-                                           {"lr", "1e-3"},
-                                           {"weight_decay", "0.3"}},
-                                          texts / batch));
 }
 
 }  // namespace bochner

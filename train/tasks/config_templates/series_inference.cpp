@@ -287,6 +287,17 @@ std::optional<std::string> format_of_clocks(const std::filesystem::path& file,
   return are_times ? std::optional<std::string>("%s") : std::nullopt;
 }
 
+std::string format_of_stamps(std::vector<double> times, const std::string& column) {
+  std::erase_if(times, [](double time) { return std::isnan(time); });
+  if (times.empty()) return "";
+  std::ranges::sort(times);
+  require_no_microseconds(times, column);
+  constexpr double first_day = 19000101;
+  const auto dates = times.front() >= first_day ? format_of_dates(times) : std::nullopt;
+  if (dates) return *dates;
+  return is_since_1970(times, 1000) ? "%Q" : is_since_1970(times, 1) ? "%s" : "";
+}
+
 bool are_irregular(const std::vector<double>& times) {
   return are_increasing(times) && !TimeStep(times).is_regular();
 }

@@ -57,6 +57,10 @@ std::optional<std::string> format_of_clocks(const std::filesystem::path& file,
                                             const std::vector<std::string>& series, bool is_named,
                                             const CsvOptions& options = {});
 
+/// Returns data.time_format for times of events in any order, as format_of_clock() does, but ""
+/// for numbers that are neither days nor seconds or milliseconds since 1970.
+std::string format_of_stamps(std::vector<double> times, const std::string& column);
+
 /// Returns whether times increase by different steps; see TimeStep::is_regular().
 bool are_irregular(const std::vector<double>& times);
 

@@ -6,6 +6,7 @@
 #include <bochner/data/formats/date_formats.hpp>
 #include <bochner/data/formats/plain_numbers.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
+#include <bochner/data/text/terms.hpp>
 #include <bochner/train/config/parameters.hpp>
 #include <bochner/train/tasks/config_templates/table_inference.hpp>
 #include <map>
@@ -20,7 +21,7 @@ std::optional<std::size_t> InferredTable::called(std::string_view wanted) const 
 }
 
 std::string InferredTable::reason(std::size_t column) const {
-  const auto is_in = [&](const auto& columns) { return std::ranges::count(columns, column) > 0; };
+  const auto is_in = [&](const auto& columns) { return is_among(column, columns); };
   if (const auto found = reasons.find(column); found != reasons.end()) return found->second;
   return is_in(empty)         ? "empty at the start"
          : is_in(row_numbers) ? "row numbers"
@@ -83,6 +84,7 @@ bool are_most(std::size_t some, std::size_t count) { return count > 0 && 10 * so
 /// Counts of values in some rows of a column, without missing ones.
 struct SampledColumn {
   std::size_t column, count = 0, numbers = 0, whole = 0, compact = 0, rises = 0, times = 0;
+  std::size_t words = 0;                   ///< in all cells
   std::size_t marks = 0;                   ///< missing values only of numbers, such as "None"
   std::size_t no_number = 0, no_time = 0;  ///< the last row with something else
   std::size_t mark = 0, dressed = 0;       ///< the last row with a mark, and with another unit
@@ -104,7 +106,7 @@ struct SampledColumn {
   }
 
   void see(const std::string& text, std::size_t row, const CsvDialect& dialect) {
-    ++count;
+    ++count, words += words_of(text).size();
     texts.insert(text);
     const auto whole_number = parse_count(text);
     whole += whole_number.has_value(), compact += is_compact_date(text);
@@ -325,6 +327,8 @@ InferredTable infer_table(std::string_view text, const std::string& name,
     add_notes(column, name, sample, table);
     columns.push_back(column);
     table.texts.push_back(column.texts.size());
+    table.words_per_cell.push_back(double(column.words) /
+                                   double(std::max(column.count, std::size_t(1))));
     if (table.has_header && is_index(sample, i))
       table.row_numbers.push_back(i);
     else
@@ -379,6 +383,8 @@ std::optional<std::size_t> type_column(const InferredTable& table, std::size_t t
   if ((has_numbers && !is_asked) || table.words.empty()) return std::nullopt;
   if (!table.almost_numbers.empty()) throw DataError(table.almost_numbers.begin()->second);
   std::vector<std::size_t> types = table.words;
+  std::erase_if(types, [&](std::size_t i) { return names_an_id(table.names[i]); });
+  if (types.empty()) return std::nullopt;
   std::erase_if(types, [&](std::size_t i) { return table.codes.contains(i); });
   if (types.empty()) throw DataError(table.codes.at(table.words[0]));
   return *std::ranges::min_element(types, {}, [&](std::size_t i) { return table.texts[i]; });

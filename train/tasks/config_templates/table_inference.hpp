@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <bochner/data/formats/csv.hpp>
 #include <bochner/train/tasks/config_templates/template_request.hpp>
 #include <cstddef>
@@ -23,6 +24,7 @@ struct InferredTable {
   std::map<std::size_t, std::string> reasons;  ///< why columns of numbers are not learned
   std::string time_format;                     ///< of dates, "" for ISO 8601
   std::vector<std::size_t> texts;              ///< number of different texts in each column
+  std::vector<double> words_per_cell;          ///< mean number of words in each column
   std::size_t sampled = 0;                     ///< rows that were examined
   std::string unread;  ///< error text for numbers or dates in a format that is not read, or ""
   /// Missing values of columns of numbers that have a mark: "load" ("None" in 8 of ..).
@@ -42,6 +44,10 @@ struct InferredTable {
   /// Returns why a column is left out, "" if its kind does not tell.
   std::string reason(std::size_t column) const;
 };
+
+inline bool is_among(std::size_t column, const std::vector<std::size_t>& columns) {
+  return std::ranges::count(columns, column) > 0;
+}
 
 /// Infers the columns of a table from its text; `name`: for errors. Throws DataError for a table
 /// that is empty, has names that are not UTF-8, may have a header, or has a few other cells in a

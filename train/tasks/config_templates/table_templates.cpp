@@ -12,7 +12,9 @@
 #include <bochner/train/config/usage.hpp>
 #include <bochner/train/tasks/config_templates/clocked_series.hpp>
 #include <bochner/train/tasks/config_templates/column_roles.hpp>
+#include <bochner/train/tasks/config_templates/event_columns.hpp>
 #include <bochner/train/tasks/config_templates/templates.hpp>
+#include <bochner/train/tasks/config_templates/text_columns.hpp>
 #include <bochner/train/tasks/config_templates/time_parts.hpp>
 
 namespace bochner {
@@ -176,22 +178,34 @@ std::string series_config(const std::string& files, const fs::path& file, Inferr
                               {"lookback", std::to_string(sizes.lookback)}});
 }
 
-std::string event_config(const std::string& files, const InferredTable& table, std::size_t time,
-                         std::size_t type) {
-  constexpr std::size_t batch = 16, longest = 64;
+std::string event_config(const std::string& files, const InferredTable& table,
+                         const LogColumns& log) {
+  constexpr std::size_t batch = 16, longest = 64, few_windows = 50;
   const std::size_t length = std::clamp<std::size_t>(table.rows / 20, 1, longest);
-  std::string columns = "time_column = " + in_quotes(table.names[time]) +
-                        "\ntype_column = " + in_quotes(table.names[type]) + "\n";
-  std::vector<std::string> used = {table.names[time], table.names[type]};
-  if (const auto sequence = sequence_column(table, time, type)) {
-    columns += "sequence_column = " + in_quotes(table.names[*sequence]) + "\n";
-    used.push_back(table.names[*sequence]);
+  const std::size_t windows = std::max(table.rows / length, log.sequences);
+  std::vector<std::string> used = {table.names[log.time]};
+  std::string columns = "time_column = " + in_quotes(used[0]) + "\n";
+  if (!log.time_format.empty()) columns += "time_format = " + in_quotes(log.time_format) + "\n";
+  if (log.type) used.push_back(table.names[*log.type]);
+  columns += log.type ? "type_column = " + in_quotes(used.back()) + "\n"
+                      : "type_column = \"\"              # no types, only times\n";
+  if (log.sequence) {
+    used.push_back(table.names[*log.sequence]);
+    columns += "sequence_column = " + in_quotes(used.back()) + "\n";
   }
   columns += comment_on_unused(table, used);
-  return fill_in(
-      "events",
-      with_steps({{"files", files}, {"columns", columns}, {"length", std::to_string(length)}},
-                 4 * table.rows / (batch * length)));
+  Blanks blanks = {{"files", files}, {"columns", columns}, {"length", std::to_string(length)}};
+  if (windows < few_windows) blanks["lr"] = "1e-3", blanks["dropout"] = "0.3";
+  return fill_in("events", with_steps(blanks, windows / batch));
+}
+
+std::string labelled_text_config(const std::string& files, const InferredTable& table,
+                                 const TextColumns& found) {
+  const std::string &text = table.names[found.text], &label = table.names[found.label];
+  return fill_in("bag_of_words", {{"files", files},
+                                  {"columns", "text_column = " + in_quotes(text) +
+                                                  "\nlabel_column = " + in_quotes(label) + "\n" +
+                                                  comment_on_unused(table, {text, label})}});
 }
 
 std::string regression_config(const std::string& files, const std::string& file,
@@ -210,22 +224,6 @@ std::string regression_config(const std::string& files, const std::string& file,
                         {"columns", columns},
                         {"method", in_quotes(table.rows > most_exact ? "features" : "exact")},
                         {"rows", table.rows > 2 * quick_rows ? std::to_string(quick_rows) : "0"}});
-}
-
-/// Returns the keys of a label column, the requested one if there is, and a text column, if there
-/// are such.
-std::optional<std::string> text_columns(const InferredTable& table) {
-  std::vector<std::string> labels = {"label", "class", "category", "sentiment", "topic"};
-  if (!table.request.target.empty()) labels = {lower_case(table.request.target)};
-  for (const std::string& label : labels)
-    for (const char* text : {"text", "review", "message", "sentence", "comment"}) {
-      const auto of_label = table.called(label), of_text = table.called(text);
-      if (!of_label || !of_text || table.codes.contains(*of_label)) continue;
-      return "text_column = " + in_quotes(table.names[*of_text]) +
-             "\nlabel_column = " + in_quotes(table.names[*of_label]) + "\n" +
-             comment_on_unused(table, {table.names[*of_text], table.names[*of_label]});
-    }
-  return std::nullopt;
 }
 
 /// Throws DataError if numbers with units and decimals would be left out.
@@ -274,26 +272,28 @@ std::string process_config(const std::string& files, const fs::path& file, Infer
   return regression_config(files, file.string(), table);
 }
 
-/// Returns a config of a model of events, if the table has their times and types.
-std::optional<std::string> events_of(const std::string& files, const std::string& file,
-                                     const InferredTable& table) {
-  const auto time = time_column(table);
-  const auto type = time ? type_column(table, *time) : std::nullopt;
-  if (!type) return std::nullopt;
+/// Returns a config of a model of a log.
+std::string log_config(const std::string& files, const std::string& file,
+                       const InferredTable& table, const LogColumns& log) {
   if (!table.options.time_parts.empty())
     throw DataError(file, ": the times of events are in several columns, ",
                     excerpt(table.options.time), " and others; write them in one");
   require_used(table.request, "events", file);
-  return event_config(files, table, *time, *type);
+  return event_config(files, table, log);
 }
 
-/// Returns a config of series, whose times may be numbers, or of a regression.
+/// Returns a config of series, whose times may be numbers, of events without types, or of a
+/// regression.
 std::string numbers_config(const std::string& files, const fs::path& file,
                            const InferredTable& inferred) {
   const auto clock = with_clock(file, inferred);
-  if (!clock)
+  if (!clock) {
     if (const auto series = series_with_clock(file, inferred))
       return series_config(files, file, series->table, series->layout);
+    const auto log =
+        inferred.request.kind.empty() ? untyped_log(file, inferred, true) : std::nullopt;
+    if (log) return event_config(files, inferred, *log);
+  }
   const InferredTable table = clock ? *clock : inferred;
   if (table.numbers.empty() && !table.almost_numbers.empty())
     throw DataError(table.almost_numbers.begin()->second);
@@ -319,9 +319,9 @@ std::string table_config(const std::string& files, const fs::path& file, const C
     return wide_config(files, file, input, options, request);
   InferredTable inferred = infer_table(input.text(), input.name(), options);
   apply_request(request, input.name(), inferred);
-  if (const auto columns = text_columns(inferred); columns && request.allows("classifier")) {
+  if (const auto found = text_columns(inferred); found && request.allows("classifier")) {
     require_used(request, "classifier", input.name());
-    return text_config(files, *columns, inferred.rows);
+    return labelled_text_config(files, inferred, *found);
   }
   demand(request.kind != "classifier",
          "--as classifier: {} needs a column of texts (text, review, ...) and one of labels: "
@@ -337,11 +337,16 @@ std::string table_config(const std::string& files, const fs::path& file, const C
     return series_config(files, file, inferred, layout);
   }
   if (request.allows("events"))
-    if (const auto events = events_of(files, input.name(), inferred)) return *events;
-  demand(request.kind != "events",
-         "--as events: {} needs a column of times (--time NAME) and one of types (--target NAME)",
-         input.name());
+    if (const auto log = typed_log(file, inferred))
+      return log_config(files, input.name(), inferred, *log);
   require_plain_numbers(inferred, layout);
+  if (request.allows("events"))
+    if (const auto log = untyped_log(file, inferred, request.kind == "events"))
+      return log_config(files, input.name(), inferred, *log);
+  demand(request.kind != "events",
+         "--as events: {} needs a column of times (--time NAME), and of types (--target NAME) or "
+         "nothing else",
+         input.name());
   return numbers_config(files, file, inferred);
 }
 

@@ -10,7 +10,7 @@
 
 namespace bochner {
 
-extern const char lm_template[], classifier_template[], forecaster_template[], ensemble_template[],
+extern const char lm_template[], classifier_template[], bag_of_words_template[], forecaster_template[], ensemble_template[],
     events_template[], field_template[], gp_template[], vae_template[], contrastive_template[],
     filter_bank_template[];
 
@@ -29,6 +29,7 @@ inline constexpr const char* decay_line = "weight_decay = {weight_decay}\n";
 inline constexpr ConfigTemplate config_templates[] = {
     {"lm", lm_template, {.lr = "1e-2", .more = "validate.batches = 50\n"}, R"("texts/**/*.txt")"},
     {"classifier", classifier_template, {.decay = decay_line}, R"("texts/*/*")"},
+    {"bag_of_words", bag_of_words_template, {.lr = ""}, R"("texts/*/*")"},
     {"forecaster", forecaster_template, {.batch = "32", .decay = decay_line, .clip = ""}},
     {"ensemble", ensemble_template, {.lr = ""}},
     {"events", events_template, {.decay = decay_line}},
@@ -50,9 +51,6 @@ std::string fill_in(const std::string& kind, const Blanks& blanks);
 Blanks with_steps(Blanks blanks, std::size_t steps_of_epoch);
 /// Returns names as a TOML list: ["a", "b"].
 std::string quoted_list(const std::vector<std::string>& names);
-/// Returns a config of a classifier of `texts` texts. `columns`: keys of a table; "" for files in
-/// folders named like their labels.
-std::string text_config(const std::string& files, const std::string& columns, std::size_t texts);
 
 /// Returns a config for a CSV file. `files`: data.files of the config, this file or a pattern.
 /// Throws DataError with a remedy if it finds no kind.

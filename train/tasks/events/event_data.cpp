@@ -110,7 +110,7 @@ std::vector<EventTable> read_events(const Config& config, TableShape& shape) {
   shape.names.clear();
   std::vector<EventTable> sequences;
   for_each_table(config, [&](const std::filesystem::path&, NamedArray& table) {
-    number_texts(table, event_columns(config), shape, true);
+    number_texts(table, event_columns(config), shape, NewTypes::append);
     for (EventTable& events : event_tables(table, most_event_types, event_columns(config)))
       sequences.push_back(std::move(events));
     const std::size_t width = table.values.shape()[1];
@@ -123,14 +123,39 @@ std::vector<EventTable> read_events(const Config& config, TableShape& shape) {
 }
 
 std::vector<EventTable> numbered_events(NamedArray table, const EventColumns& columns,
-                                        TableShape shape, std::size_t types) {
-  number_texts(table, columns, shape, false);
-  return event_tables(table, types, columns);
+                                        TableShape shape, std::size_t types, NewTypes unknown) {
+  shape.known_types = types;
+  number_texts(table, columns, shape, unknown);
+  return event_tables(table, types + (unknown == NewTypes::other ? 1 : 0), columns);
 }
 
 std::vector<EventTable> windows_of_table(const NamedArray& table, const EventColumns& columns,
-                                         const EventFacts& facts) {
-  return windows_of(numbered_events(table, columns, facts.table, facts.types), facts.length);
+                                         const EventFacts& facts, NewTypes unknown) {
+  return windows_of(numbered_events(table, columns, facts.table, facts.types, unknown),
+                    facts.length);
+}
+
+NamedArray beside_events(const NamedArray& question, const EventColumns& columns,
+                         const NamedArray& answer) {
+  const std::vector<std::size_t> places = place_of_events(question, columns);
+  const std::size_t rows = answer.values.shape()[0], width = answer.values.shape()[1],
+                    first = places.size(), time = places.back();
+  NamedArray both;
+  both.values.resize({rows, first + width});
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t i = 0; i < first; ++i) both.values(row, i) = question.values(row, places[i]);
+    for (std::size_t i = 0; i < width; ++i) both.values(row, first + i) = answer.values(row, i);
+  }
+  if (first > 1)
+    both.columns.push_back(question.columns.empty() ? "sequence" : question.columns[places[0]]);
+  both.columns.push_back(question.columns.empty() ? "time" : question.columns[time]);
+  both.columns.insert(both.columns.end(), answer.columns.begin(), answer.columns.end());
+  if (first > 1 && question.texts.contains(places[0])) both.texts[0] = question.texts.at(places[0]);
+  if (question.time == time) both.time = first - 1;
+  for (const std::size_t column : answer.more_times) both.more_times.push_back(first + column);
+  both.offsets = question.offsets;
+  both.numeric_time = question.numeric_time, both.time_format = question.time_format;
+  return both;
 }
 
 std::vector<std::string> type_columns(const EventFacts& facts) {

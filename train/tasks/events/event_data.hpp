@@ -10,7 +10,7 @@ namespace bochner {
 
 template <class Archive>
 void serialize(Archive& archive, TableShape& shape) {
-  archive(shape.width, shape.names, shape.types, shape.labels);
+  archive(shape.width, shape.names, shape.types, shape.labels, shape.has_dates);
 }
 
 template <class Archive>
@@ -56,10 +56,15 @@ OpenedEvents open_events(const Config& config, const KnownFacts& known);
 std::vector<EventTable> read_events(const Config& config, TableShape& shape);
 /// Returns the sequences of a table, with texts numbered as in `shape`; see event_tables().
 std::vector<EventTable> numbered_events(NamedArray table, const EventColumns& columns,
-                                        TableShape shape, std::size_t types);
+                                        TableShape shape, std::size_t types,
+                                        NewTypes unknown = NewTypes::refuse);
 /// Cuts rows of a table into windows as in training, types numbered as in the facts.
 std::vector<EventTable> windows_of_table(const NamedArray& table, const EventColumns& columns,
-                                         const EventFacts& facts);
+                                         const EventFacts& facts,
+                                         NewTypes unknown = NewTypes::refuse);
+/// Returns an answer to each row with the columns of sequence, if any, and time before it.
+NamedArray beside_events(const NamedArray& question, const EventColumns& columns,
+                         const NamedArray& answer);
 /// Returns column names "type_0", ... or "type_NAME", ...
 std::vector<std::string> type_columns(const EventFacts& facts);
 /// Returns how to read tables of event_files.

@@ -11,8 +11,12 @@ struct IntensityError {
   double difference = 0, truth = 0;
 };
 /// Returns the error of the learned intensity. truth: (B, T, points, K)
-IntensityError intensity_error(const EventModel& model, const Var& weights, const EventBatch& batch,
+IntensityError intensity_error(EventModel& model, const Var& weights, const EventBatch& batch,
                                const Times& truth);
+
+/// Draws the waiting times of held-out events, and the hours of the day at which they come if times
+/// are dates, as observed and as the model expects them.
+void add_waiting_times(Page& page, EventModel& model, const EventSource& data);
 
 /// Draws the first validation example: the intensity of each type over time, learned and, if known,
 /// true, and its events.

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bochner/base/text.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/arrays.hpp>
 #include <bochner/train/tasks/config_templates/templates.hpp>
@@ -23,6 +24,7 @@ EventModelSpec event_model_spec(const Config& config, const EventFacts& facts) {
                     facts.dimensions);
   auto spec = read_spec<EventModelSpec>(config, "model");
   spec.types = facts.types;
+  spec.has_dates = facts.table.has_dates > 0;
   spec.dimensions = facts.dimensions;
   spec.encoding.space.seed = spec.encoding.time.seed = config.count("train.seed");
   spec.length = facts.length;
@@ -68,27 +70,43 @@ class EventLearner : public TableLearner<EventFacts, EventModelSpec, EventModel>
     if (facts_.dimensions > 0) add_encoding(page, model_, even_grid(facts_.dimensions, nodes));
   }
 
-  /// Returns median and mean of the next time and the probability of each type, after each row of a
-  /// table with the columns of the training data. Sequences are cut into windows as in training.
+  /// Returns sequence and time of each row of a table with the columns of the training data, median
+  /// and mean of the next time and the probability of each type. Sequences are cut into windows as
+  /// in training. Events of unknown types count as others.
   NamedArray predict(const NamedArray& question) override {
-    const std::vector<EventTable> windows = windows_of_table(question, columns_, facts_);
+    const std::vector<EventTable> windows =
+        windows_of_table(question, columns_, facts_, NewTypes::other);
+    count_others(windows);
     NamedArray result;
     result.columns = {"next_time_median", "next_time_mean"};
     for (std::string& name : type_columns(facts_)) result.columns.push_back(std::move(name));
     if (question.time) result.more_times = {0, 1};  // dates or numbers, like the input
-    result.numeric_time = question.numeric_time, result.time_format = question.time_format;
     result.values = xt::xarray<double>(
         std::vector<std::size_t>{question.values.shape()[0], result.columns.size()});
     for (const EventTable& events : windows) write_forecasts(model_, events, result.values);
-    return result;
+    return beside_events(question, columns_, result);
   }
+  std::vector<std::string> notes() const override { return notes_; }
 
   void forward_specimen(Tape& tape, std::size_t i) override {
     model_.loss(tape, view(facts_.specimens[i]));
   }
 
  private:
+  void count_others(const std::vector<EventTable>& windows) {
+    std::size_t others = 0, events = 0;
+    for (const EventTable& window : windows) {
+      events += window.types.values.size();
+      others += std::size_t(std::ranges::count(window.types.values, std::int32_t(facts_.types)));
+    }
+    notes_.clear();
+    if (others > 0)
+      notes_.push_back(fmt::format("unknown types count as others: {} of {}", others,
+                                   format_number_of(events, "event")));
+  }
+
   EventColumns columns_;
+  std::vector<std::string> notes_;
 };
 
 constexpr std::size_t intensity_points = 4;  // of every gap, to compare intensities
@@ -101,6 +119,10 @@ class EventTask : public Task {
 
   Learner& learner() override { return learner_; }
   const Dataset& data() const override { return *data_; }
+
+  void start() override {
+    if (!data_->truth()) learner_.model().start_at_poisson();
+  }
 
   Var loss(Tape& tape, const Examples& examples) override {
     const EventBatch batch = data_->batch(examples);
@@ -120,7 +142,10 @@ class EventTask : public Task {
                       {{"time_nats", "of the time", time * events},
                        {"type_nats", "of the type", type * events},
                        {"accuracy", "of the types right", right, true}}};
-    if (data_->truth()) judge_by_truth(batch, nats.weights, result);
+    if (data_->truth())
+      judge_by_truth(batch, nats.weights, result);
+    else
+      judge_by_poisson(batch, result);
     return result;
   }
 
@@ -140,18 +165,58 @@ class EventTask : public Task {
     return all;
   }
 
+  Verdict verdict(const HeldOut& held) override {
+    if (data_->truth() || held.taken(*data_).count == 0) return {};
+    const Evaluation all = held.evaluate(*this);
+    const bool has_types = learner_.spec().types > 1;
+    Verdict verdict{
+        .measure = "nats an event",
+        .data = "held-out events",
+        .score = all.loss(),
+        .naive = {{fmt::format("a Poisson process {}{}",
+                               learner_.model().poisson().has_season() ? "by hour of the week"
+                                                                       : "of constant rate",
+                               has_types ? " with the frequencies of the types" : ""),
+                   all.mean("poisson_nats")}},
+        .nats = true};
+    if (has_types)
+      verdict.remark =
+          fmt::format("time {:.4f}, type {:.4f}", all.mean("time_nats"), all.mean("type_nats"));
+    return verdict;
+  }
+
   void illustrate(Page& page) override {
-    if (data_->examples().validation > 0) add_intensities(page, learner_.model(), *data_);
+    if (data_->examples().validation == 0) return;
+    if (!data_->truth()) add_waiting_times(page, learner_.model(), *data_);
+    add_intensities(page, learner_.model(), *data_);
   }
 
  private:
   EventTask(const Config& config, OpenedEvents events)
       : data_(std::move(events.data)), learner_(config, std::move(events.facts)) {
     EventModel& model = learner_.model();
-    fit_times(model, model.scale(), model.spec().time, data_->batch(scale_examples(*data_)).times,
+    if (!data_->truth()) fit_poisson();
+    fit_times(model, model.scale(), model.spec().time,
+              model.poisson().clock_times(data_->batch(scale_examples(*data_)).times),
               config.count("train.seed"));
     if (model.spec().dimensions > 0)
       model.place_scale().set(data_->reach().origin, data_->reach().extent, 1);
+  }
+
+  void fit_poisson() {
+    EventGaps gaps;
+    for (std::uint64_t i = 0; i < data_->examples(Split::train); ++i) {
+      const EventBatch batch = data_->batch(data_->in_order(Split::train, i, 1));
+      gaps.add(batch.times, batch.next_times, batch.next_types);
+    }
+    learner_.model().poisson().fit(gaps);
+  }
+
+  void judge_by_poisson(const EventBatch& batch, Evaluation& result) {
+    EventGaps gaps;
+    gaps.add(batch.times, batch.next_times, batch.next_types);
+    const PoissonProcess::Nats nats = learner_.model().poisson().nats(gaps);
+    result.measures.push_back({"poisson_nats", "by a Poisson process", nats.time + nats.type});
   }
 
   void judge_by_truth(const EventBatch& batch, const Var& weights, Evaluation& result) {
@@ -187,7 +252,7 @@ kind = "events"
 blocks = 2
 width = 32
 positions = "none"
-dropout = 0.1
+dropout = {dropout}
 
 [model.time]
 kind = "free"                 # learned frequencies

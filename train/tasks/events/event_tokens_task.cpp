@@ -48,7 +48,7 @@ class EventTokensLearner : public TableLearner<EventFacts, LanguageModelSpec, La
       for (std::size_t i = 0; i < events.rows.size(); ++i)
         std::copy_n(each.data() + i * K, K, result.values.data() + events.rows[i] * K);
     }
-    return result;
+    return beside_events(question, columns_, result);
   }
 
   void forward_specimen(Tape& tape, std::size_t i) override {

@@ -311,15 +311,6 @@ void check_list_ops(const Config& config) {
   check_buckets(config);
 }
 
-ReadOptions text_options(const Config& config) {
-  CsvOptions csv =
-      only_columns(config, "", {config.text("data.text_column"), config.text("data.label_column")});
-  csv.texts = {config.text("data.text_column"), config.text("data.label_column")};
-  csv.labels = {config.text("data.label_column")};
-  csv.missing = "nan";
-  return {csv, ""};
-}
-
 }  // namespace
 
 const char classifier_template[] = R"(# A classifier of {what}. See docs/tasks.md.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bochner/autodiff/ops/normalisation.hpp>
+#include <bochner/base/text.hpp>
 #include <bochner/data/events/event_files.hpp>
 #include <bochner/data/files/glob.hpp>
 #include <bochner/data/labelled/labelled_series.hpp>
@@ -174,10 +175,10 @@ Verdict SeriesClassifierTask::verdict(const HeldOut& held) {
                   .naive = {{"most frequent class", *most / all}},
                   .percent = true};
   const std::uint64_t n = data_.examples(held.split);
-  if (held.split == Split::train || n == 0) return verdict;
+  if (n == 0 || (held.split == Split::train && !held.evaluation)) return verdict;
   const Batch asked = batch(data_.in_order(held.split, 0, n));
   verdict.remark = fmt::format("{:.1f} % of {}", 100 * verdict.score, verdict.data);
-  verdict.data = fmt::format("{} {} series", n, name_of(held.split));
+  verdict.data = format_number_of(n, "held-out example");
   verdict.score = held.evaluate(*this).mean("accuracy");
   verdict.naive[0].value =
       double(std::ranges::count(asked.labels.values, std::int32_t(most - of_class.begin()))) /

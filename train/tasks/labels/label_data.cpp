@@ -49,20 +49,6 @@ std::unique_ptr<LabelledSequences> image_sequences(const Config& config, bool cl
   return std::make_unique<Shapes>(spec, example_set(config));
 }
 
-/// Reads rows of tables if data.label_column is set, else files in folders.
-std::unique_ptr<LabelledTexts> text_sequences(const Config& config, const LabelFacts& known) {
-  const std::string& label = config.text("data.label_column");
-  const LabelledTextsSpec spec = labelled_texts_spec(config, known.tokenizer);
-  LabelledRows rows;
-  if (label.empty())
-    rows = rows_of_folders(data_files(config), spec.bytes());
-  else
-    for_each_table(config, [&](const std::filesystem::path&, const NamedArray& table) {
-      append_rows(rows, table, config.text("data.text_column"), label);
-    });
-  return std::make_unique<LabelledTexts>(number_labels(std::move(rows), known.labels), spec);
-}
-
 std::unique_ptr<LabelledEvents> event_sequences(const Config& config, TableShape& shape) {
   std::vector<EventTable> sequences = read_events(config, shape);
   LabelledEventsSpec spec = labelled_events_spec(config);
@@ -78,7 +64,8 @@ std::unique_ptr<LabelledSequences> sequences_of_kind(const Config& config, Table
     return std::make_unique<ListOps>(list_ops_spec(config), example_set(config));
   if (kind == "images" || kind == "shapes") return image_sequences(config, has_class_token(config));
   if (kind == "event_files") return event_sequences(config, shape);
-  if (kind == "texts") return text_sequences(config, known);
+  if (kind == "texts")
+    return labelled_texts(config, labelled_texts_spec(config, known.tokenizer), known.labels);
   throw std::invalid_argument("data.kind = \"" + kind + "\" has no labels");
 }
 
@@ -159,6 +146,28 @@ LabelledEventsSpec labelled_events_spec(const Config& config) {
 LabelledTextsSpec labelled_texts_spec(const Config& config, std::uint64_t tokenizer) {
   return {config.count("data.length"), config.number("data.validation"), config.count("train.seed"),
           has_class_token(config), tokenizer_of(config, tokenizer)};
+}
+
+std::unique_ptr<LabelledTexts> labelled_texts(const Config& config, const LabelledTextsSpec& spec,
+                                              const std::vector<std::string>& known) {
+  const std::string& label = config.text("data.label_column");
+  LabelledRows rows;
+  if (label.empty())
+    rows = rows_of_folders(data_files(config), spec.bytes());
+  else
+    for_each_table(config, [&](const std::filesystem::path&, const NamedArray& table) {
+      append_rows(rows, table, config.text("data.text_column"), label);
+    });
+  return std::make_unique<LabelledTexts>(number_labels(std::move(rows), known), spec);
+}
+
+ReadOptions text_options(const Config& config) {
+  CsvOptions csv =
+      only_columns(config, "", {config.text("data.text_column"), config.text("data.label_column")});
+  csv.texts = {config.text("data.text_column"), config.text("data.label_column")};
+  csv.labels = {config.text("data.label_column")};
+  csv.missing = "nan";
+  return {csv, ""};
 }
 
 LabelData::LabelData(const Config& config, const KnownFacts& known) {

@@ -3,6 +3,7 @@
 
 #include <bochner/data/events/event_files.hpp>
 #include <bochner/data/formats/array.hpp>
+#include <bochner/data/formats/read_array.hpp>
 #include <bochner/data/labelled/pixels.hpp>
 #include <bochner/data/text/labelled_texts.hpp>
 #include <bochner/train/config/config.hpp>
@@ -24,8 +25,9 @@ struct LabelFacts {
   std::uint64_t vocabulary = 1, classes = 2;
   std::uint64_t length = 1;                           ///< tokens of the longest sequence
   std::uint64_t rows = 0, columns = 0, channels = 1;  ///< of images
-  std::vector<std::string> types = {}, labels = {};   ///< names of events and of labels
-  std::uint64_t table_width = 0;                      ///< columns of tables of events
+  std::vector<std::string> types = {};                ///< names of events, or terms of texts
+  std::vector<std::string> labels = {};
+  std::uint64_t table_width = 0;  ///< columns of tables of events
   std::vector<std::string> table_columns = {};
   std::uint64_t examples = 1;   ///< training sequences
   std::uint64_t tokenizer = 0;  ///< digest; 0 for bytes
@@ -62,6 +64,12 @@ LabelFacts smallest_image_facts(const Config& config);
 LabelledEventsSpec labelled_events_spec(const Config& config);
 /// `tokenizer`: its known digest, see tokenizer_of().
 LabelledTextsSpec labelled_texts_spec(const Config& config, std::uint64_t tokenizer);
+/// Opens rows of tables if data.label_column is set, else files in folders. `known`: labels with
+/// numbers.
+std::unique_ptr<LabelledTexts> labelled_texts(const Config& config, const LabelledTextsSpec& spec,
+                                              const std::vector<std::string>& known);
+/// Returns how tables of texts are read.
+ReadOptions text_options(const Config& config);
 /// Returns whether each sequence begins with a class token.
 bool has_class_token(const Config& config);
 

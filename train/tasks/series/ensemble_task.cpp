@@ -196,9 +196,7 @@ void EnsembleTask::illustrate(Page& page) {
 
 void check_ensemble(const Config& config) {
   check_series(config);
-  if (!config.period("train.steps").off())
-    fail(config, "train.steps", "must be 0 with model.kind = \"ensemble\", which is fitted at once",
-         "model.kind");
+  check_fitted_at_once(config);
   const std::vector<double>& seasons = config.number_list("model.seasons");
   const bool whole = std::ranges::all_of(seasons, [](double n) { return n == std::floor(n); });
   if (!whole || std::ranges::adjacent_find(seasons, std::greater_equal()) != seasons.end())

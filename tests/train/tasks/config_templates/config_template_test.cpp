@@ -230,6 +230,7 @@ TEST_F(Starter, FoldersOfTextsAreLabels) {
   write("mails/README.txt", "what they are");
   const Config config = config_for(folder_.path() / "mails");
   EXPECT_EQ(config.text("data.kind"), "texts");
+  EXPECT_EQ(config.text("model.kind"), "bag_of_words");
   const auto row = [](std::size_t i) { return i % 2 == 0 ? "good,\"fine, yes\"" : "bad,no"; };
   EXPECT_EQ(config_for(write("reviews.csv", table("sentiment,review", 40, row)))
                 .text("data.label_column"),

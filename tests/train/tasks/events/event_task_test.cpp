@@ -113,11 +113,12 @@ TEST(EventTask, PredictsWhatComesAfterEveryEvent) {
   const auto task = make_task(events_config({"model.time=free"}));
   const NamedArray events{xt::xarray<double>{{0, 1}, {2, 0}, {2.5, 2}}, {"time", "type"}};
   const NamedArray next = predict(task, events);
-  EXPECT_EQ(next.columns, (std::vector<std::string>{"next_time_median", "next_time_mean", "type_0",
-                                                    "type_1", "type_2"}));
+  EXPECT_EQ(next.columns, (std::vector<std::string>{"time", "next_time_median", "next_time_mean",
+                                                    "type_0", "type_1", "type_2"}));
   for (std::size_t i = 0; i < 3; ++i) {
-    EXPECT_GT(next.values(i, 0), events.values(i, 0));
-    EXPECT_NEAR(next.values(i, 2) + next.values(i, 3) + next.values(i, 4), 1, 1e-5);
+    EXPECT_EQ(next.values(i, 0), events.values(i, 0));
+    EXPECT_GT(next.values(i, 1), events.values(i, 0));
+    EXPECT_NEAR(next.values(i, 3) + next.values(i, 4) + next.values(i, 5), 1, 1e-5);
   }
 }
 
@@ -144,7 +145,7 @@ TEST(EventTask, PredictsTablesThatAreLongerThanItsWindows) {
   const NamedArray second{xt::view(events.values, xt::range(12, 24), xt::all()), events.columns};
   const NamedArray alone = predict(task, second);
   for (std::size_t i = 0; i < 12; ++i)
-    for (std::size_t k = 0; k < 5; ++k)
+    for (std::size_t k = 0; k < 6; ++k)
       EXPECT_NEAR(all.values(12 + i, k), alone.values(i, k), 1e-5) << i << " " << k;
 }
 
@@ -176,7 +177,7 @@ TEST_F(EventFilesTask, LearnsResumesAndPredicts) {
             "2 sequences, 60 events of 2 types  ·  4 examples to train, 4 to validate");
   const Evaluation before = *evaluate_task(*task, Split::validation, 3);
   EXPECT_EQ(before.terms, 29u);
-  EXPECT_EQ(before.measures.size(), 3u);  // none of a truth
+  EXPECT_EQ(before.measures.size(), 4u);  // none of a truth
   const Evaluation padded = *evaluate_task(*task, Split::validation, 4);
   EXPECT_NEAR(padded.loss(), before.loss(), 1e-5);  // padding is not evaluated
   faults::CrashingStorage whole, parts;
@@ -192,8 +193,10 @@ TEST_F(EventFilesTask, LearnsResumesAndPredicts) {
   EXPECT_GT(after.mean("accuracy"), 0.9);
   const NamedArray next = predict(task, read_array(file_, table_options(learning)));
   for (const std::size_t row : {40, 41}) {  // both users end a run of types there
-    EXPECT_NEAR(next.values(row, 0), 1700000000 + 30.0 * double(row) + 60, 40);
-    EXPECT_GT(next.values(row, 2 + (row / 2 + 1) % 2), 0.5);
+    EXPECT_EQ(next.texts.at(0).at(std::size_t(next.values(row, 0))), row % 2 ? "8" : "7");
+    EXPECT_EQ(next.values(row, 1), 1700000000 + 30.0 * double(row));
+    EXPECT_NEAR(next.values(row, 2), next.values(row, 1) + 60, 40);
+    EXPECT_GT(next.values(row, 4 + (row / 2 + 1) % 2), 0.5);
   }
 }
 
@@ -244,8 +247,8 @@ TEST_F(EventFilesTask, AnswersWithoutItsData) {
   const NamedArray question =
       parse_csv("at,x,kind\n5,1,snow\n9,2,rain\n", "question", tables(task).read_options().csv);
   const NamedArray next = learner->abilities().tables->predict(question);
-  EXPECT_THAT(next.columns,
-              testing::ElementsAre("next_time_median", "next_time_mean", "type_rain", "type_snow"));
+  EXPECT_THAT(next.columns, testing::ElementsAre("at", "next_time_median", "next_time_mean",
+                                                 "type_rain", "type_snow"));
   EXPECT_EQ(next.values, predict(task, question).values);
   EXPECT_EQ(learner->describe(), describe_model(task));
   for (std::size_t i = 0; i < learner->abilities().specimens->specimens(); ++i) {
