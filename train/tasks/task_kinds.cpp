@@ -15,9 +15,10 @@ namespace {
 
 TaskKinds registered_kinds() {
   TaskKinds kinds;
-  for (AddTaskKinds* add : {add_text_kinds, add_event_kinds, add_event_token_kinds, add_label_kinds,
-                            add_field_kinds, add_sensor_kinds, add_table_kinds, add_series_kinds,
-                            add_ensemble_kinds, add_latent_kinds, add_contrast_kinds})
+  for (AddTaskKinds* add :
+       {add_text_kinds, add_event_kinds, add_event_token_kinds, add_label_kinds, add_field_kinds,
+        add_sensor_kinds, add_table_kinds, add_table_ensemble_kinds, add_series_kinds,
+        add_ensemble_kinds, add_latent_kinds, add_contrast_kinds})
     add(kinds);
   return kinds;
 }
@@ -61,7 +62,8 @@ void describe(Keys& keys, ModelChoice& choice) {
        "what is learned: the next token (lm), a label of the sequence (classifier), the rows that "
        "follow (forecaster, or an ensemble of simple forecasts), type and time of the next event "
        "(events), the next frame, or values "
-       "at places and times (field), a column of a table with its uncertainty (gp), a latent "
+       "at places and times (field), a column of a table with its uncertainty (gp, or an ensemble "
+       "of estimators), a latent "
        "variable that generates examples (vae), embeddings without labels (contrastive)");
 }
 

@@ -8,6 +8,7 @@
 #include <bochner/data/formats/read_array.hpp>
 #include <bochner/train/config/parameters.hpp>
 #include <bochner/train/tasks/config_templates/column_roles.hpp>
+#include <bochner/train/tasks/config_templates/table_roles.hpp>
 #include <bochner/train/tasks/config_templates/templates.hpp>
 #include <bochner/train/tasks/config_templates/time_parts.hpp>
 
@@ -177,18 +178,22 @@ std::string event_config(const std::string& files, const InferredTable& table, s
                  4 * table.rows / (batch * length)));
 }
 
-std::string regression_config(const std::string& files, const InferredTable& table) {
-  constexpr std::size_t quick_rows = 1024, most_exact = 5000;
-  std::vector<std::size_t> inputs = table.numbers;
-  const std::size_t target = inputs.back();
-  inputs.pop_back();
-  std::string columns = "inputs = " + quoted_list(names_of(table, inputs)) +
-                        "\ntarget = " + in_quotes(table.names[target]) + "\n";
-  columns += comment_on_unused(table, names_of(table, table.numbers)) + comment_on_marks(table);
-  return fill_in("gp", {{"files", files},
-                        {"columns", columns},
-                        {"method", in_quotes(table.rows > most_exact ? "features" : "exact")},
-                        {"rows", table.rows > 2 * quick_rows ? std::to_string(quick_rows) : "0"}});
+/// Returns a config of a table of independent rows.
+std::string rows_of_table_config(const std::string& files, const fs::path& file,
+                                 InferredTable& table) {
+  constexpr std::size_t most_fitted = 20000;
+  const TableRoles roles = table_roles(file, table);
+  std::vector<std::size_t> used = roles.inputs;
+  used.push_back(roles.target);
+  std::string columns = "inputs = " + quoted_list(names_of(table, roles.inputs)) +
+                        "\ntarget = " + in_quotes(table.names[roles.target]) +
+                        (roles.is_named ? "\n" : "   # the last column\n");
+  if (!roles.categories.empty())
+    columns += "categories = " + quoted_list(names_of(table, roles.categories)) + "\n";
+  columns += comment_on_unused(table, names_of(table, used)) + comment_on_marks(table);
+  return fill_in("table", {{"files", files},
+                           {"columns", columns},
+                           {"rows", table.rows > most_fitted ? std::to_string(most_fitted) : "0"}});
 }
 
 /// Returns the keys of a label column and a text column, if there are such.
@@ -307,21 +312,6 @@ std::optional<ClockedSeries> series_with_clock(const fs::path& file, const Infer
   return std::nullopt;
 }
 
-/// Throws DataError if the last column, or one named like a class, holds a few texts.
-void require_no_classes(const InferredTable& table, const std::string& file) {
-  constexpr std::size_t most_classes = 20;
-  for (const std::size_t i : table.words) {
-    const std::string name = lower_case(table.names[i]);
-    bool is_class = i + 1 == table.names.size();
-    for (const char* named : {"class", "label", "target", "species", "category", "outcome"})
-      is_class |= name == named;
-    if (is_class && table.texts[i] <= most_classes && 4 * table.texts[i] <= table.sampled)
-      throw DataError(file, ": column ", excerpt(table.names[i]),
-                      " holds classes, which no model of tables learns; write them as numbers such "
-                      "as 0 and 1, or name another target in a config of bochner init gp");
-  }
-}
-
 }  // namespace
 
 std::string table_config(const std::string& files, const fs::path& file,
@@ -344,12 +334,17 @@ std::string table_config(const std::string& files, const fs::path& file,
                         excerpt(inferred.options.time), " and others; write them in one");
       return event_config(files, inferred, *time, *type);
     }
+  if (inferred.times.empty() && names_classes(inferred))
+    return rows_of_table_config(files, file, inferred);
   require_plain_numbers(inferred, layout);
   const auto clock = with_clock(file, inferred);
   if (!clock)
     if (const auto series = series_with_clock(file, inferred))
       return series_config(files, file, series->table, series->layout);
   InferredTable table = clock ? *clock : inferred;
+  const bool has_classes =
+      !clock && table.times.empty() && holds_classes(table, table.names.size() - 1);
+  if (has_classes) return rows_of_table_config(files, file, table);
   if (table.numbers.empty() && !table.almost_numbers.empty())
     throw DataError(table.almost_numbers.begin()->second);
   if (table.numbers.empty())
@@ -358,9 +353,7 @@ std::string table_config(const std::string& files, const fs::path& file,
                     "bochner init events or bochner init forecaster");
   if (clock || !table.times.empty() || !table.has_header || table.numbers.size() == 1)
     return series_config(files, file, table, readings_layout(file, table));
-  require_no_classes(table, input.name());
-  leave_out_useless(file, table);
-  return regression_config(files, table);
+  return rows_of_table_config(files, file, table);
 }
 
 std::string rows_config(const std::string& files, const fs::path& file, std::size_t rows) {

@@ -10,7 +10,8 @@
 namespace bochner {
 
 extern const char lm_template[], classifier_template[], forecaster_template[], ensemble_template[],
-    events_template[], field_template[], gp_template[], vae_template[], contrastive_template[];
+    table_ensemble_template[], events_template[], field_template[], gp_template[], vae_template[],
+    contrastive_template[];
 
 struct ConfigTemplate {
   /// Values of the keys of training, and further lines of them or ""; without lr, no keys at all.
@@ -29,6 +30,7 @@ inline constexpr ConfigTemplate config_templates[] = {
     {"classifier", classifier_template, {.decay = decay_line}, R"("texts/*/*")"},
     {"forecaster", forecaster_template, {.batch = "32", .decay = decay_line, .clip = ""}},
     {"ensemble", ensemble_template, {.lr = ""}},
+    {"table", table_ensemble_template, {.lr = ""}},
     {"events", events_template, {.decay = decay_line}},
     {"field", field_template, {.warmup = "50"}, R"("film.npy")"},
     {"gp", gp_template, {"0.03", "1", "4", "40", "20", "", ""}},

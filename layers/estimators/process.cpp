@@ -1,0 +1,101 @@
+#include <algorithm>
+#include <bochner/base/numeric/philox.hpp>
+#include <bochner/layers/estimators/estimator.hpp>
+#include <bochner/layers/gaussian_processes/gaussian_process.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+constexpr std::size_t most_exact_rows = 2000, features_of_process = 1024;
+/// A search sees so many numbers of inputs, since its time grows with rows^2 d.
+constexpr std::size_t most_searched = 8192, fewest_searched = 128;
+constexpr int refitted_steps = 12;  // evaluations of L-BFGS
+
+/// State: the parameters of the process.
+class TableProcess : public Estimator {
+ public:
+  TableProcess(const EstimatorSpec& spec, const std::string& density, const std::string& combine)
+      : seed_(spec.seed) {
+    spec_.inputs = spec.inputs;
+    spec_.combine = combine;
+    spec_.density.kind = density;
+    spec_.density.start = "search";
+    spec_.density.seed = spec.seed;
+  }
+
+  std::size_t size() const override { return values_of(*make("exact")).size(); }
+
+  bool fit(const AnsweredRows& rows, std::span<double> state) const override try {
+    const auto process = make("exact");
+    const AnsweredRows some = searched(rows);
+    process->start({some.inputs, some.answers[0]});
+    std::ranges::copy(values_of(*process), state.begin());
+    return true;
+  } catch (const std::domain_error&) {
+    return false;
+  }
+
+  bool refit(const AnsweredRows& rows, std::span<double> state) const override try {
+    const auto process = make("exact", state);
+    const AnsweredRows some = searched(rows);
+    process->refine({some.inputs, some.answers[0]}, refitted_steps);
+    std::ranges::copy(values_of(*process), state.begin());
+    return true;
+  } catch (const std::domain_error&) {
+    return false;
+  }
+
+  Estimates estimate(const AnsweredRows& seen, std::span<const double> state,
+                     const Columns& inputs) const override {
+    const auto process = make(seen.size() > most_exact_rows ? "features" : "exact", state);
+    const ProcessPrediction predicted =
+        process->condition({seen.inputs, seen.answers[0]})->predict(inputs);
+    Estimates estimates{{predicted.mean}};
+    for (std::size_t i = 0; i < predicted.mean.size(); ++i)
+      estimates.deviations.push_back(predicted.deviation(i));
+    return estimates;
+  }
+
+ private:
+  AnsweredRows searched(const AnsweredRows& rows) const {
+    std::vector<std::size_t> order =
+        Draws({seed_, Purpose::spectral, stream_of("search")}).shuffled(rows.size());
+    order.resize(std::min(order.size(), std::max(fewest_searched, most_searched / spec_.inputs)));
+    return {rows_of(rows.inputs, order), rows_of(rows.answers, order)};
+  }
+
+  std::unique_ptr<GaussianProcess> make(const std::string& method) const {
+    GaussianProcessSpec spec = spec_;
+    spec.method = method;
+    spec.density.m = features_of_process;
+    auto process = std::make_unique<GaussianProcess>(spec);
+    initialize(*process, seed_);
+    return process;
+  }
+  std::unique_ptr<GaussianProcess> make(const std::string& method,
+                                        std::span<const double> state) const {
+    auto process = make(method);
+    auto from = state.begin();
+    for (const NamedParameter& each : parameters_of(*process))
+      for (real& x : each.parameter->value()) x = real(*from++);
+    return process;
+  }
+  static std::vector<double> values_of(GaussianProcess& process) {
+    std::vector<double> values;
+    for (const NamedParameter& each : parameters_of(process))
+      values.insert(values.end(), each.parameter->value().begin(), each.parameter->value().end());
+    return values;
+  }
+
+  GaussianProcessSpec spec_;
+  std::uint64_t seed_;
+};
+
+}  // namespace
+
+EstimatorPtr make_table_process(const EstimatorSpec& spec, const std::string& density,
+                                const std::string& combine) {
+  return std::make_unique<TableProcess>(spec, density, combine);
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION
