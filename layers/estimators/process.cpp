@@ -6,7 +6,8 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-constexpr std::size_t most_exact_rows = 2000, features_of_process = 1024;
+constexpr std::size_t most_exact_rows = 2000, frequencies_of_process = 1024,
+                      fewest_frequencies = 16;
 /// A search sees so many numbers of inputs, since its time grows with rows^2 d.
 constexpr std::size_t most_searched = 8192, fewest_searched = 128;
 constexpr int refitted_steps = 12;  // evaluations of L-BFGS
@@ -67,7 +68,8 @@ class TableProcess : public Estimator {
   std::unique_ptr<GaussianProcess> make(const std::string& method) const {
     GaussianProcessSpec spec = spec_;
     spec.method = method;
-    spec.density.m = features_of_process;
+    const std::size_t terms = spec.combine == "sum" ? spec.inputs : 1;
+    spec.density.m = std::max(fewest_frequencies, frequencies_of_process / terms);
     auto process = std::make_unique<GaussianProcess>(spec);
     initialize(*process, seed_);
     return process;

@@ -70,6 +70,9 @@ void MixedFacts::check() const {
   };
   for (const MixedColumn& column : inputs) check_column(column);
   check_column(target);
+  if (target.values.size() < 2 ||
+      std::ranges::any_of(target.values, [](double y) { return std::isnan(y); }))
+    throw DataError("facts of a table hold a target that is missing, or no rows");
   const MixedTable table{inputs, target};
   const std::size_t encoded = encoded_inputs(table, table).names.size();
   if (units.size() != encoded + 1)
