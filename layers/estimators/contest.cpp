@@ -74,7 +74,7 @@ struct Entry {
   bool is_fitted = true;
   std::vector<double> state = {};  ///< fitted to all rows
   std::vector<std::vector<double>> states = {};
-  Estimates held = {};
+  RowEstimates held = {};
 };
 
 Entry entry_of(const Estimator& member, const AnsweredRows& rows, const HeldRows& held) {
@@ -86,7 +86,7 @@ Entry entry_of(const Estimator& member, const AnsweredRows& rows, const HeldRows
     entry.states.push_back(entry.state);
     entry.is_fitted = member.refit(seen, entry.states.back());
     if (!entry.is_fitted) break;
-    const Estimates now = member.estimate(seen, entry.states.back(), rows_of(rows.inputs, fold));
+    const RowEstimates now = member.estimate(seen, entry.states.back(), rows_of(rows.inputs, fold));
     append(entry.held.values, now.values);
     entry.held.deviations.insert(entry.held.deviations.end(), now.deviations.begin(),
                                  now.deviations.end());
@@ -97,7 +97,7 @@ Entry entry_of(const Estimator& member, const AnsweredRows& rows, const HeldRows
 }
 
 /// Returns the conformal quantile of the absolute errors of a number in deviations.
-double band_of(const Estimates& held, const std::vector<double>& truth, double level) {
+double band_of(const RowEstimates& held, const std::vector<double>& truth, double level) {
   std::vector<double> scaled;
   for (std::size_t i = 0; i < truth.size(); ++i)
     scaled.push_back(std::abs(truth[i] - held.values[0][i]) / held.deviations[i]);
@@ -115,6 +115,81 @@ Columns permuted_inputs(const Columns& inputs, const std::vector<std::size_t>& g
       for (std::size_t i = 0; i < order.size(); ++i)
         permuted[j].push_back(inputs[j][groups[j] == group ? order[i] : i]);
   return permuted;
+}
+
+/// The members of a competition with their answers to the held rows.
+struct Entries {
+  const std::vector<NamedEstimator>& members;
+  const AnsweredRows& rows;
+  HeldRows held;
+  std::vector<Entry> entries;
+
+  Entries(const std::vector<NamedEstimator>& of, const AnsweredRows& to, std::uint64_t seed)
+      : members(of), rows(to), held(held_rows(to, seed)), entries(of.size()) {
+    parallel_tasks(members.size(), [&](std::size_t m) {
+      entries[m] = entry_of(*members[m].estimator, rows, held);
+    });
+  }
+
+  /// Returns the combination's answers to some inputs, by members that have not seen a fold.
+  RowEstimates estimate(const TableContest& contest, std::size_t fold,
+                        const Columns& inputs) const {
+    const AnsweredRows seen = chosen_rows(rows, others(rows.size(), held.folds[fold]));
+    return combine(contest.weights, contest.losses, [&](std::size_t m) {
+      return members[m].estimator->estimate(seen, entries[m].states[fold], inputs);
+    });
+  }
+};
+
+/// Returns a part of the rows of columns.
+Columns part_of(const Columns& columns, std::size_t first, std::size_t count) {
+  Columns part;
+  for (const auto& column : columns)
+    part.emplace_back(column.begin() + std::ptrdiff_t(first),
+                      column.begin() + std::ptrdiff_t(first + count));
+  return part;
+}
+
+/// Returns the loss of the combination with each column permuted, less the loss without, in up to
+/// a hundred rows of each fold.
+std::vector<double> importance_of(const Entries& all, const TableContest& contest,
+                                  const std::vector<std::size_t>& groups, std::uint64_t seed) {
+  const std::size_t count = *std::ranges::max_element(groups) + 1;
+  Columns answers;
+  std::vector<Columns> estimates(count + 1);  // as they are, then with each group permuted
+  for (std::size_t f = 0; f < all.held.folds.size(); ++f) {
+    std::vector<std::size_t> some = all.held.folds[f];
+    some.resize(std::min(some.size(), permuted_rows));
+    Columns inputs = rows_of(all.rows.inputs, some);
+    append(inputs, permuted_inputs(inputs, groups, count, seed));
+    append(answers, rows_of(all.rows.answers, some));
+    const RowEstimates values = all.estimate(contest, f, inputs);
+    for (std::size_t g = 0; g <= count; ++g)
+      append(estimates[g], part_of(values.values, g * some.size(), some.size()));
+  }
+  std::vector<double> importance;
+  const double loss = score_of(estimates[0], answers).loss;
+  for (std::size_t g = 1; g <= count; ++g)
+    importance.push_back(score_of(estimates[g], answers).loss - loss);
+  return importance;
+}
+
+/// Sets losses, errors and weights of the members.
+void compare(const std::vector<Entry>& entries, const Columns& answers, TableContest& contest) {
+  std::vector<Columns> fitted;
+  std::vector<std::size_t> numbers;
+  for (std::size_t m = 0; m < entries.size(); ++m) {
+    const bool is_fitted = entries[m].is_fitted;
+    const Score score = is_fitted ? score_of(entries[m].held.values, answers) : Score{-1, -1};
+    contest.losses.push_back(score.loss);
+    contest.errors.push_back(score.error);
+    if (!is_fitted) continue;
+    fitted.push_back(entries[m].held.values);
+    numbers.push_back(m);
+  }
+  contest.weights.assign(entries.size(), 0);
+  const std::vector<double> weights = stacking_weights(fitted, answers);
+  for (std::size_t i = 0; i < numbers.size(); ++i) contest.weights[numbers[i]] = weights[i];
 }
 
 }  // namespace
@@ -144,82 +219,25 @@ HeldRows held_rows(const AnsweredRows& rows, std::uint64_t seed) {
   return held;
 }
 
-namespace {
-
-/// Returns the loss of the combination with each column permuted, less the loss without, in up to
-/// a hundred rows of each fold.
-std::vector<double> importance_of(const std::vector<NamedEstimator>& members,
-                                  const std::vector<Entry>& entries, const TableContest& contest,
-                                  const AnsweredRows& rows, const HeldRows& held,
-                                  const std::vector<std::size_t>& groups, std::uint64_t seed) {
-  const std::size_t count = *std::ranges::max_element(groups) + 1;
-  Columns answers;
-  std::vector<Columns> permuted(count);
-  Columns plain;
-  for (std::size_t f = 0; f < held.folds.size(); ++f) {
-    std::vector<std::size_t> some = held.folds[f];
-    some.resize(std::min(some.size(), permuted_rows));
-    const std::size_t n = some.size();
-    const AnsweredRows seen = chosen_rows(rows, others(rows.size(), held.folds[f]));
-    Columns inputs = rows_of(rows.inputs, some);
-    append(answers, rows_of(rows.answers, some));
-    append(inputs, permuted_inputs(inputs, groups, count, seed));
-    const Estimates all = combine(contest.weights, contest.losses, [&](std::size_t m) {
-      return members[m].estimator->estimate(seen, entries[m].states[f], inputs);
-    });
-    const auto part = [&](std::size_t first) {
-      Columns some_values;
-      for (const auto& column : all.values)
-        some_values.emplace_back(column.begin() + std::ptrdiff_t(first * n),
-                                 column.begin() + std::ptrdiff_t((first + 1) * n));
-      return some_values;
-    };
-    append(plain, part(0));
-    for (std::size_t group = 0; group < count; ++group) append(permuted[group], part(group + 1));
-  }
-  std::vector<double> importance;
-  const double loss = score_of(plain, answers).loss;
-  for (const Columns& each : permuted) importance.push_back(score_of(each, answers).loss - loss);
-  return importance;
-}
-
-}  // namespace
-
 TableContest compete(const std::vector<NamedEstimator>& members, const AnsweredRows& rows,
                      const std::vector<std::size_t>& groups, std::uint64_t seed) {
   require(rows.size() >= fewest_rows, "ensemble", "needs at least ", fewest_rows,
           " rows with a known target, not ", rows.size());
-  const HeldRows held = held_rows(rows, seed);
+  Entries all(members, rows, seed);
   TableContest contest{};
-  for (const auto& fold : held.folds)
+  for (const auto& fold : all.held.folds)
     contest.rows.insert(contest.rows.end(), fold.begin(), fold.end());
   const Columns answers = rows_of(rows.answers, contest.rows);
-  std::vector<Entry> entries(members.size());
-  parallel_tasks(members.size(),
-                 [&](std::size_t m) { entries[m] = entry_of(*members[m].estimator, rows, held); });
-  std::vector<Columns> fitted;
-  std::vector<std::size_t> numbers;
-  for (std::size_t m = 0; m < members.size(); ++m) {
-    const Score score =
-        entries[m].is_fitted ? score_of(entries[m].held.values, answers) : Score{-1, -1};
-    contest.losses.push_back(score.loss);
-    contest.errors.push_back(score.error);
-    if (!entries[m].is_fitted) continue;
-    fitted.push_back(entries[m].held.values);
-    numbers.push_back(m);
-  }
-  contest.weights.assign(members.size(), 0);
-  const std::vector<double> weights = stacking_weights(fitted, answers);
-  for (std::size_t i = 0; i < numbers.size(); ++i) contest.weights[numbers[i]] = weights[i];
+  compare(all.entries, answers, contest);
   contest.held =
-      combine(contest.weights, contest.losses, [&](std::size_t m) { return entries[m].held; });
+      combine(contest.weights, contest.losses, [&](std::size_t m) { return all.entries[m].held; });
   const Score score = score_of(contest.held.values, answers);
   contest.loss = score.loss, contest.error = score.error;
   if (answers.size() == 1)
     contest.bands = {band_of(contest.held, answers[0], 0.8),
                      band_of(contest.held, answers[0], 0.95)};
-  contest.importance = importance_of(members, entries, contest, rows, held, groups, seed);
-  for (Entry& entry : entries) contest.states.push_back(std::move(entry.state));
+  contest.importance = importance_of(all, contest, groups, seed);
+  for (Entry& entry : all.entries) contest.states.push_back(std::move(entry.state));
   return contest;
 }
 

@@ -36,7 +36,7 @@ struct EstimatorSpec {
 };
 
 /// Answers to rows: means of the number, or probabilities of the classes. (answers, rows)
-struct Estimates {
+struct RowEstimates {
   Columns values;
   std::vector<double> deviations = {};  ///< of new numbers (rows), or empty where all are alike
 };
@@ -54,8 +54,8 @@ class Estimator {
     return fit(rows, state);
   }
   /// Answers rows of inputs (d, rows). `seen`: the rows of the last fit.
-  virtual Estimates estimate(const AnsweredRows& seen, std::span<const double> state,
-                             const Columns& inputs) const = 0;
+  virtual RowEstimates estimate(const AnsweredRows& seen, std::span<const double> state,
+                                const Columns& inputs) const = 0;
 };
 using EstimatorPtr = std::unique_ptr<Estimator>;
 
@@ -67,15 +67,22 @@ EstimatorPtr make_mean(const EstimatorSpec& spec);
 EstimatorPtr make_table_ridge(const EstimatorSpec& spec);
 
 /// A GaussianProcess with a density for each input (`density`), combined by "product" or "sum", and
-/// a linear trend, started by a search. Predicts numbers by the exact process of up to 2,000 rows,
-/// else by random Fourier features of the spectrum that was learned from some of them.
+/// a linear trend, started by a search, of at most 256 inputs. Predicts numbers by the exact
+/// process of up to 2,000 rows, else by random Fourier features of the spectrum that was learned
+/// from some of them.
 EstimatorPtr make_table_process(const EstimatorSpec& spec, const std::string& density,
                                 const std::string& combine);
 
+/// Returns the log scales of the frequencies of each input that Gaussian processes of the classes
+/// (1 or 0) learn: the mean square of the scales over classes.
+std::vector<double> class_log_scales(const AnsweredRows& rows, std::uint64_t seed);
+
 /// Multinomial logistic regression with a ridge penalty, chosen by the log loss of inner folds
 /// (Hastie, Tibshirani, Friedman, 2009, section 4.4), on the inputs or, with a `density`, also on
-/// random Fourier features of its product over inputs, whose scale is that of the least
-/// leave-one-out error of a RidgePath.
-EstimatorPtr make_logistic(const EstimatorSpec& spec, const std::string& density = "");
+/// random Fourier features of its product over inputs. Its scale is that of the least leave-one-out
+/// error of a RidgePath: the same for all inputs, or (`learned`) relative to class_log_scales(), if
+/// inputs times classes are at most 128.
+EstimatorPtr make_logistic(const EstimatorSpec& spec, const std::string& density = "",
+                           bool learned = false);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

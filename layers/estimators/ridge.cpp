@@ -20,9 +20,9 @@ class MeanEstimator : public Estimator {
     return true;
   }
 
-  Estimates estimate(const AnsweredRows&, std::span<const double> state,
-                     const Columns& inputs) const override {
-    Estimates estimates;
+  RowEstimates estimate(const AnsweredRows&, std::span<const double> state,
+                        const Columns& inputs) const override {
+    RowEstimates estimates;
     for (const double mean : state) estimates.values.emplace_back(inputs[0].size(), mean);
     return estimates;
   }
@@ -52,9 +52,9 @@ class TableRidge : public Estimator {
     return true;
   }
 
-  Estimates estimate(const AnsweredRows&, std::span<const double> state,
-                     const Columns& inputs) const override {
-    Estimates estimates{{std::vector<double>(inputs[0].size(), state[inputs_])}};
+  RowEstimates estimate(const AnsweredRows&, std::span<const double> state,
+                        const Columns& inputs) const override {
+    RowEstimates estimates{{std::vector<double>(inputs[0].size(), state[inputs_])}};
     for (std::size_t j = 0; j < inputs_; ++j)
       for (std::size_t i = 0; i < inputs[j].size(); ++i)
         estimates.values[0][i] += state[j] * inputs[j][i];

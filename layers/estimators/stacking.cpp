@@ -67,12 +67,12 @@ std::vector<double> stacking_weights(const std::vector<Columns>& estimates,
   return weights;
 }
 
-Estimates combine(const std::vector<double>& weights, const std::vector<double>& losses,
-                  const std::function<Estimates(std::size_t member)>& estimates_of) {
-  Estimates sum;
+RowEstimates combine(const std::vector<double>& weights, const std::vector<double>& losses,
+                     const std::function<RowEstimates(std::size_t member)>& estimates_of) {
+  RowEstimates sum;
   for (std::size_t m = 0; m < weights.size(); ++m) {
     if (weights[m] == 0) continue;
-    const Estimates one = estimates_of(m);
+    const RowEstimates one = estimates_of(m);
     const std::size_t n = one.values[0].size();
     sum.values.resize(one.values.size(), std::vector<double>(n));
     sum.deviations.resize(n);

@@ -36,7 +36,9 @@ constexpr EstimatorKind kinds[] = {
      [](const EstimatorSpec& spec) { return make_logistic(spec); }},
     {"gaussian_features", true, true, "logistic regression, gaussian features",
      make_features<gaussian>},
-    {"cauchy_features", true, true, "logistic regression, cauchy features", make_features<cauchy>}};
+    {"cauchy_features", true, true, "logistic regression, cauchy features", make_features<cauchy>},
+    {"learned_features", true, true, "logistic regression, learned features",
+     [](const EstimatorSpec& spec) { return make_logistic(spec, gaussian, true); }}};
 
 void assign(const std::vector<double>& numbers, Tensor& tensor) {
   std::ranges::transform(numbers, tensor.data(), [](double x) { return real(x); });
@@ -101,8 +103,8 @@ void TableEnsemble::fit(const AnsweredRows& rows) {
   }
 }
 
-Estimates TableEnsemble::estimate(const AnsweredRows& seen, const Columns& inputs) const {
-  Estimates sum = combine(numbers_of(weights_), numbers_of(losses_), [&](std::size_t m) {
+RowEstimates TableEnsemble::estimate(const AnsweredRows& seen, const Columns& inputs) const {
+  RowEstimates sum = combine(numbers_of(weights_), numbers_of(losses_), [&](std::size_t m) {
     return members_[m].estimator->estimate(seen, numbers_of(states_[m]), inputs);
   });
   for (double& deviation : sum.deviations) deviation *= double(scores_(0));

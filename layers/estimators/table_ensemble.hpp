@@ -27,7 +27,8 @@ inline void describe(Keys& keys, TableEnsembleSpec& spec) {
        "(ridge), Gaussian processes with this spectral density of each input, multiplied over "
        "inputs (gaussian, cauchy, laplace, student_t, mixture), or with a Gaussian of each input, "
        "added (additive); for classes: logistic regression on the inputs (logistic), and on random "
-       "Fourier features as well (gaussian_features, cauchy_features)");
+       "Fourier features as well (gaussian_features, cauchy_features), with a scale of each input "
+       "that Gaussian processes of the classes learn (learned_features)");
 }
 
 struct NamedEstimator {
@@ -54,7 +55,7 @@ struct TableContest {
   std::vector<double> weights;         ///< (M) of the combination; their sum is 1
   double loss = 0, error = 0;          ///< of the combination
   std::vector<std::size_t> rows;       ///< (held) numbers of the held rows
-  Estimates held;                      ///< the combination's estimates of held rows
+  RowEstimates held;                   ///< the combination's estimates of held rows
   std::array<double, 2> bands;     ///< of numbers, in deviations: 80 and 95 % of errors are within
   std::vector<double> importance;  ///< (columns) loss if a column is shuffled, less loss
   std::vector<std::vector<double>> states = {};  ///< (M) fitted to all rows, if there is a weight
@@ -72,8 +73,8 @@ std::vector<double> stacking_weights(const std::vector<Columns>& estimates, cons
 
 /// Returns the sum of the members' estimates by weight. A member whose deviations are all alike has
 /// its loss as deviation.
-Estimates combine(const std::vector<double>& weights, const std::vector<double>& losses,
-                  const std::function<Estimates(std::size_t member)>& estimates_of);
+RowEstimates combine(const std::vector<double>& weights, const std::vector<double>& losses,
+                     const std::function<RowEstimates(std::size_t member)>& estimates_of);
 
 /// Members, their weights and their errors, as buffers.
 class TableEnsemble : public Module {
@@ -84,7 +85,7 @@ class TableEnsemble : public Module {
   void fit(const AnsweredRows& rows);
   /// Answers rows of inputs. `seen`: the rows of fit(). Deviations are half the widths of bands of
   /// 80 %; see band_ratio().
-  Estimates estimate(const AnsweredRows& seen, const Columns& inputs) const;
+  RowEstimates estimate(const AnsweredRows& seen, const Columns& inputs) const;
   /// Returns the width of the band of 95 % in that of 80 %.
   double band_ratio() const { return double(scores_(1)) / double(scores_(0)); }
   /// Returns what fit() found, without states.

@@ -35,13 +35,14 @@ AnsweredRows classed(AnsweredRows rows) {
   return rows;
 }
 
-Estimates estimated(const Estimator& estimator, const AnsweredRows& seen, const Columns& inputs) {
+RowEstimates estimated(const Estimator& estimator, const AnsweredRows& seen,
+                       const Columns& inputs) {
   Numbers state(estimator.size());
   EXPECT_TRUE(estimator.fit(seen, state));
   return estimator.estimate(seen, state, inputs);
 }
 
-double share_right(const Estimates& estimates, const AnsweredRows& rows) {
+double share_right(const RowEstimates& estimates, const AnsweredRows& rows) {
   double right = 0;
   for (std::size_t i = 0; i < rows.size(); ++i)
     right += (estimates.values[1][i] > 0.5) == (rows.answers[1][i] > 0.5);
@@ -52,14 +53,14 @@ const EstimatorSpec number{.inputs = 2}, two_classes{.inputs = 2, .classes = 2};
 
 TEST(MeanEstimator, AnswersWithMeansOrShares) {
   const AnsweredRows rows = {{{0, 0, 0, 0}, {0, 0, 0, 0}}, {{1, 1, 1, 0}, {0, 0, 0, 1}}};
-  const Estimates shares = estimated(*make_mean(two_classes), rows, rows.inputs);
+  const RowEstimates shares = estimated(*make_mean(two_classes), rows, rows.inputs);
   EXPECT_EQ(shares.values, (Columns{Numbers(4, 0.75), Numbers(4, 0.25)}));
 }
 
 TEST(TableRidge, ContinuesAPlane) {
   const auto plane = [](double a, double b) { return 3 + 2 * a - b; };
   const AnsweredRows rows = rows_with(50, 1, plane);
-  const Estimates estimates = estimated(*make_table_ridge(number), rows, {{10, 0}, {-4, 0}});
+  const RowEstimates estimates = estimated(*make_table_ridge(number), rows, {{10, 0}, {-4, 0}});
   EXPECT_NEAR(estimates.values[0][0], 27, 1e-3);
   EXPECT_NEAR(estimates.values[0][1], 3, 1e-3);
 }
@@ -72,7 +73,7 @@ TEST(TableProcess, LearnsASurfaceAndItsNoise) {
   const AnsweredRows more = rows_with(50, 2, wave);
   for (const char* combine : {"product", "sum"}) {
     const auto process = make_table_process(number, "gaussian", combine);
-    const Estimates estimates = estimated(*process, rows, more.inputs);
+    const RowEstimates estimates = estimated(*process, rows, more.inputs);
     double squares = 0;
     for (std::size_t i = 0; i < 50; ++i)
       squares += std::pow(estimates.values[0][i] - more.answers[0][i], 2) / 50;
@@ -88,8 +89,8 @@ TEST(TableProcess, RefitsTheStateOfOtherRows) {
   ASSERT_TRUE(process->fit(rows, state));
   again = state;
   ASSERT_TRUE(process->refit(rows, again));
-  const Estimates first = process->estimate(rows, state, rows.inputs),
-                  second = process->estimate(rows, again, rows.inputs);
+  const RowEstimates first = process->estimate(rows, state, rows.inputs),
+                     second = process->estimate(rows, again, rows.inputs);
   for (std::size_t i = 0; i < rows.size(); ++i)
     EXPECT_NEAR(first.values[0][i], second.values[0][i], 0.02);
 }
@@ -111,6 +112,18 @@ TEST(Logistic, FeaturesSeparateClassesByACircle) {
   EXPECT_LT(right(""), 0.75);
   EXPECT_GT(right("gaussian"), 0.9);
   EXPECT_GT(right("cauchy"), 0.85);
+}
+
+TEST(Logistic, LearnsWhichInputsMatter) {
+  const AnsweredRows rows =
+      classed(rows_with(150, 1, [](double a, double) { return std::sin(3 * a); }));
+  const std::vector<double> scales = class_log_scales(rows, 1);
+  EXPECT_GT(scales[0], scales[1] + 1);
+  const auto logistic = make_logistic(two_classes, "gaussian", true);
+  EXPECT_GT(share_right(estimated(*logistic, rows, rows.inputs), rows), 0.9);
+  const auto wide = make_logistic({.inputs = 65, .classes = 2}, "gaussian", true);
+  std::vector<double> state(wide->size());
+  EXPECT_FALSE(wide->fit({Columns(65, rows.inputs[0]), rows.answers}, state));
 }
 
 TEST(Logistic, ProbabilitiesOfNoiseAreShares) {

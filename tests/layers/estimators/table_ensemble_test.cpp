@@ -76,7 +76,7 @@ TEST(TableEnsemble, BandsCoverWhatTheySay) {
   const AnsweredRows rows = noisy_line(500, 1), more = noisy_line(2000, 2);
   TableEnsemble ensemble(spec_of(500));
   ensemble.fit(rows);
-  const Estimates estimates = ensemble.estimate(rows, more.inputs);
+  const RowEstimates estimates = ensemble.estimate(rows, more.inputs);
   double inner = 0, outer = 0;
   for (std::size_t i = 0; i < 2000; ++i) {
     const double error = std::abs(more.answers[0][i] - estimates.values[0][i]);

@@ -127,8 +127,8 @@ Columns TableEnsembleLearner::standardized(Columns inputs) const {
   return inputs;
 }
 
-Estimates TableEnsembleLearner::estimate(const Columns& inputs) const {
-  Estimates estimates = model_.estimate(seen_, inputs);
+RowEstimates TableEnsembleLearner::estimate(const Columns& inputs) const {
+  RowEstimates estimates = model_.estimate(seen_, inputs);
   if (has_classes()) return estimates;
   for (double& x : estimates.values[0]) x = unit().original(x);
   for (double& x : estimates.deviations) x *= unit().deviation;
@@ -138,7 +138,7 @@ Estimates TableEnsembleLearner::estimate(const Columns& inputs) const {
 NamedArray TableEnsembleLearner::predict(const NamedArray& question) {
   notes_.clear();
   EncodedInputs encoded = encoded_inputs(question, table_, notes_);
-  const Estimates estimates = estimate(standardized(std::move(encoded.values)));
+  const RowEstimates estimates = estimate(standardized(std::move(encoded.values)));
   const std::string& target = table_.target.name;
   const std::size_t n = question.values.shape()[0], K = estimates.values.size();
   NamedArray array =

@@ -35,7 +35,7 @@ class TableEnsembleLearner : public Learner, public AnswersTables {
   /// Returns the rows that the ensemble is fitted to.
   const AnsweredRows& seen() const { return seen_; }
   /// Returns estimates of standardized inputs: numbers in their unit, or probabilities.
-  Estimates estimate(const Columns& inputs) const;
+  RowEstimates estimate(const Columns& inputs) const;
 
  private:
   AnsweredRows answered() const;

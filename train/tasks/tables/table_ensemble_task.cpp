@@ -130,7 +130,7 @@ class TableEnsembleTask : public Task {
       : rows_(data.rows(config)), learner_(config, std::move(data.facts)) {}
 
   void add_rows(Evaluation& result, const Observations& rows) const {
-    const Estimates estimates = learner_.estimate(rows.inputs);
+    const RowEstimates estimates = learner_.estimate(rows.inputs);
     const ColumnUnit& unit = learner_.unit();
     result.terms += rows.size();
     for (std::size_t i = 0; i < rows.size(); ++i) {
