@@ -10,7 +10,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-constexpr std::size_t fold_count = 5, most_rows_in_folds = 5000, most_held = 2000,
+constexpr std::size_t fold_count = 5, most_rows_in_folds = 3000, most_held = 2000,
                       permuted_rows = 100, fewest_rows = 10;
 
 /// Returns in how many parts so many rows are cut, and how many of them are held in turn.

@@ -66,10 +66,9 @@ EstimatorPtr make_mean(const EstimatorSpec& spec);
 /// leave-one-out error.
 EstimatorPtr make_table_ridge(const EstimatorSpec& spec);
 
-/// A GaussianProcess with a density for each input (`density`), combined by "product" or "sum", and
-/// a linear trend, started by a search, of at most 256 inputs. Predicts numbers by the exact
-/// process of up to 2,000 rows, else by random Fourier features of the spectrum that was learned
-/// from some of them.
+/// A GaussianProcess of at most 256 inputs with a density of each, combined by "product" or "sum",
+/// and a linear trend, started by a search. Exact, of at most 4,000 of the rows; or (`combine` =
+/// "features") of all rows, if they are more, by random Fourier features of a product.
 EstimatorPtr make_table_process(const EstimatorSpec& spec, const std::string& density,
                                 const std::string& combine);
 

@@ -8,8 +8,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-constexpr std::size_t most_inputs = 256, most_exact_rows = 2000, frequencies_of_process = 1024,
-                      fewest_frequencies = 16;
+constexpr std::size_t most_inputs = 256, most_exact_rows = 4000, frequencies_of_process = 1024;
 /// A search sees so many numbers of inputs, since its time grows with rows^2 d.
 constexpr std::size_t most_searched = 8192, fewest_searched = 128;
 constexpr int refitted_steps = 12;  // evaluations of L-BFGS
@@ -18,9 +17,9 @@ constexpr int refitted_steps = 12;  // evaluations of L-BFGS
 class TableProcess : public Estimator {
  public:
   TableProcess(const EstimatorSpec& spec, const std::string& density, const std::string& combine)
-      : seed_(spec.seed) {
+      : has_features_(combine == "features"), seed_(spec.seed) {
     spec_.inputs = spec.inputs;
-    spec_.combine = combine;
+    spec_.combine = has_features_ ? "product" : combine;
     spec_.density.kind = density;
     spec_.density.start = "search";
     spec_.density.seed = spec.seed;
@@ -38,7 +37,8 @@ class TableProcess : public Estimator {
   }
 
   bool fit(const AnsweredRows& rows, std::span<double> state) const override try {
-    if (spec_.inputs > most_inputs) return false;
+    if (spec_.inputs > most_inputs || (has_features_ && rows.size() <= most_exact_rows))
+      return false;
     const auto process = searched_process(rows);
     std::ranges::copy(values_of(*process), state.begin());
     return true;
@@ -58,9 +58,10 @@ class TableProcess : public Estimator {
 
   RowEstimates estimate(const AnsweredRows& seen, std::span<const double> state,
                         const Columns& inputs) const override {
-    const auto process = make(seen.size() > most_exact_rows ? "features" : "exact", state);
+    const auto process = make(has_features_ ? "features" : "exact", state);
+    const AnsweredRows rows = chosen(seen, has_features_ ? seen.size() : most_exact_rows);
     const ProcessPrediction predicted =
-        process->condition({seen.inputs, seen.answers[0]})->predict(inputs);
+        process->condition({rows.inputs, rows.answers[0]})->predict(inputs);
     RowEstimates estimates{{predicted.mean}};
     for (std::size_t i = 0; i < predicted.mean.size(); ++i)
       estimates.deviations.push_back(predicted.deviation(i));
@@ -69,9 +70,14 @@ class TableProcess : public Estimator {
 
  private:
   AnsweredRows searched(const AnsweredRows& rows) const {
+    return chosen(rows, std::max(fewest_searched, most_searched / spec_.inputs));
+  }
+
+  AnsweredRows chosen(const AnsweredRows& rows, std::size_t most) const {
+    if (rows.size() <= most) return rows;
     std::vector<std::size_t> order =
         Draws({seed_, Purpose::spectral, stream_of("search")}).shuffled(rows.size());
-    order.resize(std::min(order.size(), std::max(fewest_searched, most_searched / spec_.inputs)));
+    order.resize(most);
     return {rows_of(rows.inputs, order), rows_of(rows.answers, order)};
   }
 
@@ -85,8 +91,7 @@ class TableProcess : public Estimator {
   std::unique_ptr<GaussianProcess> make(const std::string& method) const {
     GaussianProcessSpec spec = spec_;
     spec.method = method;
-    const std::size_t terms = spec.combine == "sum" ? spec.inputs : 1;
-    spec.density.m = std::max(fewest_frequencies, frequencies_of_process / terms);
+    spec.density.m = frequencies_of_process;
     auto process = std::make_unique<GaussianProcess>(spec);
     initialize(*process, seed_);
     return process;
@@ -107,6 +112,7 @@ class TableProcess : public Estimator {
   }
 
   GaussianProcessSpec spec_;
+  bool has_features_;
   std::uint64_t seed_;
 };
 

@@ -29,6 +29,8 @@ constexpr EstimatorKind kinds[] = {
     {cauchy, true, false, "Gaussian process, cauchy", make_product<cauchy>},
     {"additive", true, false, "Gaussian process, additive",
      [](const EstimatorSpec& spec) { return make_table_process(spec, gaussian, "sum"); }},
+    {"features", true, false, "ridge regression of random features",
+     [](const EstimatorSpec& spec) { return make_table_process(spec, gaussian, "features"); }},
     {laplace, false, false, "Gaussian process, laplace", make_product<laplace>},
     {student_t, false, false, "Gaussian process, student_t", make_product<student_t>},
     {mixture, false, false, "Gaussian process, mixture", make_product<mixture>},

@@ -26,7 +26,10 @@ inline void describe(Keys& keys, TableEnsembleSpec& spec) {
        "what competes beside the mean or the shares of the classes; for numbers: ridge regression "
        "(ridge), Gaussian processes with this spectral density of each input, multiplied over "
        "inputs (gaussian, cauchy, laplace, student_t, mixture), or with a Gaussian of each input, "
-       "added (additive); for classes: logistic regression on the inputs (logistic), and on random "
+       "added (additive), or a linear model of random Fourier features of a product of Gaussians, "
+       "of "
+       "more than 4,000 rows (features); for classes: logistic regression on the inputs "
+       "(logistic), and on random "
        "Fourier features as well (gaussian_features, cauchy_features), with a scale of each input "
        "that Gaussian processes of the classes learn (learned_features)");
 }
@@ -39,7 +42,7 @@ struct NamedEstimator {
 std::vector<NamedEstimator> table_estimators(const TableEnsembleSpec& spec);
 
 /// The rows of a competition that are answered by members that have not seen them: all in five
-/// folds, or of more than 5,000 rows a fifth, at most 2,000. Classes are spread over the folds.
+/// folds, or of more than 3,000 rows a fifth, at most 2,000. Classes are spread over the folds.
 struct HeldRows {
   std::vector<std::vector<std::size_t>> folds = {};
   std::size_t size() const;

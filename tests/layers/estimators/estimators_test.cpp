@@ -82,6 +82,17 @@ TEST(TableProcess, LearnsASurfaceAndItsNoise) {
   }
 }
 
+TEST(TableProcess, FeaturesAreOfManyRows) {
+  const auto wave = [](double a, double b) { return std::sin(2 * a) + 0.3 * b; };
+  const auto process = make_table_process(number, "gaussian", "features");
+  Numbers state(process->size());
+  EXPECT_FALSE(process->fit(rows_with(100, 1, wave), state));
+  const AnsweredRows rows = rows_with(4001, 1, wave), more = rows_with(20, 2, wave);
+  const RowEstimates estimates = estimated(*process, rows, more.inputs);
+  for (std::size_t i = 0; i < 20; ++i)
+    EXPECT_NEAR(estimates.values[0][i], more.answers[0][i], 0.05);
+}
+
 TEST(TableProcess, RefitsTheStateOfOtherRows) {
   const AnsweredRows rows = rows_with(60, 1, [](double a, double) { return std::sin(2 * a); });
   const auto process = make_table_process(number, "gaussian", "product");
@@ -131,9 +142,9 @@ TEST(Logistic, ProbabilitiesOfNoiseAreShares) {
   const AnsweredRows rows =
       classed(rows_with(200, 1, [&](double, double) { return noise.normal() - 0.5; }));
   const double share = std::accumulate(rows.answers[1].begin(), rows.answers[1].end(), 0.0) / 200;
-  for (const double p :
-       estimated(*make_logistic(two_classes, "gaussian"), rows, rows.inputs).values[1])
-    EXPECT_NEAR(p, share, 0.15);
+  const RowEstimates estimates =
+      estimated(*make_logistic(two_classes, "gaussian"), rows, rows.inputs);
+  for (const double p : estimates.values[1]) EXPECT_NEAR(p, share, 0.15);
 }
 
 }  // namespace estimators_test

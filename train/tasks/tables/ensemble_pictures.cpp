@@ -62,17 +62,18 @@ struct Comparison {
   }
 };
 
-std::vector<std::string> cells_of(const Comparison& all, std::size_t m) {
-  std::vector<std::string> cells = {all.learner.model().members()[m].title};
-  if (all.contest.losses[m] < 0) {
-    cells.insert(cells.end(), {"not fitted", ""});
-  } else {
-    cells.push_back(fmt::format("{:.4g}", all.unit * all.contest.losses[m]));
-    cells.push_back(all.has_classes() ? fmt::format("{:.1f} %", 100 * all.accuracy(m))
-                                      : fmt::format("{:.4g}", all.unit * all.contest.errors[m]));
+/// Returns name, loss, error and weight of each member that was fitted.
+std::vector<std::vector<std::string>> rows_of_members(const Comparison& all) {
+  std::vector<std::vector<std::string>> rows;
+  for (std::size_t m = 0; m < all.contest.losses.size(); ++m) {
+    if (all.contest.losses[m] < 0) continue;
+    rows.push_back({all.learner.model().members()[m].title,
+                    fmt::format("{:.4g}", all.unit * all.contest.losses[m]),
+                    all.has_classes() ? fmt::format("{:.1f} %", 100 * all.accuracy(m))
+                                      : fmt::format("{:.4g}", all.unit * all.contest.errors[m]),
+                    fmt::format("{:.0f} %", 100 * all.contest.weights[m])});
   }
-  cells.push_back(fmt::format("{:.0f} %", 100 * all.contest.weights[m]));
-  return cells;
+  return rows;
 }
 
 /// Draws held-out rows over their estimates: the diagonal with the band of 95 %.
@@ -154,11 +155,9 @@ std::vector<std::string> ensemble_verdict(TableEnsembleLearner& learner) {
       all.has_classes() ? "compared nats and right classes of held-out rows, and weights:"
                         : "compared root mean squared and mean absolute errors of held-out rows, "
                           "and weights:"};
-  for (std::size_t m = 0; m < all.contest.losses.size(); ++m) {
-    const std::vector<std::string> cells = cells_of(all, m);
+  for (const std::vector<std::string>& row : rows_of_members(all))
     lines.push_back(
-        fmt::format("         {:<38} {:>9} {:>9} {:>5}", cells[0], cells[1], cells[2], cells[3]));
-  }
+        fmt::format("         {:<38} {:>9} {:>9} {:>5}", row[0], row[1], row[2], row[3]));
   lines.push_back("verdict  " + all.words());
   return lines;
 }
@@ -179,9 +178,7 @@ void add_ensemble(Page& page, TableEnsembleLearner& learner) {
   page.section("Members", "Errors on held-out rows and weights in the prediction.");
   Table table{{"member", all.has_classes() ? "nats" : "root mean squared error",
                all.has_classes() ? "right" : "mean absolute error", "weight"},
-              {}};
-  for (std::size_t m = 0; m < all.contest.losses.size(); ++m)
-    table.rows.push_back(cells_of(all, m));
+              rows_of_members(all)};
   page.table(table);
 }
 
