@@ -29,17 +29,16 @@ constexpr EstimatorKind kinds[] = {
     {cauchy, true, false, "Gaussian process, cauchy", make_product<cauchy>},
     {"additive", true, false, "Gaussian process, additive",
      [](const EstimatorSpec& spec) { return make_table_process(spec, gaussian, "sum"); }},
-    {"features", true, false, "ridge regression of random features",
+    {"features", true, false, "ridge, random features",
      [](const EstimatorSpec& spec) { return make_table_process(spec, gaussian, "features"); }},
     {laplace, false, false, "Gaussian process, laplace", make_product<laplace>},
     {student_t, false, false, "Gaussian process, student_t", make_product<student_t>},
     {mixture, false, false, "Gaussian process, mixture", make_product<mixture>},
     {"logistic", true, true, "logistic regression",
      [](const EstimatorSpec& spec) { return make_logistic(spec); }},
-    {"gaussian_features", true, true, "logistic regression, gaussian features",
-     make_features<gaussian>},
-    {"cauchy_features", true, true, "logistic regression, cauchy features", make_features<cauchy>},
-    {"learned_features", true, true, "logistic regression, learned features",
+    {"gaussian_features", true, true, "logistic, gaussian features", make_features<gaussian>},
+    {"cauchy_features", true, true, "logistic, cauchy features", make_features<cauchy>},
+    {"learned_features", true, true, "logistic, learned features",
      [](const EstimatorSpec& spec) { return make_logistic(spec, gaussian, true); }}};
 
 void assign(const std::vector<double>& numbers, Tensor& tensor) {

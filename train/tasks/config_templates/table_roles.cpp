@@ -14,9 +14,9 @@ namespace {
 constexpr std::size_t most_classes = 100, most_number_classes = 10, most_categories = 30;
 
 /// Names of targets, the most telling first.
-constexpr std::string_view target_names[] = {"target",  "label",    "class",       "y",
-                                             "species", "category", "outcome",     "diagnosis",
-                                             "price",   "response", "target_class"};
+constexpr std::string_view target_names[] = {
+    "target",    "label", "class",    "y",         "species",  "category", "outcome",
+    "diagnosis", "price", "response", "saleprice", "survived", "churn",    "medv"};
 
 /// Returns the column named like a target; "y" beside "x" is a coordinate unless it is the last.
 std::optional<std::size_t> named_target(const InferredTable& table) {

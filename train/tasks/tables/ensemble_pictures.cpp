@@ -157,7 +157,7 @@ std::vector<std::string> ensemble_verdict(TableEnsembleLearner& learner) {
                           "and weights:"};
   for (const std::vector<std::string>& row : rows_of_members(all))
     lines.push_back(
-        fmt::format("         {:<38} {:>9} {:>9} {:>5}", row[0], row[1], row[2], row[3]));
+        fmt::format("         {:<32} {:>9} {:>9} {:>5}", row[0], row[1], row[2], row[3]));
   lines.push_back("verdict  " + all.words());
   return lines;
 }
@@ -175,9 +175,12 @@ void add_ensemble(Page& page, TableEnsembleLearner& learner) {
   if (!all.has_classes()) charts.push_back(truth_chart(all));
   charts.push_back(importance_chart(all));
   page.charts(charts, card_width(picture_width));
-  page.section("Members", "Errors on held-out rows and weights in the prediction.");
-  Table table{{"member", all.has_classes() ? "nats" : "root mean squared error",
-               all.has_classes() ? "right" : "mean absolute error", "weight"},
+  page.section(
+      "Members",
+      "Root mean squared and absolute errors, or nats and right classes, of held-out rows, and "
+      "weights in the prediction.");
+  Table table{{"member", all.has_classes() ? "nats" : "RMSE", all.has_classes() ? "right" : "MAE",
+               "weight"},
               rows_of_members(all)};
   page.table(table);
 }

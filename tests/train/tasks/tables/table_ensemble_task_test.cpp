@@ -44,7 +44,11 @@ class TableEnsembleTaskTest : public testing::Test {
     return task;
   }
   NamedArray question(const std::unique_ptr<Task>& task, const std::string& text) const {
-    return read_array(folder_.write("question.csv", text), tables(task).read_options());
+    ReadOptions reading = tables(task).read_options();
+    std::erase(reading.csv.columns, "town");  // as predict does with the target
+    if (!reading.csv.columns.empty() && text.find("town") != text.npos)
+      reading.csv.columns.push_back("town");
+    return read_array(folder_.write("question.csv", text), reading);
   }
   TemporaryFolder folder_;
   const std::vector<std::string> of_towns = {"data.target=town",
@@ -90,7 +94,7 @@ TEST_F(TableEnsembleTaskTest, AnswersWithoutItsData) {
     const Config keys = config(houses(80), sets);
     const auto task = fitted(keys);
     const auto learner = without_data(keys, task);
-    const NamedArray asked = question(task, houses(5));
+    const NamedArray asked = question(task, houses(2));
     EXPECT_EQ(learner->abilities().tables->predict(asked).values, predict(task, asked).values);
     expect_refuses_damaged_facts(keys, task->learner().facts());
   }
