@@ -187,7 +187,7 @@ std::string rows_of_table_config(const std::string& files, const fs::path& file,
   used.push_back(roles.target);
   std::string columns = "inputs = " + quoted_list(names_of(table, roles.inputs)) +
                         "\ntarget = " + in_quotes(table.names[roles.target]) +
-                        (roles.is_named ? "\n" : "   # the last column\n");
+                        (roles.is_named ? "\n" : "   # the last column of numbers or classes\n");
   if (!roles.categories.empty())
     columns += "categories = " + quoted_list(names_of(table, roles.categories)) + "\n";
   columns += comment_on_unused(table, names_of(table, used)) + comment_on_marks(table);

@@ -36,7 +36,7 @@ TEST_F(TableRolesTest, TargetsAreNamedOrLast) {
   EXPECT_EQ(target("PRICE,b,c"), "PRICE");
   EXPECT_EQ(target("x,y,c"), "c") << "coordinates";
   EXPECT_THAT(config_template_for(write("t.csv", table("a,b,c", 60, three))),
-              HasSubstr("target = \"c\"   # the last column\n"));
+              HasSubstr("target = \"c\"   # the last column of numbers or classes\n"));
 }
 
 TEST_F(TableRolesTest, TheTargetAskedForWins) {
