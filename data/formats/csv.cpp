@@ -160,7 +160,7 @@ class CsvTable {
     CsvField whole = row[*time_];
     whole_time_ = part_of_time(trimmed(whole.text));
     for (const std::size_t part : time_parts_)
-      whole_time_ += " " + part_of_time(trimmed(row[part].text));
+      (whole_time_ += ' ') += part_of_time(trimmed(row[part].text));
     whole.text = whole_time_;
     return whole;
   }

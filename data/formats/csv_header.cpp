@@ -135,6 +135,24 @@ bool is_name_with_unit(const CsvSample& sample, std::size_t column) {
          unit_of(sample[1][column]) != unit;
 }
 
+/// Returns whether the first record is a row like those below: it has a number, and its texts occur
+/// below again, as those of classes do.
+bool is_row_with_classes(const CsvSample& sample, const CsvDialect& dialect) {
+  constexpr std::size_t fewest = 2;
+  bool has_numbers = false;
+  for (std::size_t i = 0; i < sample[0].size(); ++i) {
+    const std::string& field = sample[0][i];
+    if (is_missing(field)) continue;
+    const bool is_number = parse_number(field, dialect).has_value();
+    has_numbers |= is_number;
+    std::size_t again = 0;
+    for (std::size_t row = 1; row < sample.size() && !is_number; ++row)
+      again += i < sample[row].size() && sample[row][i] == field;
+    if (!is_number && again < fewest) return false;
+  }
+  return has_numbers;
+}
+
 /// Returns whether the record has all names that a model learned.
 bool has_learned_names(const std::vector<std::string>& first, const CsvOptions& options) {
   const auto is_name = [&](const std::string& name) { return std::ranges::count(first, name) > 0; };
@@ -152,7 +170,7 @@ bool has_csv_header(const CsvSample& sample, const std::string& name, const CsvD
     const std::string& field = first[i];
     if (is_missing(field)) continue;
     const bool is_value = is_csv_value(field, dialect) && !is_name_with_unit(sample, i);
-    if (!is_value && !is_missing_number(field)) return true;
+    if (!is_value && !is_missing_number(field)) return !is_row_with_classes(sample, dialect);
     (is_value ? has_values : has_marks) = true;
   }
   if ((has_marks && !has_values) || has_learned_names(first, options)) return true;

@@ -36,20 +36,6 @@ std::vector<double> known_column(const NamedArray& array, std::size_t column) {
   return numbers;
 }
 
-std::vector<std::size_t> input_columns(const NamedArray& array, const TableColumns& wanted,
-                                       std::size_t target) {
-  std::vector<std::size_t> columns;
-  for (const std::string& name : wanted.inputs) columns.push_back(require_column(array, name));
-  for (std::size_t i = 0; wanted.inputs.empty() && i < array.values.shape()[1]; ++i)
-    if (i != target) columns.push_back(i);
-  for (const std::size_t column : columns)
-    if (column == target || std::ranges::count(columns, column) > 1)
-      throw DataError("column ", column_name(array, column),
-                      " is chosen twice among data.inputs and data.target");
-  if (columns.empty()) throw DataError("there is no column of inputs next to the target");
-  return columns;
-}
-
 template <class Number>
 std::vector<Number> chosen_of(const std::vector<Number>& all,
                               const std::vector<std::size_t>& rows) {
@@ -93,6 +79,20 @@ Observations Observations::rows(const std::vector<std::size_t>& chosen) const {
   for (const auto& column : inputs) some.inputs.push_back(chosen_of(column, chosen));
   some.targets = chosen_of(targets, chosen);
   return some;
+}
+
+std::vector<std::size_t> input_columns(const NamedArray& array, const TableColumns& wanted,
+                                       std::size_t target) {
+  std::vector<std::size_t> columns;
+  for (const std::string& name : wanted.inputs) columns.push_back(require_column(array, name));
+  for (std::size_t i = 0; wanted.inputs.empty() && i < array.values.shape()[1]; ++i)
+    if (i != target) columns.push_back(i);
+  for (const std::size_t column : columns)
+    if (column == target || std::ranges::count(columns, column) > 1)
+      throw DataError("column ", column_name(array, column),
+                      " is chosen twice among data.inputs and data.target");
+  if (columns.empty()) throw DataError("there is no column of inputs next to the target");
+  return columns;
 }
 
 RegressionTable regression_table(const NamedArray& array, const TableColumns& wanted) {
@@ -183,17 +183,24 @@ Observations TableRows::standardized(Observations rows) const {
 }
 
 Observations TableRows::example(Split split, const Examples::Number& number) const {
-  if (split == Split::train && spec_.rows == 0) return training_;
+  if (split == Split::train)
+    return spec_.rows == 0 ? training_ : training_.rows(example_rows(number));
   std::vector<std::size_t> rows;
-  if (split == Split::train) {
-    for (std::size_t i = number.index * spec_.rows; i < (number.index + 1) * spec_.rows; ++i)
-      rows.push_back(permuted_index(spec_.seed, number.epoch, i, training_.size()));
-    return training_.rows(rows);
-  }
   const std::size_t first = number.index * validation_rows;
   for (std::size_t i = first; i < std::min(first + validation_rows, held_.size()); ++i)
     rows.push_back(i);
   return held_.rows(rows);
+}
+
+std::vector<std::size_t> TableRows::example_rows(const Examples::Number& number) const {
+  std::vector<std::size_t> rows;
+  for (std::size_t i = number.index * spec_.rows; i < (number.index + 1) * spec_.rows; ++i)
+    rows.push_back(permuted_index(spec_.seed, number.epoch, i, training_.size()));
+  return rows;
+}
+
+std::vector<std::size_t> TableRows::training_numbers(const Examples::Number& number) const {
+  return spec_.rows == 0 ? training_numbers_ : chosen_of(training_numbers_, example_rows(number));
 }
 
 std::uint64_t TableRows::fingerprint() const {

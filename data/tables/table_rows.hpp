@@ -7,8 +7,9 @@
 namespace bochner {
 
 struct TableColumns {
-  std::vector<std::string> inputs = {};  ///< empty: all others
-  std::string target = "";               ///< empty: the last
+  std::vector<std::string> inputs = {};      ///< empty: all others
+  std::string target = "";                   ///< empty: the last
+  std::vector<std::string> categories = {};  ///< inputs or target whose values are categories
 };
 struct TableSpec {
   TableColumns columns = {};
@@ -22,11 +23,15 @@ inline void describe(Keys& keys, TableSpec& spec) {
        "input columns, by name or by number from 1; none for all but the target");
   keys("target", spec.columns.target,
        "column to predict, by default the last; rows without it are skipped");
+  keys.when(when("model.kind", {"ensemble"}))(
+      "categories", spec.columns.categories,
+      "columns whose texts or numbers are categories: inputs become a column for each, and the "
+      "target is a class");
   keys("held_out", spec.held_out, one_of({"random", "last"}),
        "which rows validate, data.validation of them");
   keys("rows", spec.rows,
        "rows of an example, drawn anew each epoch, 0 for all; an exact step costs the cube of "
-       "their number");
+       "their number; an ensemble is fitted to so many rows");
 }
 
 /// Observations with inputs by column, so that lags between rows are fast.
@@ -50,6 +55,10 @@ struct RegressionTable {
 /// missing inputs, with their row.
 RegressionTable regression_table(const NamedArray& array, const TableColumns& columns);
 Observations inputs_of(const NamedArray& array, const RegressionTable& like);
+/// Returns the columns that are inputs: those wanted, or all but the target. Throws DataError for
+/// missing or repeated columns.
+std::vector<std::size_t> input_columns(const NamedArray& array, const TableColumns& wanted,
+                                       std::size_t target);
 /// Merges tables. Throws DataError if names or order of columns differ, or dates meet numbers.
 RegressionTable merged(std::vector<RegressionTable> tables);
 
@@ -77,6 +86,8 @@ class TableRows : public Dataset {
   const std::vector<ColumnUnit>& units() const { return units_; }
   const ColumnUnit& target_unit() const { return units_.back(); }
   Observations example(Split split, const Examples::Number& number) const;
+  /// Returns the rows of the table that are a training example.
+  std::vector<std::size_t> training_numbers(const Examples::Number& number) const;
   const Observations& training_rows() const { return training_; }
   const Observations& held_rows() const { return held_; }
   Observations standardized(Observations rows) const;
@@ -90,6 +101,9 @@ class TableRows : public Dataset {
   std::string describe_splits() const override;
 
  private:
+  /// Returns the indices of the training rows that are an example.
+  std::vector<std::size_t> example_rows(const Examples::Number& number) const;
+
   RegressionTable table_;
   TableSpec spec_;
   std::vector<std::size_t> training_numbers_, held_numbers_;  // indices of rows of the table

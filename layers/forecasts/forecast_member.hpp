@@ -44,10 +44,8 @@ using MemberPtr = std::unique_ptr<ForecastMember>;
 /// that season since the first one seen.
 MemberPtr make_seasonal(const MemberSpec& spec, std::size_t season, bool drift);
 
-/// Ridge regression of the next H rows on the last L, in closed form, with the penalty of the least
-/// absolute leave-one-out error: one eigendecomposition serves all penalties and rows of the
-/// horizon (Hastie, Tibshirani, Friedman, "The elements of statistical learning", 2009, section
-/// 7.10). `relative`: to the last value.
+/// Ridge regression of the next H rows on the last L, with the penalty of the least absolute
+/// leave-one-out error: a RidgePath. `relative`: to the last value.
 MemberPtr make_ridge(const MemberSpec& spec, bool relative);
 
 /// Kernel ridge regression of the next H rows on the last L, both relative to the last value: the

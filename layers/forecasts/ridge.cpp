@@ -1,6 +1,5 @@
 #include <algorithm>
-#include <bochner/base/numeric/cholesky.hpp>
-#include <bochner/base/numeric/symmetric_eigen.hpp>
+#include <bochner/base/numeric/ridge_path.hpp>
 #include <bochner/layers/forecasts/forecast_member.hpp>
 #include <cmath>
 
@@ -17,15 +16,6 @@ struct RidgeWindows {
   double unit;
 };
 
-/// Removes the means of the columns of a (n, d) matrix and returns them.
-std::vector<double> centre(std::vector<double>& matrix, std::size_t d) {
-  std::vector<double> means(d);
-  const std::size_t n = matrix.size() / d;
-  for (std::size_t i = 0; i < matrix.size(); ++i) means[i % d] += matrix[i] / double(n);
-  for (std::size_t i = 0; i < matrix.size(); ++i) matrix[i] -= means[i % d];
-  return means;
-}
-
 /// Returns the windows of rows, the latest of equally spaced ones if there are too many.
 RidgeWindows windows_of(Rows rows, std::size_t L, std::size_t H, bool relative, std::size_t most) {
   const std::size_t all = rows.size() - L - H + 1, step = (all - 1) / most + 1,
@@ -37,81 +27,14 @@ RidgeWindows windows_of(Rows rows, std::size_t L, std::size_t H, bool relative, 
     for (std::size_t j = 0; j < L; ++j) windows.inputs.push_back(window[j] - origin);
     for (std::size_t j = L; j < L + H; ++j) windows.outputs.push_back(window[j] - origin);
   }
-  windows.input_means = centre(windows.inputs, L);
-  windows.output_means = centre(windows.outputs, H);
+  windows.input_means = remove_means(windows.inputs, L);
+  windows.output_means = remove_means(windows.outputs, H);
   double squares = 0;
   for (const double x : windows.inputs) squares += x * x;
   if (squares > 0) windows.unit = std::sqrt(squares / double(windows.inputs.size()));
   for (auto* values : {&windows.inputs, &windows.outputs})
     for (double& x : *values) x /= windows.unit;
   return windows;
-}
-
-/// Ridge regression in the basis of the eigenvectors of X^T X.
-class RidgePath {
- public:
-  RidgePath(const RidgeWindows& windows, std::size_t L, std::size_t H)
-      : n_(windows.n), L_(L), H_(H), outputs_(windows.outputs), vectors_(L * L) {
-    accumulate_gram(n_, L, windows.inputs.data(), vectors_.data());
-    values_ = symmetric_eigen(L, vectors_.data());
-    for (double& value : values_) value = std::max(value, 0.0);
-    std::vector<double> columns(L * L);
-    for (std::size_t i = 0; i < L * L; ++i) columns[i % L * L + i / L] = vectors_[i];
-    projected_.resize(n_ * L);
-    multiply(n_, L, L, windows.inputs.data(), false, columns.data(), 0, projected_.data());
-    products_.resize(L * H);
-    multiply(L, H, n_, projected_.data(), true, outputs_.data(), 0, products_.data());
-  }
-
-  /// Returns the coefficients in the basis. (L, H)
-  std::vector<double> coefficients(double penalty) const {
-    std::vector<double> scaled = products_;
-    for (std::size_t i = 0; i < L_ * H_; ++i) scaled[i] /= values_[i / H_] + penalty;
-    return scaled;
-  }
-
-  /// Returns the mean absolute leave-one-out error.
-  double error(double penalty) const {
-    constexpr double most_leverage = 0.99;
-    std::vector<double> residuals = outputs_;
-    const std::vector<double> scaled = coefficients(penalty);
-    std::vector<double> fitted(n_ * H_);
-    multiply(n_, H_, L_, projected_.data(), false, scaled.data(), 0, fitted.data());
-    double sum = 0;
-    for (std::size_t i = 0; i < n_; ++i) {
-      double leverage = 1 / double(n_);
-      for (std::size_t j = 0; j < L_; ++j) {
-        const double x = projected_[i * L_ + j];
-        leverage += x * x / (values_[j] + penalty);
-      }
-      double row = 0;
-      for (std::size_t h = 0; h < H_; ++h)
-        row += std::abs(outputs_[i * H_ + h] - fitted[i * H_ + h]);
-      sum += row / (1 - std::min(leverage, most_leverage));
-    }
-    return sum / double(n_ * H_);
-  }
-
-  /// Returns the weights. (L, H)
-  std::vector<double> weights(double penalty) const {
-    std::vector<double> weights(L_ * H_);
-    multiply(L_, H_, L_, vectors_.data(), true, coefficients(penalty).data(), 0, weights.data());
-    return weights;
-  }
-
- private:
-  std::size_t n_, L_, H_;
-  std::vector<double> outputs_, vectors_, values_;  // (n, H), (L, L) by rows, (L)
-  std::vector<double> projected_, products_;        // (n, L), (L, H)
-};
-
-double best_penalty(const RidgePath& path, std::size_t n) {
-  double best = 0, least = INFINITY;
-  for (double exponent = -6; exponent <= 2; exponent += 1) {
-    const double penalty = double(n) * std::pow(10.0, exponent), error = path.error(penalty);
-    if (error < least) least = error, best = penalty;
-  }
-  return best;
 }
 
 /// State: weights (L, H), then biases (H).
@@ -127,8 +50,8 @@ class Ridge : public ForecastMember {
     const std::size_t L = lags_, H = horizon_;
     if (rows.size() + 1 < L + H + fewest_windows) return false;
     const RidgeWindows windows = windows_of(rows, L, H, relative_, windows_);
-    const RidgePath path(windows, L, H);
-    const std::vector<double> weights = path.weights(best_penalty(path, windows.n));
+    const RidgePath path(windows.n, L, H, windows.inputs, windows.outputs);
+    const std::vector<double> weights = path.weights(path.best_penalty());
     std::ranges::copy(weights, state.begin());
     for (std::size_t h = 0; h < H; ++h) {
       double bias = windows.output_means[h];

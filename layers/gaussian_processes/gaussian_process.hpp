@@ -68,6 +68,8 @@ class GaussianProcess : public Module {
 
   /// Initializes densities from the rows, see GaussianProcessSpec, and centres their prior.
   void start(const ProcessRows& rows);
+  /// Fits all parameters to up to 512 rows by L-BFGS from where they are.
+  void refine(const ProcessRows& rows, int evaluations);
   /// Returns ln p(targets | inputs), the marginal likelihood. -> (). Exact: time n^3, memory 16 n^2
   /// bytes; throws std::domain_error if the covariance is singular to rounding (of floats for
   /// "cg"). F features: time n F^2, memory 8 F^2 bytes plus blocks.

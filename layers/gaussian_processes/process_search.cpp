@@ -121,4 +121,10 @@ void GaussianProcess::start_by_search(const ProcessRows& rows,
   assign(all, fitted(*this, more.view(), std::move(best->x), fitted_steps).x);
 }
 
+void GaussianProcess::refine(const ProcessRows& rows, int evaluations) {
+  const SampledRows some = sampled_rows(rows, most_fitted_rows, spec_.density.seed);
+  const std::vector<NamedParameter> all = parameters_of(*this);
+  assign(all, fitted(*this, some.view(), values_of(all), evaluations).x);
+}
+
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -18,7 +18,6 @@ class Table:
         self.targets, self.inputs, self.types = {}, None, None  # names to values, None if missing
         self.series, self.covariates, self.to_forecast = 1, set(), 0
         self.traits, self.text, self.ending = [], b"", ".csv"
-        self.must_refuse = False
         self.next = None  # seconds of the time after the last, if the step says it
 
 
@@ -230,7 +229,7 @@ def add_extras(random, table, columns, time, rows, delimiter):
 def regression_table(random, table):
     delimiter, decimal = dialect_of(random)
     rows, width = random.randrange(50, 200), random.randrange(2, 7)
-    table.kind, table.inputs, columns = "gp", {}, []
+    table.kind, table.inputs, columns = "table", {}, []
     names = random.sample(["weight", "length", "age", "width", "height", "dose", "rooms", "area"], width)
     share, mark = random.choice([(0, ""), (0, ""), (0.03, random.choice(MARKS))])
     for i, name in enumerate(names):
@@ -242,9 +241,11 @@ def regression_table(random, table):
         table.traits.append("numbers " + style.name)
     if random.random() < 0.2:
         table.traits.append("class")
-        table.must_refuse = True
-        columns.append(Column(random.choice(["species", "class", "kind"]),
-                              [random.choice(["setosa", "virginica", "other"]) for _ in range(rows)]))
+        name, classes = random.choice(["species", "class", "kind"]), ["setosa", "virginica", "other"]
+        cells = [random.choice(classes) for _ in range(rows)]
+        columns.append(Column(name, cells))
+        table.inputs.update(table.targets)
+        table.targets = {name: [list(dict.fromkeys(cells)).index(cell) for cell in cells]}
     if random.random() < 0.2 and delimiter != " ":
         table.traits.append("counter")
         columns.insert(0, Column(random.choice(["", "rownames"]), [str(i + 1) for i in range(rows)]))

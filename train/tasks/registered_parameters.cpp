@@ -10,6 +10,7 @@
 #include <bochner/data/series/series_table.hpp>
 #include <bochner/data/series/series_windows.hpp>
 #include <bochner/data/text/labelled_texts.hpp>
+#include <bochner/layers/estimators/table_ensemble.hpp>
 #include <bochner/layers/forecasts/ensemble.hpp>
 #include <bochner/layers/gaussian_processes/gaussian_process.hpp>
 #include <bochner/layers/models/bag_of_words.hpp>
@@ -163,7 +164,8 @@ void add_models(RowCollector& table) {
   table.add<SequenceClassifierSpec>("model", model("classifier"));
   table.add<BagOfWordsSpec>("model", model("bag_of_words"));
   table.add<ForecasterSpec>("model", model("forecaster"));
-  table.add<EnsembleSpec>("model", model("ensemble"));
+  table.add<EnsembleSpec>("model", model("ensemble") && when("data.kind", {"series"}));
+  table.add<TableEnsembleSpec>("model", model("ensemble") && when("data.kind", {"table"}));
   table.add<SeriesClassifierSpec>("model", model("filter_bank"));
   table.add<EventModelSpec>("model", model("events"));
   table.add<FieldModelSpec>("model", model("field"));

@@ -15,10 +15,11 @@ namespace {
 
 TaskKinds registered_kinds() {
   TaskKinds kinds;
-  for (AddTaskKinds* add : {add_text_kinds, add_event_kinds, add_event_token_kinds, add_label_kinds,
-                            add_bag_of_words_kinds, add_field_kinds, add_sensor_kinds,
-                            add_table_kinds, add_series_kinds, add_ensemble_kinds, add_latent_kinds,
-                            add_contrast_kinds, add_series_label_kinds})
+  for (AddTaskKinds* add :
+       {add_text_kinds, add_event_kinds, add_event_token_kinds, add_label_kinds,
+        add_bag_of_words_kinds, add_field_kinds, add_sensor_kinds, add_table_kinds,
+        add_table_ensemble_kinds, add_series_kinds, add_ensemble_kinds, add_latent_kinds,
+        add_contrast_kinds, add_series_label_kinds})
     add(kinds);
   return kinds;
 }
@@ -60,13 +61,11 @@ void describe(Keys& keys, ModelChoice& choice) {
        one_of({"lm", "classifier", "bag_of_words", "forecaster", "ensemble", "events", "field",
                "gp", "vae", "contrastive", "filter_bank"}),
        "what is learned: the next token (lm), a label of the sequence (classifier, or bag_of_words "
-       "for texts), the rows that "
-       "follow (forecaster, or an ensemble of simple forecasts), type and time of the next event "
-       "(events), the next frame, or values "
-       "at places and times (field), a column of a table with its uncertainty (gp), a latent "
-       "variable that generates examples (vae), embeddings without labels (contrastive), the class "
-       "of a "
-       "series (filter_bank)");
+       "for texts, filter_bank for series), the rows that follow (forecaster, or an ensemble of "
+       "simple forecasts), type and time of the next event (events), the next frame, or values at "
+       "places and times (field), a column of a table with its uncertainty (gp, or an ensemble of "
+       "estimators), a latent variable that generates examples (vae), embeddings without labels "
+       "(contrastive)");
 }
 
 std::vector<std::string> data_kind_names() {

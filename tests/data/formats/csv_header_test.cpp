@@ -77,5 +77,11 @@ TEST(CsvHeader, MissingValuesAreNoNames) {
   EXPECT_THAT(names("missing,?\n3,4\n"), ElementsAre("missing", "?"));
 }
 
+TEST(CsvHeader, TextsThatRepeatBelowNumbersAreClasses) {
+  EXPECT_THAT(names("1.5,a\n2.5,b\n3.5,a\n1,a\n", {.texts = {"2"}}), IsEmpty());
+  EXPECT_THAT(names("1.5,a\n2.5,b\n3.5,c\n", {.texts = {"a"}}), ElementsAre("1.5", "a"));
+  EXPECT_THAT(names("x,a\n2.5,a\n3.5,a\n", {.texts = {"a"}}), ElementsAre("x", "a"));
+}
+
 }  // namespace csv_header_test
 }  // namespace bochner

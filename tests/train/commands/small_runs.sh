@@ -58,13 +58,14 @@ events|model.kind=events data.kind=event_files data.files=["data/events.csv"] da
 films|model.kind=field data.kind=field_files data.files=["data/film.npy"] data.frames=3 model.patch.pixels=4 model.encoding.space=4 model.encoding.time=4 $stack|film.npy|probe RUN --draws 2
 sensors|model.kind=field data.kind=sensors data.files=["data/sensors.csv"] data.place_columns=["x"] data.length=16 model.encoding.space=4 model.encoding.time=4 $stack|sensors.csv|probe RUN --draws 2
 gp|model.kind=gp data.kind=table data.files=["data/table.csv"] train.batch=1|table.csv|
+table_ensemble|model.kind=ensemble data.kind=table data.files=["data/table.csv"] model.estimators=["ridge","additive"] train.steps=0|table.csv|
 vae|model.kind=vae data.kind=series data.files=["data/series.csv"] data.lookback=8 model.patch.length=4 model.vae.latent=2 $stack|series.csv|sample RUN --count 2 --seed 3;predict RUN series.csv --latent;probe RUN --draws 2
 vae_images|model.kind=vae data.kind=images data.files=["data/*idx*"] model.patch.pixels=4 model.vae.latent=2 model.vae.discrete.categories=3 $stack|images.npy|sample RUN --count 2 --seed 3
 contrastive|model.kind=contrastive data.kind=series data.files=["data/series.csv"] data.lookback=16 model.patch.length=4 $stack|series.csv|probe RUN --draws 2
 END
 }
 
-no_torch=' ensemble words gp contrastive ' # not supported by PyTorch export
+no_torch=' ensemble table_ensemble words gp contrastive ' # not supported by PyTorch export
 
 train() { # train NAME KEYS
   local sets=(--set train.steps=4 --set train.validate.every=2 --set optim.lr=0.01) key

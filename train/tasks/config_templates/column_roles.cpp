@@ -88,7 +88,7 @@ bool is_of_calendar(const std::string& column, const ColumnOfNumbers& numbers) {
 
 /// Keeps the requested target alone, and says so of the others. It is a target whatever its values.
 void keep_target(InferredTable& table, const std::filesystem::path& file, ColumnRoles& roles) {
-  const std::size_t target = target_column(table, file.string());
+  const std::size_t target = requested_number(table, file.string());
   for (auto* columns : {&roles.known, &roles.maybe, &roles.fixed}) std::erase(*columns, target);
   for (const std::size_t other : roles.targets)
     if (other != target) table.reasons[other] = "not the target";
@@ -189,8 +189,8 @@ void leave_out_useless(const std::filesystem::path& file, InferredTable& table) 
       reasons[column] = reason;
   }
   if (!table.request.target.empty()) {
-    const std::size_t target = target_column(table, file.string());
-    if (reasons.erase(target) > 0) useful.push_back(target);
+    const auto target = table.called(lower_case(table.request.target));
+    if (reasons.erase(*target) > 0) useful.push_back(*target);
   }
   if (useful.size() < 2) return;
   table.numbers = useful;

@@ -13,6 +13,7 @@
 #include <bochner/train/tasks/config_templates/clocked_series.hpp>
 #include <bochner/train/tasks/config_templates/column_roles.hpp>
 #include <bochner/train/tasks/config_templates/event_columns.hpp>
+#include <bochner/train/tasks/config_templates/table_roles.hpp>
 #include <bochner/train/tasks/config_templates/templates.hpp>
 #include <bochner/train/tasks/config_templates/text_columns.hpp>
 #include <bochner/train/tasks/config_templates/time_parts.hpp>
@@ -212,7 +213,7 @@ std::string regression_config(const std::string& files, const std::string& file,
                               const InferredTable& table) {
   constexpr std::size_t quick_rows = 1024, most_exact = 5000;
   std::vector<std::size_t> inputs = table.numbers;
-  const std::size_t target = target_column(table, file);
+  const std::size_t target = requested_number(table, file);
   std::erase(inputs, target);
   if (inputs.empty())
     throw DataError(file, ": has no columns of numbers to predict ", excerpt(table.names[target]),
@@ -224,6 +225,26 @@ std::string regression_config(const std::string& files, const std::string& file,
                         {"columns", columns},
                         {"method", in_quotes(table.rows > most_exact ? "features" : "exact")},
                         {"rows", table.rows > 2 * quick_rows ? std::to_string(quick_rows) : "0"}});
+}
+
+/// Returns a config of a table of independent rows.
+std::string rows_of_table_config(const std::string& files, const fs::path& file,
+                                 InferredTable& table) {
+  constexpr std::size_t most_fitted = 20000;
+  const TableRoles roles = table_roles(file, table);
+  const bool is_class = std::ranges::count(roles.categories, roles.target) > 0;
+  require_used(table.request, is_class ? "classifier" : "regressor", file.string());
+  std::vector<std::size_t> used = roles.inputs;
+  used.push_back(roles.target);
+  std::string columns = "inputs = " + quoted_list(names_of(table, roles.inputs)) +
+                        "\ntarget = " + in_quotes(table.names[roles.target]) +
+                        (roles.is_named ? "\n" : "   # the last column of numbers or classes\n");
+  if (!roles.categories.empty())
+    columns += "categories = " + quoted_list(names_of(table, roles.categories)) + "\n";
+  columns += comment_on_unused(table, names_of(table, used)) + comment_on_marks(table);
+  return fill_in("table", {{"files", files},
+                           {"columns", columns},
+                           {"rows", table.rows > most_fitted ? std::to_string(most_fitted) : "0"}});
 }
 
 /// Throws DataError if numbers with units and decimals would be left out.
@@ -249,25 +270,9 @@ std::string wide_config(const std::string& files, const fs::path& file, const In
   return series_config(files, file, table, {id, count});
 }
 
-/// Throws DataError if the last column, or one named like a class, holds a few texts.
-void require_no_classes(const InferredTable& table, const std::string& file) {
-  constexpr std::size_t most_classes = 20;
-  for (const std::size_t i : table.words) {
-    const std::string name = lower_case(table.names[i]);
-    bool is_class = i + 1 == table.names.size();
-    for (const char* named : {"class", "label", "target", "species", "category", "outcome"})
-      is_class |= name == named;
-    if (is_class && table.texts[i] <= most_classes && 4 * table.texts[i] <= table.sampled)
-      throw DataError(file, ": column ", excerpt(table.names[i]),
-                      " holds classes, which no model of tables learns; write them as numbers such "
-                      "as 0 and 1, or name another target in a config of bochner init gp");
-  }
-}
-
 /// Returns a config of a Gaussian process, without columns that tell nothing.
 std::string process_config(const std::string& files, const fs::path& file, InferredTable table) {
-  require_used(table.request, "regressor", file.string());
-  if (table.request.options().empty()) require_no_classes(table, file.string());
+  require_used(table.request, "gp", file.string());
   leave_out_useless(file, table);
   return regression_config(files, file.string(), table);
 }
@@ -282,8 +287,8 @@ std::string log_config(const std::string& files, const std::string& file,
   return event_config(files, table, log);
 }
 
-/// Returns a config of series, whose times may be numbers, of events without types, or of a
-/// regression.
+/// Returns a config of series, whose times may be numbers, of events without types, or of
+/// independent rows.
 std::string numbers_config(const std::string& files, const fs::path& file,
                            const InferredTable& inferred) {
   const auto clock = with_clock(file, inferred);
@@ -292,9 +297,12 @@ std::string numbers_config(const std::string& files, const fs::path& file,
       return series_config(files, file, series->table, series->layout);
     const auto log =
         inferred.request.kind.empty() ? untyped_log(file, inferred, true) : std::nullopt;
-    if (log) return event_config(files, inferred, *log);
+    if (log) return log_config(files, file.string(), inferred, *log);
   }
-  const InferredTable table = clock ? *clock : inferred;
+  InferredTable table = clock ? *clock : inferred;
+  const bool has_classes =
+      !clock && table.times.empty() && holds_classes(table, table.names.size() - 1);
+  if (has_classes && table.request.kind.empty()) return rows_of_table_config(files, file, table);
   if (table.numbers.empty() && !table.almost_numbers.empty())
     throw DataError(table.almost_numbers.begin()->second);
   if (table.numbers.empty())
@@ -306,7 +314,7 @@ std::string numbers_config(const std::string& files, const fs::path& file,
       request.kind == "forecaster" || !request.time.empty() || !request.id.empty();
   if (is_asked || clock || !table.times.empty() || !table.has_header || table.numbers.size() == 1)
     return series_config(files, file, table, readings_layout(file, table));
-  return process_config(files, file, table);
+  return rows_of_table_config(files, file, table);
 }
 
 }  // namespace
@@ -323,11 +331,9 @@ std::string table_config(const std::string& files, const fs::path& file, const C
     require_used(request, "classifier", input.name());
     return labelled_text_config(files, inferred, *found);
   }
-  demand(request.kind != "classifier",
-         "--as classifier: {} needs a column of texts (text, review, ...) and one of labels: "
-         "--target NAME",
-         input.name());
-  if (request.kind == "regressor") return process_config(files, file, inferred);
+  if (request.kind == "gp") return process_config(files, file, inferred);
+  if (request.kind == "regressor" || request.kind == "classifier")
+    return rows_of_table_config(files, file, inferred);
   if (!inferred.unread.empty() && request.time.empty()) throw DataError(inferred.unread);
   if (auto whole = with_time_parts(file, inferred); whole && request.time.empty())
     inferred = std::move(*whole);
@@ -339,6 +345,9 @@ std::string table_config(const std::string& files, const fs::path& file, const C
   if (request.allows("events"))
     if (const auto log = typed_log(file, inferred))
       return log_config(files, input.name(), inferred, *log);
+  const bool is_open = request.kind.empty() && request.time.empty() && request.id.empty();
+  if (is_open && inferred.times.empty() && names_classes(inferred))
+    return rows_of_table_config(files, file, inferred);
   require_plain_numbers(inferred, layout);
   if (request.allows("events"))
     if (const auto log = untyped_log(file, inferred, request.kind == "events"))

@@ -19,7 +19,8 @@ struct RequestableKind {
 constexpr RequestableKind kinds_to_ask_for[] = {
     {"forecaster", "", "--target --id --time --horizon"},
     {"classifier", "", "--target"},
-    {"regressor", "gp", "--target"},
+    {"regressor", "", "--target"},
+    {"gp", "", "--target"},
     {"events", "", "--target --id --time"},
     {"text", "lm", ""},
     {"field", "", ""},
@@ -100,7 +101,7 @@ void apply_request(const TemplateRequest& request, const std::string& file, Infe
   if (!request.time.empty()) request_time(file, table);
 }
 
-std::size_t target_column(const InferredTable& table, const std::string& file) {
+std::size_t requested_number(const InferredTable& table, const std::string& file) {
   if (table.request.target.empty()) return table.numbers.back();
   const std::size_t target = *table.called(lower_case(table.request.target));
   if (std::ranges::count(table.numbers, target) == 0)

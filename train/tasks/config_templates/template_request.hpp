@@ -21,7 +21,7 @@ struct TemplateRequest {
 
 /// Returns what `--as` takes.
 std::vector<std::string> requestable_kinds();
-/// Returns the request with one name for each kind ("gp" is "regressor", "lm" is "text"); a horizon
+/// Returns the request with one name for each kind ("lm" is "text"); a horizon
 /// asks for a forecaster. Throws std::invalid_argument for another kind.
 TemplateRequest checked(TemplateRequest request);
 /// Throws std::invalid_argument if options are set that have no effect on a config of this kind.
@@ -36,6 +36,6 @@ void apply_request(const TemplateRequest& request, const std::string& file, Infe
 
 /// Returns the column of numbers to predict from others: the requested one, or the last. Throws
 /// DataError if it holds no numbers.
-std::size_t target_column(const InferredTable& table, const std::string& file);
+std::size_t requested_number(const InferredTable& table, const std::string& file);
 
 }  // namespace bochner

@@ -10,9 +10,9 @@
 
 namespace bochner {
 
-extern const char lm_template[], classifier_template[], bag_of_words_template[], forecaster_template[], ensemble_template[],
-    events_template[], field_template[], gp_template[], vae_template[], contrastive_template[],
-    filter_bank_template[];
+extern const char lm_template[], classifier_template[], bag_of_words_template[],
+    forecaster_template[], ensemble_template[], table_ensemble_template[], events_template[],
+    field_template[], gp_template[], vae_template[], contrastive_template[], filter_bank_template[];
 
 struct ConfigTemplate {
   /// Values of the keys of training, and further lines of them or ""; without lr, no keys at all.
@@ -32,6 +32,7 @@ inline constexpr ConfigTemplate config_templates[] = {
     {"bag_of_words", bag_of_words_template, {.lr = ""}, R"("texts/*/*")"},
     {"forecaster", forecaster_template, {.batch = "32", .decay = decay_line, .clip = ""}},
     {"ensemble", ensemble_template, {.lr = ""}},
+    {"table", table_ensemble_template, {.lr = ""}},
     {"events", events_template, {.decay = decay_line}},
     {"field", field_template, {.warmup = "50"}, R"("film.npy")"},
     {"gp", gp_template, {"0.03", "1", "4", "40", "20", "", ""}},

@@ -122,7 +122,7 @@ std::string waiting_chart(const WaitingTimes& all, bool has_dates) {
   Chart chart{.title = "time until the next event",
               .x = {has_dates ? "seconds" : "time", Scale::logarithmic},
               .y = {"% of events", Scale::linear, 0.0},
-              .width = narrow_width};
+              .width = chart_width};
   chart.add("observed", histogram(all.observed, low, 1.001 * high), Mark::points, 1);
   chart.add("expected", histogram(all.expected, low, 1.001 * high), Mark::line, 0);
   return draw(chart);
@@ -132,7 +132,7 @@ std::string hours_chart(const WaitingTimes& all) {
   Chart chart{.title = "hour of the day of the next event",
               .x = {"hour (UTC)"},
               .y = {"events", Scale::linear, 0.0},
-              .width = narrow_width};
+              .width = chart_width};
   Curve observed, expected;
   for (std::size_t h = 0; h < hours_of_day; ++h) {
     observed.add(double(h), all.observed_hours[h]);
@@ -168,7 +168,7 @@ void add_waiting_times(Page& page, EventModel& model, const EventSource& data) {
   if (charts.empty()) return;
   page.section("Waiting times",
                "Held-out events, and what the model expects after each one before them.");
-  page.charts(charts, card_width(narrow_width));
+  page.charts(charts, card_width(chart_width));
 }
 
 void add_intensities(Page& page, EventModel& model, const EventSource& data) {

@@ -8,7 +8,7 @@
 namespace bochner {
 namespace {
 
-constexpr double pictured_width = narrow_width;
+constexpr double pictured_width = chart_width;
 
 /// Times of the rows of a series and of those after it, or their numbers.
 class RowAxis {

@@ -10,6 +10,7 @@
 #include <bochner/train/tasks/tables/naive_regression.hpp>
 #include <bochner/train/tasks/tables/process_facts.hpp>
 #include <bochner/train/tasks/tables/process_pictures.hpp>
+#include <bochner/train/tasks/tables/table_keys.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/task_kinds.hpp>
 #include <cmath>
@@ -17,14 +18,6 @@
 
 namespace bochner {
 namespace {
-
-/// Returns how a config splits the rows of a table.
-TableSpec table_spec(const Config& config) {
-  auto spec = read_spec<TableSpec>(config, "data");
-  spec.validation = config.number("data.validation");
-  spec.seed = config.count("train.seed");
-  return spec;
-}
 
 ProcessRows rows_of(const Observations& observations) {
   return {observations.inputs, observations.targets};
@@ -60,7 +53,7 @@ void require_memory(const GaussianProcessSpec& spec, std::size_t rows, std::size
 }
 
 /// Returns all rows of the facts with their units; nothing without rows.
-std::optional<TableRows> rows_in_units(const Config& config, ProcessFacts& facts) {
+std::optional<TableRows> process_rows_in_units(const Config& config, ProcessFacts& facts) {
   if (facts.units.empty()) return std::nullopt;
   std::optional<TableRows> rows(std::in_place, std::move(facts.table), table_spec(config));
   rows->set_units(std::move(facts.units));
@@ -99,7 +92,7 @@ class ProcessLearner : public Learner, public AnswersTables {
  public:
   /// Throws DataError for more rows or features than the method can take.
   ProcessLearner(const Config& config, ProcessFacts facts)
-      : rows_(rows_in_units(config, facts)),
+      : rows_(process_rows_in_units(config, facts)),
         components_(facts.components),
         reading_(table_options(config)),
         model_(process_spec(config, rows_ ? &*rows_ : nullptr, components_)) {
@@ -318,17 +311,6 @@ Verdict ProcessTask::verdict(const HeldOut& held) {
 /// Returns facts for a model without data.
 ProcessFacts assumed_process_facts(const Config&) { return {}; }
 
-/// Returns how to read the table: all of its columns if no inputs are named.
-ReadOptions regression_options(const Config& config) {
-  const TableColumns columns = read_spec<TableSpec>(config, "data").columns;
-  std::vector<std::string> all = columns.inputs;
-  if (!all.empty()) all.push_back(columns.target);
-  CsvOptions csv = only_columns(config, config.text("data.time_column"), all);
-  if (columns.target.empty()) csv.columns.clear();
-  csv.missing = "nan";
-  return {csv, ""};
-}
-
 void check_table(const Config& config) {
   if (config.integer("data.rows") == 0 && config.integer("train.batch") != 1)
     fail(config, "train.batch", "must be 1 with data.rows = 0: each step sees all rows",
@@ -347,6 +329,16 @@ void check_table(const Config& config) {
 }
 
 }  // namespace
+
+ReadOptions regression_options(const Config& config) {
+  const TableColumns columns = read_spec<TableSpec>(config, "data").columns;
+  std::vector<std::string> all = columns.inputs;
+  if (!all.empty()) all.push_back(columns.target);
+  CsvOptions csv = only_columns(config, config.text("data.time_column"), all);
+  if (columns.target.empty()) csv.columns.clear();
+  csv.missing = "nan";
+  return {csv, ""};
+}
 
 void ProcessFacts::check() const {
   const Observations& all = table.observations;

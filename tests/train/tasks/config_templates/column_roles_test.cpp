@@ -95,20 +95,6 @@ TEST_F(ColumnRoles, RowNumbersAndConstantsAreNoInputs) {
               HasSubstr("# left out: \"rownames\" (row numbers), \"batch\" (constant)\n"));
 }
 
-TEST_F(ColumnRoles, ClassesAreNoTarget) {
-  const auto row = [&](std::size_t i) {
-    return load(i) + "," + load(i + 3) + (i % 2 ? ",a" : ",b");
-  };
-  for (const char* header : {"x,y,kind", "x,species,y"}) {
-    const auto cells = [&](std::size_t i) {
-      return header[2] == 's' ? load(i) + (i % 2 ? ",a," : ",b,") + load(i + 3) : row(i);
-    };
-    EXPECT_THAT(message_of<DataError>(
-                    [&] { config_template_for(write("c.csv", table(header, 60, cells))); }),
-                HasSubstr("holds classes, which no model of tables learns; write them as numbers"));
-  }
-}
-
 TEST_F(ColumnRoles, NumbersMayHaveUnits) {
   const auto with = [&](const std::string& before, const std::string& after) {
     return write("u.csv", table("date;y;temp", 200, [&](std::size_t i) {
@@ -179,8 +165,8 @@ TEST_F(ColumnRoles, PartsThatDoNotIncreaseAreNoTimes) {
   const auto row = [&](std::size_t i) {
     return std::to_string(2006 + i * i % 5) + "," + std::to_string(1 + i * i % 12) + "," + load(i);
   };
-  EXPECT_EQ(config_for(write("h.csv", table("year,month,price", 100, row))).text("model.kind"),
-            "gp");
+  EXPECT_EQ(config_for(write("h.csv", table("year,month,price", 100, row))).text("data.kind"),
+            "table");
 }
 
 }  // namespace column_roles_test

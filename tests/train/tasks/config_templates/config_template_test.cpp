@@ -17,7 +17,7 @@ using namespace template_fixture;
 TEST_F(Starter, EveryKindIsAGoodConfig) {
   for (const std::string& kind : config_template_kinds()) {
     const Config config = read_config_text(config_template(kind), kind, {});
-    EXPECT_EQ(config.text("model.kind"), kind);
+    EXPECT_EQ(config.text("model.kind"), kind == "table" ? "ensemble" : kind);
   }
   EXPECT_THAT(message_of<std::invalid_argument>([] { config_template("lmm"); }),
               HasSubstr("lmm: no such kind; choose \"lm\", "));
@@ -104,8 +104,9 @@ TEST_F(Starter, NumbersCalledATimeMakeASeries) {
     return std::stod(date);
   };
   EXPECT_EQ(of("date,a,b", digits).text("data.time_format"), "%Y%m%d");
-  EXPECT_EQ(of("time,a,b", [](std::size_t i) { return double(i % 100); }).text("model.kind"), "gp");
-  EXPECT_EQ(of("width,a,b", [](std::size_t i) { return double(i); }).text("model.kind"), "gp");
+  EXPECT_EQ(of("time,a,b", [](std::size_t i) { return double(i % 100); }).text("data.kind"),
+            "table");
+  EXPECT_EQ(of("width,a,b", [](std::size_t i) { return double(i); }).text("data.kind"), "table");
 }
 
 TEST_F(Starter, IrregularTimesAreSeen) {
@@ -218,7 +219,8 @@ TEST_F(Starter, OtherTablesAreForARegression) {
     return std::to_string(i) + "," + std::to_string(i * i % 17) + "," + std::to_string(i % 5);
   };
   const Config config = config_for(write("cars.csv", table("power,weight,price", 50, row)));
-  EXPECT_EQ(config.text("model.kind"), "gp");
+  EXPECT_EQ(config.text("model.kind"), "ensemble");
+  EXPECT_EQ(config.text("data.kind"), "table");
   EXPECT_EQ(config.text("data.target"), "price");
 }
 

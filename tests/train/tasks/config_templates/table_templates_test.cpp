@@ -198,7 +198,7 @@ TEST_F(StarterTables, NumbersAreTimesOfSeveralSeries) {
 /// Steps of an experiment are not times, nor are widths within a species.
 TEST_F(StarterTables, GroupsAreNoSeries) {
   const auto kind_of = [&](const char* header, const auto& row) {
-    return config_for(write("g.csv", table(header, 300, row))).text("model.kind");
+    return config_for(write("g.csv", table(header, 300, row))).text("data.kind");
   };
   const auto with = [](const char* group, std::size_t number, std::size_t i) {
     return group + std::to_string(i / 100) + "," + std::to_string(number) + "," +
@@ -206,11 +206,11 @@ TEST_F(StarterTables, GroupsAreNoSeries) {
   };
   EXPECT_EQ(kind_of("material,heat,strength",
                     [&](std::size_t i) { return with("m", 20 * (i % 100), i); }),
-            "gp");
+            "table");
   EXPECT_EQ(kind_of("site,width,length", [&](std::size_t i) { return with("s", i * i % 97, i); }),
-            "gp");
+            "table");
   EXPECT_EQ(kind_of("group,width,length", [&](std::size_t i) { return with("", i % 100, i); }),
-            "gp");
+            "table");
 }
 
 /// A label of days does not identify series, nor does a state of a smooth series.
