@@ -122,7 +122,7 @@ class LabelLearner : public TableLearner<LabelFacts, SequenceClassifierSpec, Seq
   void show(LabelAnswer& answer, std::vector<std::int32_t> tokens) const {
     if (spec_.trunk.places.class_token) tokens.erase(tokens.begin());
     const ImageShape image = facts_.image();
-    if (data_kind_ == "texts") answer.example = decode(*texts_.tokenizer, tokens);
+    if (data_kind_ == "texts") answer.example = excerpt(decode(*texts_.tokenizer, tokens));
     if (image.rows == 0) return;
     const std::vector<std::string> names = class_names();
     HeatMap map{names[answer.label] + ", answered " + names[answer.answer], "", "", image.rows,

@@ -85,7 +85,7 @@ void add_mistakes(Page& page, const std::vector<std::string>& names,
   std::vector<std::string> pictures;
   for (const LabelAnswer& one : answers) {
     if (!one.picture.empty()) pictures.push_back(one.picture);
-    table.rows.push_back({excerpt(one.example), names[one.label], names[one.answer],
+    table.rows.push_back({one.example, names[one.label], names[one.answer],
                           fmt::format("{:.1f} %", 100 * one.probability)});
   }
   page.table(table);
