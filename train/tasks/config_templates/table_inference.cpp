@@ -59,17 +59,6 @@ bool is_compact_date(const std::string& text) {
 
 bool has_digit(const std::string& text) { return text.find_first_of("0123456789") != text.npos; }
 
-/// Returns whether a column is named like an id: user, user_id, Session ID.
-bool names_an_id(const std::string& column) {
-  const std::string name = lower_case(column);
-  for (const char* whole : {"sequence", "session", "case", "user", "id", "customer", "patient"})
-    if (name == whole) return true;
-  return name.ends_with("_id") || name.ends_with(" id");
-}
-
-constexpr std::string_view type_names[] = {"type",   "event",      "activity",
-                                           "action", "event_type", "event_name"};
-
 /// Returns whether a column is named like an id, a type or a label, whose values are texts even
 /// where most are numbers.
 bool names_texts(const std::string& column) {
@@ -350,15 +339,6 @@ std::vector<std::string> id_candidates(const InferredTable& table) {
       if (columns != &table.measures || 4 * table.texts[i] <= table.sampled)
         candidates.push_back(table.names[i]);
   return candidates;
-}
-
-bool names_a_source(const std::string& column) {
-  const std::string name = lower_case(column);
-  for (const char* whole :
-       {"sensor", "device", "station", "meter", "probe", "node", "machine", "channel", "tag",
-        "metric", "variable", "parameter", "signal", "series", "item", "name", "site", "location"})
-    if (name == whole || name == std::string(whole) + "_name") return true;
-  return names_an_id(column);
 }
 
 std::optional<std::size_t> time_column(const InferredTable& table) {

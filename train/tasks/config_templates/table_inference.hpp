@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 #include <bochner/data/formats/csv.hpp>
+#include <bochner/train/tasks/config_templates/column_names.hpp>
 #include <bochner/train/tasks/config_templates/template_request.hpp>
 #include <cstddef>
 #include <map>
@@ -58,8 +59,6 @@ InferredTable infer_table(std::string_view text, const std::string& name,
 /// Returns the names of possible id columns of series: the requested one, or texts, whole numbers,
 /// and sizes such as 0.5 l.
 std::vector<std::string> id_candidates(const InferredTable& table);
-/// Returns whether a column is named like a source of readings: sensor, device_id.
-bool names_a_source(const std::string& column);
 /// Returns the column of times: the requested one, the one named so, or the first one of dates.
 std::optional<std::size_t> time_column(const InferredTable& table);
 /// Returns the column of event types: the requested one, the one named so, or the one with the

@@ -158,7 +158,7 @@ class BagOfWordsTask : public Task {
     return result;
   }
 
-  /// Of all texts in cross-validation, or of held-out ones.
+  /// Judges all texts in cross-validation, or held-out ones.
   Verdict verdict(const HeldOut& held) override;
   void illustrate(Page& page) override;
 

@@ -135,7 +135,7 @@ class SeriesClassifierTask : public Task {
     return evaluate_answers(tape.constant(learner_.model().logits(some.series)), some.labels);
   }
 
-  /// Of the held-out series, or of the training series, each of which the head is fitted without.
+  /// Judges held-out series, or the training series, each of which the head is fitted without.
   Verdict verdict(const HeldOut& held) override;
   void illustrate(Page& page) override;
 

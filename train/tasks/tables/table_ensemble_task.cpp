@@ -124,7 +124,7 @@ class TableEnsembleTask : public Task {
     return result;
   }
 
-  /// Of the rows of the competition, or of other data.
+  /// Judges the rows of the competition, or other data.
   Verdict verdict(const HeldOut& held) override {
     return held.evaluation ? verdict_of_rows(held) : ensemble_verdict(learner_);
   }
