@@ -97,16 +97,21 @@ double squared_sum(const std::vector<double>& numbers) {
   return sum;
 }
 
-/// Returns the mean negative log likelihood of labels by the softmax of factor * scores.
+/// Returns the mean negative log likelihood of labels by the softmax of factor * scores. One label
+/// of n + K is taken for any class, so that scores that are all right have a finite best factor.
 double log_loss(const std::vector<double>& scores, const std::vector<std::int32_t>& labels,
                 double factor) {
   const std::size_t n = labels.size(), K = scores.size() / n;
+  const double stray = 1 / double(n + K);
   double sum = 0;
   for (std::size_t i = 0; i < n; ++i) {
     const double *row = scores.data() + i * K, top = *std::max_element(row, row + K);
-    double total = 0;
-    for (std::size_t k = 0; k < K; ++k) total += std::exp(factor * (row[k] - top));
-    sum += std::log(total) - factor * (row[labels[i]] - top);
+    double total = 0, mean = 0;
+    for (std::size_t k = 0; k < K; ++k) {
+      total += std::exp(factor * (row[k] - top));
+      mean += (row[k] - top) / double(K);
+    }
+    sum += std::log(total) - factor * ((1 - stray) * (row[labels[i]] - top) + stray * mean);
   }
   return sum / double(n);
 }

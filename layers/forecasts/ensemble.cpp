@@ -169,10 +169,21 @@ EnsembleForecast Ensemble::forecast(std::size_t channel, Rows of, Rows covariate
     const double effect_to_come = effect(channel, covariates, rows.size() + h);
     forecast.mean[h] += effect_to_come;
   }
+  add_bands(channel, forecast);
+  return forecast;
+}
+
+EnsembleForecast Ensemble::repeated(std::size_t channel, double value) const {
+  EnsembleForecast forecast{std::vector<double>(horizon_, value), {}};
+  forecast.naive = forecast.mean;
+  add_bands(channel, forecast);
+  return forecast;
+}
+
+void Ensemble::add_bands(std::size_t channel, EnsembleForecast& forecast) const {
   for (std::size_t b = 0; b < 2; ++b)
     for (std::size_t h = 0; h < horizon_; ++h)
       forecast.half_widths[b].push_back(double(bands_(channel, b)) * double(spread_(channel, h)));
-  return forecast;
 }
 
 Contest Ensemble::contest(std::size_t channel) const {

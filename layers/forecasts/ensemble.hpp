@@ -97,6 +97,8 @@ class Ensemble : public Module {
   std::size_t least_rows(std::size_t channel) const;
   /// Forecasts from n rows of a channel, at least least_rows(), and covariates (C, n + H).
   EnsembleForecast forecast(std::size_t channel, Rows rows, Rows covariates = {}) const;
+  /// Repeats a value, with the bands of the channel, where there are fewer rows than least_rows().
+  EnsembleForecast repeated(std::size_t channel, double value) const;
   /// Returns the members' errors, weights and bands as fit() found them, without states.
   Contest contest(std::size_t channel) const;
   void visit(Visitor& visitor) override;
@@ -105,6 +107,7 @@ class Ensemble : public Module {
   std::vector<double> state(std::size_t member, std::size_t channel) const;
   std::size_t naive_member(std::size_t channel) const;
   double effect(std::size_t channel, Rows covariates, std::size_t row) const;
+  void add_bands(std::size_t channel, EnsembleForecast& forecast) const;
 
   std::size_t channels_, horizon_, season_;
   std::vector<NamedMember> members_;

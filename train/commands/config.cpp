@@ -131,10 +131,8 @@ void add_init(const Command& program) {
       program.command("init", "write a small config to start from", init_command);
   command
       .option("what", &options.what,
-              "lm, classifier, bag_of_words, forecaster, ensemble, events, field, gp, vae or "
-              "contrastive; or a "
-              "file or "
-              "folder of data, which chooses the kind",
+              joined(config_template_kinds(), ", ") +
+                  "; or a file or folder of data, which chooses the kind",
               "KIND")
       .required();
   add_template_request(command, options.request);

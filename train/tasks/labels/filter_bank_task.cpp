@@ -29,6 +29,7 @@ RealSeriesColumns series_columns(const Config& config) {
 /// Reads tables and files of series, one after the other.
 RealSeriesSet read_series_sets(const Config& config, const std::string& key) {
   RealSeriesSet all;
+  if (config.text_list(key).empty()) return all;
   for (const auto& file : expand_files(config.text_list(key), std::filesystem::current_path())) {
     try {
       RealSeriesSet set =

@@ -120,14 +120,22 @@ std::size_t EnsembleLearner::season() const {
 EnsembleForecast EnsembleLearner::forecast(const SteppedSeries& stepped, std::size_t number,
                                            std::size_t variate, std::size_t rows,
                                            const xt::xarray<double>& coming) const {
-  const std::size_t channel = number * facts_.variates + variate,
-                    least = std::max(spec_.lookback, model_.least_rows(channel));
+  const std::size_t channel = number * facts_.variates + variate;
   const std::vector<double> values = regular_rows(stepped, variate, rows, season());
-  if (values.size() < least)
-    throw DataError(
-        "the rows ", stepped.series.id.empty() ? "" : "of " + words_of(stepped.series.id) + " ",
-        "since the last long gap are ", values.size(), "; the model needs at least ", least);
+  if (values.size() < least_rows(channel)) return model_.repeated(channel, values.back());
   return model_.forecast(channel, values, regular_covariates(stepped, rows, season(), coming));
+}
+
+void EnsembleLearner::require_rows(const SteppedSeries& stepped, std::size_t number,
+                                   std::size_t rows) const {
+  for (std::size_t v = 0; v < facts_.variates; ++v) {
+    const std::size_t least = least_rows(number * facts_.variates + v),
+                      there = regular_rows(stepped, v, rows, season()).size();
+    if (there < least)
+      throw DataError(
+          "the rows ", stepped.series.id.empty() ? "" : "of " + words_of(stepped.series.id) + " ",
+          "since the last long gap are ", there, "; the model needs at least ", least);
+  }
 }
 
 NamedArray EnsembleLearner::predict(const NamedArray& question) {
@@ -139,6 +147,7 @@ NamedArray EnsembleLearner::predict(const NamedArray& question) {
       for (std::size_t h = 0; h < H; ++h)
         coming(c, h) = double(request.facts.covariates(0, c, L + h));
     std::vector<EnsembleForecast> forecasts;
+    require_rows(history, request.facts.series[0], request.history.rows());
     for (std::size_t v = 0; v < facts_.variates; ++v)
       forecasts.push_back(
           forecast(history, request.facts.series[0], v, request.history.rows(), coming));

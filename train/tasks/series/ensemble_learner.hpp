@@ -46,13 +46,19 @@ class EnsembleLearner : public TableLearner<SeriesFacts, EnsembleSpec, Ensemble>
   void forecast_rows(std::size_t rows) override { answers_.forecast_rows(rows); }
 
   /// Forecasts from the first `rows` rows of a series, in its unit, given the covariates of the
-  /// rows to come (C, H). (H)
+  /// rows to come (C, H); repeats the last value where the members need more rows. (H)
   EnsembleForecast forecast(const SteppedSeries& stepped, std::size_t number, std::size_t variate,
                             std::size_t rows, const xt::xarray<double>& coming) const;
   std::size_t season() const;
   const SeriesFacts& known() const { return facts_; }
 
  private:
+  std::size_t least_rows(std::size_t channel) const {
+    return std::max(spec_.lookback, model_.least_rows(channel));
+  }
+  /// Throws DataError if the first `rows` rows are too few for a variate.
+  void require_rows(const SteppedSeries& stepped, std::size_t number, std::size_t rows) const;
+
   SeriesAnswers answers_;
 };
 

@@ -39,16 +39,20 @@ TEST_F(TableRolesTest, TargetsAreNamedOrLast) {
               HasSubstr("target = \"c\"   # the last column of numbers or classes\n"));
 }
 
-TEST_F(TableRolesTest, TheTargetAskedForWins) {
+TEST_F(TableRolesTest, TheTargetAndTheKindAskedForWin) {
   const auto file = write("t.csv", table("a,price,c", 60, [](std::size_t i) {
-                            return number(i) + "," + number(i + 1) + "," + number(i + 2);
+                            return number(i) + "," + std::to_string(i % 3) + "," + number(i + 2);
                           }));
-  InferredTable table = infer_table(open_input(file).text(), "t.csv");
-  const TableRoles roles = table_roles(file, table, "a");
-  EXPECT_EQ(roles.target, 0u);
-  EXPECT_THAT(roles.inputs, ElementsAre(1, 2));
-  EXPECT_THAT(message_of<DataError>([&] { target_column(table, "d"); }),
-              HasSubstr("no column \"d\"; there are: \"a\", \"price\", \"c\""));
+  const auto asked = [&](const TemplateRequest& request) {
+    return parse_config(config_template_for(file, {}, request), "t", registered_parameters());
+  };
+  EXPECT_EQ(asked({.target = "a"}).text("data.target"), "a");
+  EXPECT_THAT(asked({.target = "a"}).text_list("data.inputs"), ElementsAre("price", "c"));
+  EXPECT_THAT(asked({}).text_list("data.categories"), ElementsAre("price"));
+  EXPECT_THAT(asked({.kind = "regressor"}).text_list("data.categories"), IsEmpty());
+  EXPECT_EQ(asked({.kind = "gp"}).text("model.kind"), "gp");
+  EXPECT_THAT(message_of<DataError>([&] { asked({.kind = "classifier", .target = "a"}); }),
+              HasSubstr("holds numbers, which are no classes; ask for --as regressor"));
 }
 
 TEST_F(TableRolesTest, FewTextsAndWholeNumbersAreClasses) {

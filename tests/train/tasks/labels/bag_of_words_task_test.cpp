@@ -11,6 +11,7 @@
 namespace bochner {
 namespace bag_of_words_task_test {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 class BagOfWordsTaskTest : public testing::Test {
