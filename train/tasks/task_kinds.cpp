@@ -103,6 +103,7 @@ std::vector<std::string> sets_of_other_data(const Config& config, const std::str
   sets.push_back(kind.validation == std::string_view(validation_splits) ? "data.splits=[1,0,0]"
                                                                         : "data.validation=0");
   if (kind.data == "images") sets.push_back("data.validation_files=[]");
+  if (kind.data == "labelled_series") sets.push_back("data.test_files=[]");
   sets.push_back("train.stop.patience=0");  // there is no validation
   return sets;
 }

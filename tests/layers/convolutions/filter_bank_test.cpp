@@ -95,8 +95,9 @@ TEST(FilterBank, HasFeaturesByTheirDefinition) {
             largest = std::max(largest, y[f][t]);
             sum += y[f][t];
           }
-          const double n = double(rows), wanted[] = {std::sqrt(wins / n), std::sqrt(least / n),
-                                                     above / n, largest, sum / n};
+          const double n = double(rows),
+                       wanted[] = {std::sqrt(std::max(0.0, wins) / n), std::sqrt(least / n),
+                                   above / n, largest, sum / n};
           for (std::size_t p = 0; p < 5; ++p)
             EXPECT_NEAR(double(features(i, (s * 5 + p) * F + g * G + f)), wanted[p],
                         is_double ? 1e-9

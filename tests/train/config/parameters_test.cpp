@@ -27,7 +27,8 @@ TEST(Parameters, EveryRowIsComplete) {
         (row.name.starts_with("data.tokenizer.") && row.name != "data.tokenizer.kind");
     const bool names_kinds = row.name == "model.mixer.features.estimators" ||
                              row.name == "model.pattern" || row.name == "model.members" ||
-                             row.name == "model.estimators" || row.name == "data.calendar";
+                             row.name == "model.estimators" || row.name == "model.pools" ||
+                             row.name == "data.calendar";
     EXPECT_EQ((row.kind() == ConfigKind::text && !free) || names_kinds, bool(row.bounds.choices))
         << row.name;
   }

@@ -144,8 +144,9 @@ void require_series(const InferredTable& table, const SeriesLayout& layout,
   demand(request.id.empty() || !layout.columns.empty(),
          "--id {}: series in {} need a column of times; name it with --time", request.id, file);
   const std::size_t rows = table.rows / layout.count;
-  demand(request.horizon < rows, "--horizon {}: must be less than the {} rows of a series of {}",
-         request.horizon, rows, file);
+  demand(request.horizon == 0 || request.horizon < rows,
+         "--horizon {}: must be less than the {} rows of a series of {}", request.horizon, rows,
+         file);
   const auto time = table.called(lower_case(request.time));
   if (time && std::ranges::count(table.times, *time) == 0 &&
       std::ranges::count(table.row_numbers, *time) == 0)

@@ -58,8 +58,11 @@ std::optional<TextColumns> text_columns(const InferredTable& table) {
   const auto is_label = [&](std::size_t i) { return !table.codes.contains(i); };
   if (!table.request.target.empty()) {
     const auto label = table.called(lower_case(table.request.target));
-    const auto text = named_column(
-        table, texts, [&](std::size_t i) { return i != label && holds_texts(table, i); });
+    auto text = named_column(table, texts.first(sure_names),
+                             [&](std::size_t i) { return i != label && is_word(i); });
+    if (!text)
+      text = named_column(table, texts,
+                          [&](std::size_t i) { return i != label && holds_texts(table, i); });
     return text ? std::optional(TextColumns{*text, *label}) : std::nullopt;
   }
   const auto sure_text = named_column(table, texts.first(sure_names), is_word),

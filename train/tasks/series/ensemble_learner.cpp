@@ -132,9 +132,9 @@ void EnsembleLearner::require_rows(const SteppedSeries& stepped, std::size_t num
     const std::size_t least = least_rows(number * facts_.variates + v),
                       there = regular_rows(stepped, v, rows, season()).size();
     if (there < least)
-      throw DataError(
-          "the rows ", stepped.series.id.empty() ? "" : "of " + words_of(stepped.series.id) + " ",
-          "since the last long gap are ", there, "; the model needs at least ", least);
+      throw DataError("the rows ",
+                      stepped.series.id.empty() ? "" : "of " + words_of(stepped.series.id) + " ",
+                      "since the last long gap are ", there, "; the model needs at least ", least);
   }
 }
 

@@ -44,7 +44,7 @@ struct Comparison {
     return best;
   }
 
-  /// Returns the score beside the largest class, or the mean and ridge regression.
+  /// Returns the score beside the largest class, or the mean; ridge regression is a member.
   Verdict verdict() const {
     const std::string data = format_number_of(truth.size(), "held-out row");
     if (has_classes())
@@ -55,7 +55,7 @@ struct Comparison {
                     {{"mean", unit * contest.losses[0]}}};
     for (std::size_t m = 1; m < contest.losses.size(); ++m)
       if (learner.model().members()[m].name == "ridge" && contest.losses[m] >= 0)
-        verdict.naive.push_back({"ridge", unit * contest.losses[m]});
+        verdict.remark = fmt::format("ridge regression {:.4g}", unit * contest.losses[m]);
     return verdict;
   }
 };

@@ -86,7 +86,7 @@ TEST_F(Requests, ALabelMayHaveAnyName) {
                             return i % 2 ? "buy this,spam" : "see you,mail";
                           }));
   const Config config = asked(file, {.target = "folder"});
-  EXPECT_EQ(config.text("model.kind"), "classifier");
+  EXPECT_EQ(config.text("model.kind"), "bag_of_words");
   EXPECT_EQ(config.text("data.label_column"), "folder");
 }
 
@@ -97,8 +97,8 @@ TEST_F(Requests, SayWhatCannotBe) {
   EXPECT_THAT(refused(sales(), {.kind = "tree"}),
               HasSubstr("--as tree: must be one of forecaster"));
   EXPECT_THAT(refused(sales(), {.kind = "gp", .id = "shop"}),
-              HasSubstr("--id has no effect on a regressor of"));
-  EXPECT_THAT(refused(sales(), {.kind = "classifier"}), HasSubstr("needs a column of texts"));
+              HasSubstr("--id has no effect on a gp of"));
+  EXPECT_EQ(asked(sales(), {.kind = "classifier"}).text("data.target"), "note");
   EXPECT_THAT(unusable(sales(), {.kind = "gp", .target = "note"}),
               HasSubstr("--target note: holds no numbers; there are shop, load, price"));
   const auto text = write("a.txt", "to be or not to be, that is the question\n");
