@@ -71,9 +71,9 @@ inline void describe(Keys& keys, CsvOptions& options) {
     keys("header", options.header, one_of({"auto", "yes", "no"}),
          "whether the first row names the columns; auto looks at the first rows");
   });
-  of({"series", "sensors"}, [&] {
+  of({"series", "sensors", "labelled_series"}, [&] {
     keys("columns", options.columns,
-         "columns that are forecast, or values of sensors; none for all");
+         "columns that are forecast, values of sensors, or channels; none for all");
   });
   of({"series", "event_files", "sensors", "table"}, [&] {
     keys("time_column", options.time,

@@ -15,6 +15,9 @@ make_data() { # writes small data of every kind to data/, and questions next to 
     printf "%d,%.1f,%s\n", i, i % 5, 20 + sin(i / 9 + i % 5) }' >data/sensors.csv
   awk 'BEGIN { print "a,b,y"; for (i = 0; i < 60; ++i) printf "%.2f,%d,%.3f\n", i / 7, i % 5, sin(i / 7) + i % 5 }' \
     >data/table.csv
+  awk 'BEGIN { print "@problemName waves\n@classLabel true a b\n@data"; for (k = 0; k < 30; ++k) {
+    for (i = 0; i < 40; ++i) printf "%s%.3f", i ? "," : "", sin(i * (k % 2 ? .4 : .6) + k); print k % 2 ? ":a" : ":b" } }' \
+    >data/waves.ts
   python3 - <<'END'
 import struct
 def npy(name, shape, values):
@@ -37,6 +40,7 @@ END
   cut -d, -f1-3 events.csv >unlabelled.csv
   head -40 data/sensors.csv | sed '5,9s/,[^,]*$/,/' >sensors.csv
   cut -d, -f1,2 data/table.csv >table.csv
+  head -8 data/waves.ts >waves.ts
   echo "a text to judge" >text.txt
 }
 
@@ -49,6 +53,7 @@ lm|data.kind=bytes data.files=["data/text.txt"] data.length=32 $stack|text.txt|s
 tokens|model.kind=lm data.kind=event_files data.files=["data/events.csv"] data.sequence_column=who data.length=16 model.positions=none $stack|unlabelled.csv|probe RUN --draws 2
 texts|model.kind=classifier data.kind=texts data.files=["data/texts/*/*"] data.length=32 $stack|text.txt|probe RUN --draws 2
 words|model.kind=bag_of_words data.kind=texts data.files=["data/texts/*/*"] train.steps=0|text.txt|
+bank|model.kind=filter_bank data.kind=labelled_series data.files=["data/waves.ts"] model.groups=2 train.steps=0|waves.ts|
 images|model.kind=classifier data.kind=images data.files=["data/*idx*"] $stack|images.npy|probe RUN --draws 2
 labels|model.kind=classifier data.kind=event_files data.files=["data/events.csv"] data.sequence_column=who data.label_column=kind data.length=16 $stack|unlabelled.csv|probe RUN --draws 2
 forecaster|model.kind=forecaster data.kind=series data.files=["data/series.csv"] data.lookback=14 data.horizon=7 model.backbone=linear|series.csv|
@@ -65,7 +70,7 @@ contrastive|model.kind=contrastive data.kind=series data.files=["data/series.csv
 END
 }
 
-no_torch=' ensemble table_ensemble words gp contrastive ' # not supported by PyTorch export
+no_torch=' ensemble table_ensemble words bank gp contrastive ' # not supported by PyTorch export
 
 train() { # train NAME KEYS
   local sets=(--set train.steps=4 --set train.validate.every=2 --set optim.lr=0.01) key

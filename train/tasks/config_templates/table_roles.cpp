@@ -92,8 +92,12 @@ bool names_classes(const InferredTable& table) {
 
 std::size_t target_column(const InferredTable& table) {
   if (!table.request.target.empty()) return *table.called(lower_case(table.request.target));
-  if (table.has_header)
-    if (const auto named = named_target(table)) return *named;
+  const auto named = table.has_header ? named_target(table) : std::nullopt;
+  const bool asks_for_class = table.request.kind == "classifier";
+  if (named && (!asks_for_class || holds_classes(table, *named))) return *named;
+  for (std::size_t i = table.names.size(); asks_for_class && i-- > 0;)
+    if (holds_classes(table, i)) return i;
+  if (named) return *named;
   for (std::size_t i = table.names.size(); i-- > 0;)
     if (std::ranges::count(table.numbers, i) > 0 || holds_classes(table, i)) return i;
   throw DataError("there is no column of numbers or of classes to predict");
