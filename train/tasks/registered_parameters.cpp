@@ -190,7 +190,7 @@ void add_data(RowCollector& table) {
   table.add<CsvOptions>("data");
   table.add<SeriesSpec, SeriesColumns>("data", data({"series"}));
   table.add<HawkesSpec>("data", data({"hawkes"}));
-  table.add<EventColumns>("data", data({"event_files", "texts"}));
+  table.add<EventColumns>("data", data({"event_files", "texts", "labelled_series"}));
   table.add<FieldSpec>("data", data(grids));
   table.add<SensorColumns>("data");
   table.add<SensorSpec>("data", data({"sensors"}));
