@@ -93,9 +93,11 @@ Page page_of(const PlotOptions& options, const LoadedRun& run, const MetricsLog&
              Inspected& start, Inspected& now, const std::vector<LinearPart>& linear) {
   Module &first = start.learner.model(), &model = now.learner.model();
   const std::string data = now.task ? " — " + now.task->data().words() : "";
-  Page page(fmt::format("{} at step {}", parse_run_reference(options.run).directory.string(),
-                        run.checkpoint.state().step),
-            now.learner.describe() + data);
+  const std::string name = parse_run_reference(options.run).directory.string();
+  const std::uint64_t step = run.checkpoint.state().step;
+  Page page(
+      run.config.period("train.steps").off() ? name : fmt::format("{} at step {}", name, step),
+      now.learner.describe() + data);
   add_answers(page, run, now);
   add_learning(page, log, run.checkpoint.state(), count_parameters(model), now.learner.loss_unit());
   add_spectra(page, start.layers, now.layers);

@@ -58,7 +58,7 @@ void add_verdict(Page& page, const Verdict& verdict) {
   std::vector<Figure> figures = {
       {score_text(verdict, verdict.score), verdict.measure + ", this model"}};
   for (const Score& other : verdict.naive)
-    figures.push_back({score_text(verdict, other.value), other.name});
+    figures.push_back({score_text(verdict, other.value), verdict.measure + ", " + other.name});
   page.figures(figures);
 }
 

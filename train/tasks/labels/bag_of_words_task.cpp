@@ -252,7 +252,7 @@ void add_confusion(Page& page, const Confusion& all, const std::vector<std::stri
                 .lowest = 0.0};
     page.charts({draw(map)}, card_width(heat_map_width));
   }
-  Table table{{"label", "texts", "right", "recall", "precision", "most often taken for"}, {}};
+  Table table{{"label", "texts", "right", "recall", "precision", "taken for"}, {}};
   for (std::size_t c = 0; c < all.classes; ++c) {
     std::size_t other = c == 0 ? 1 : 0;
     for (std::size_t k = 0; k < all.classes; ++k)

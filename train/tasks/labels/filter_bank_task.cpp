@@ -7,8 +7,10 @@
 #include <bochner/data/files/glob.hpp>
 #include <bochner/data/labelled/labelled_series.hpp>
 #include <bochner/layers/models/series_classifier.hpp>
+#include <bochner/train/charts/chart.hpp>
 #include <bochner/train/charts/page.hpp>
 #include <bochner/train/tasks/config_templates/templates.hpp>
+#include <bochner/train/tasks/labels/label_pictures.hpp>
 #include <bochner/train/tasks/labels/labelled_series_facts.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/table_learner.hpp>
@@ -81,7 +83,7 @@ class SeriesLearner
       : TableLearner(config, std::move(facts), bank_spec), columns_(series_columns(config)) {}
 
   std::string describe() const override {
-    return fmt::format("filter bank of {} features, {} classes", bank_size(), spec_.classes);
+    return fmt::format("filter bank of {} features", FilterBank(spec_).size());
   }
   LearnerAbilities abilities() override { return {.tables = this}; }
   void forward_specimen(Tape&, std::size_t) override {}
@@ -108,8 +110,6 @@ class SeriesLearner
   }
 
  private:
-  std::size_t bank_size() const { return FilterBank(spec_).size(); }
-
   RealSeriesColumns columns_;
 };
 
@@ -145,6 +145,8 @@ class SeriesClassifierTask : public Task {
     std::vector<SeriesValues> series;
     Indices labels;
   };
+  std::vector<LabelAnswer> answers(Split split);
+  std::vector<LabelAnswer> answers_left_out();
   Batch batch(const Examples& examples) const {
     Batch some{{}, {{examples.size()}, {}}};
     for (std::size_t i = 0; i < examples.size(); ++i) {
@@ -187,26 +189,65 @@ Verdict SeriesClassifierTask::verdict(const HeldOut& held) {
   return verdict;
 }
 
-void SeriesClassifierTask::illustrate(Page& page) {
+/// Draws the channels of a series.
+std::string draw_series(const std::string& title, SeriesValues values, std::size_t channels) {
+  constexpr std::size_t most_channels = 6;
+  Chart chart{.title = title, .x = {"row"}, .width = heat_map_width, .height = 160};
+  const std::size_t rows = values.size() / channels;
+  for (std::size_t c = 0; c < std::min(channels, most_channels); ++c) {
+    Curve curve;
+    for (std::size_t t = 0; t < rows; ++t) curve.add(double(t + 1), double(values[c * rows + t]));
+    chart.add(channels == 1 ? "" : fmt::format("channel {}", c + 1), std::move(curve));
+  }
+  return draw(chart);
+}
+
+std::vector<LabelAnswer> SeriesClassifierTask::answers(Split split) {
+  const Batch some = batch(data_.in_order(split, 0, data_.examples(split)));
+  Tape tape({.recording = false});
+  const Var each = softmax(tape.constant(learner_.model().logits(some.series)));
+  const std::size_t K = data_.classes().size();
+  std::vector<LabelAnswer> answers;
+  for (std::size_t i = 0; i < some.series.size(); ++i) {
+    const real *row = each.data() + i * K, *best = std::max_element(row, row + K);
+    LabelAnswer one{std::size_t(some.labels.values[i]), std::size_t(best - row), double(*best),
+                    fmt::format("{}", i + 1)};
+    if (one.label != one.answer)
+      one.picture =
+          draw_series(fmt::format("{}: {}, taken for {}", i + 1, data_.classes()[one.label],
+                                  data_.classes()[one.answer]),
+                      some.series[i], data_.channels());
+    answers.push_back(std::move(one));
+  }
+  return answers;
+}
+
+/// Returns the answers to training series that the head is fitted without.
+std::vector<LabelAnswer> SeriesClassifierTask::answers_left_out() {
   const Tensor& counts = learner_.model().left_out();
   const std::size_t K = data_.classes().size();
-  Table table{{"class"}, {}};
-  for (const std::string& name : data_.classes()) table.headers.push_back("as " + name);
-  table.headers.push_back("recall");
-  for (std::size_t k = 0; k < K; ++k) {
-    std::vector<std::string> row{data_.classes()[k]};
-    double all = 0;
-    for (std::size_t j = 0; j < K; ++j) {
-      row.push_back(fmt::format("{}", double(counts(k, j))));
-      all += double(counts(k, j));
-    }
-    row.push_back(all > 0 ? fmt::format("{:.1f} %", 100 * double(counts(k, k)) / all) : "");
-    table.rows.push_back(std::move(row));
+  std::vector<LabelAnswer> answers;
+  for (std::size_t i = 0; i < K * K; ++i)
+    answers.insert(answers.end(), std::size_t(counts.data()[i]), {i / K, i % K});
+  return answers;
+}
+
+void SeriesClassifierTask::illustrate(Page& page) {
+  constexpr std::size_t most_classes = 9;
+  const HeldOut held = held_out_examples(data_, 1, 0);
+  const bool has_held = data_.examples(held.split) > 0;
+  add_label_answers(page, data_.classes(), has_held ? answers(held.split) : answers_left_out());
+  page.section("Series", "The first training series of each class.");
+  std::vector<std::string> charts;
+  const Batch all = batch(data_.in_order(Split::train, 0, data_.examples(Split::train)));
+  for (std::size_t k = 0; k < std::min(data_.classes().size(), most_classes); ++k) {
+    const auto first = std::ranges::find(all.labels.values, std::int32_t(k));
+    if (first == all.labels.values.end()) continue;
+    charts.push_back(draw_series(data_.classes()[k],
+                                 all.series[std::size_t(first - all.labels.values.begin())],
+                                 data_.channels()));
   }
-  page.section("Confusion",
-               "Training series of each class, and the classes that they get when the "
-               "head is fitted without them.");
-  page.table(table);
+  page.charts(charts, card_width(heat_map_width));
 }
 
 LabelledSeriesFacts assumed_series_facts(const Config&) { return {}; }

@@ -39,13 +39,11 @@ struct Confusions {
 
 /// Returns the counts of few classes, with recall.
 Table small_matrix(const Confusions& all, const std::vector<std::string>& names) {
-  Table table{{"class"}, {}};
+  Table table{{"class", "recall"}, {}};
   for (const std::string& name : names) table.headers.push_back("→ " + name);
-  table.headers.push_back("recall");
   for (std::size_t label = 0; label < all.classes; ++label) {
-    std::vector<std::string> row = {names[label]};
+    std::vector<std::string> row = {names[label], all.recall(label)};
     for (std::size_t k = 0; k < all.classes; ++k) row.push_back(std::to_string(all.row(label)[k]));
-    row.push_back(all.recall(label));
     table.rows.push_back(row);
   }
   return table;
@@ -80,6 +78,7 @@ void add_mistakes(Page& page, const std::vector<std::string>& names,
   std::ranges::stable_sort(answers, std::greater(), &LabelAnswer::probability);
   answers.resize(std::min(answers.size(), shown_mistakes));
   if (answers.empty()) return page.paragraph("No answer is wrong.");
+  if (answers[0].example.empty()) return;
   page.section("Mistakes", "The wrong answers with the highest probabilities.");
   Table table{{"example", "class", "answer", "probability"}, {}};
   std::vector<std::string> pictures;
@@ -98,7 +97,7 @@ void add_label_answers(Page& page, const std::vector<std::string>& classes,
                        std::vector<LabelAnswer> answers) {
   if (answers.empty()) return;
   const Confusions all(classes.size(), answers);
-  page.section("Answers", fmt::format("Answers to {} by class.",
+  page.section("Answers", fmt::format("Answers to {} by class; recall is the share that is right.",
                                       format_number_of(answers.size(), "held-out example")));
   const bool are_few = classes.size() <= most_columns;
   if (!are_few) page.charts({confusion_map(all)}, card_width(heat_map_width));

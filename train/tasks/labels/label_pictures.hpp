@@ -11,11 +11,12 @@ class Page;
 struct LabelAnswer {
   std::size_t label = 0, answer = 0;
   double probability = 0;    ///< of the answer
-  std::string example = {};  ///< its text or number
+  std::string example = {};  ///< its text or number; "" if only answers are known
   std::string picture = {};  ///< SVG, of an image
 };
 
-/// Adds the confusion matrix, the recall of each class and the most confident mistakes.
+/// Adds the confusion matrix, the recall of each class and the most confident mistakes. Recall is
+/// the share of right answers to the examples of a class.
 void add_label_answers(Page& page, const std::vector<std::string>& classes,
                        std::vector<LabelAnswer> answers);
 

@@ -153,7 +153,7 @@ Verdict EnsembleTask::verdict_of_competition(const Standings& all) {
     return {.measure = "mean absolute error",
             .data = "held-out rows",
             .score = only.error,
-            .naive = {{naive, only.errors[only.naive]}},
+            .naive = {{model.members()[only.naive].name, only.errors[only.naive]}},
             .remark = coverage};
   }
   return {.measure = "relative error",

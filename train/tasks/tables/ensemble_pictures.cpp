@@ -5,6 +5,7 @@
 #include <bochner/base/text.hpp>
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/charts/page.hpp>
+#include <bochner/train/tasks/labels/label_pictures.hpp>
 #include <bochner/train/tasks/tables/ensemble_pictures.hpp>
 #include <cmath>
 #include <numeric>
@@ -34,6 +35,7 @@ struct Comparison {
   }
 
   bool has_classes() const { return learner.has_classes(); }
+  std::size_t of_rows() const { return learner.seen().size(); }
   /// Returns the share of right classes of a member.
   double accuracy(std::size_t member) const { return 1 - contest.errors[member]; }
   std::size_t answer(std::size_t i) const {
@@ -46,7 +48,9 @@ struct Comparison {
 
   /// Returns the score beside the largest class, or the mean; ridge regression is a member.
   Verdict verdict() const {
-    const std::string data = format_number_of(truth.size(), "held-out row");
+    const bool are_all = truth.size() == of_rows();
+    const std::string data = format_number_of(truth.size(), are_all ? "row" : "held-out row") +
+                             (are_all ? " in cross-validation" : "");
     if (has_classes())
       return {"accuracy", data, 1 - contest.error, {{"largest class", accuracy(0)}}, true};
     Verdict verdict{"RMSE of " + learner.table().target.name,
@@ -101,29 +105,15 @@ std::string truth_chart(const Comparison& all) {
   return draw(chart);
 }
 
-/// Counts held-out rows by class and answer, with the share of right answers of each class.
-Table confusion_table(const Comparison& all) {
-  constexpr std::size_t most_classes = 20;
-  const std::vector<std::string>& names = all.learner.table().target.categories;
-  const std::size_t K = std::min(names.size(), most_classes);
-  std::vector<std::size_t> counts(K * K), totals(K);
+/// Returns the answers to held-out rows.
+std::vector<LabelAnswer> answers_of(const Comparison& all) {
+  std::vector<LabelAnswer> answers;
   for (std::size_t i = 0; i < all.truth.size(); ++i) {
-    const auto truth = std::size_t(all.truth[i]);
     const std::size_t answer = all.answer(i);
-    if (truth < K) ++totals[truth];
-    if (truth < K && answer < K) ++counts[truth * K + answer];
+    answers.push_back({std::size_t(all.truth[i]), answer, all.contest.held.values[answer][i],
+                       fmt::format("row {}", all.contest.rows[i] + 1)});
   }
-  Table table{{all.learner.table().target.name}, {}};
-  for (std::size_t k = 0; k < K; ++k) table.headers.push_back("as " + names[k]);
-  table.headers.push_back("recall");
-  for (std::size_t k = 0; k < K; ++k) {
-    std::vector<std::string> row = {names[k]};
-    for (std::size_t j = 0; j < K; ++j) row.push_back(fmt::format("{}", counts[k * K + j]));
-    const double recall = double(counts[k * K + k]) / double(std::max<std::size_t>(1, totals[k]));
-    row.push_back(fmt::format("{:.1f} %", 100 * recall));
-    table.rows.push_back(std::move(row));
-  }
-  return table;
+  return answers;
 }
 
 std::string importance_chart(const Comparison& all) {
@@ -162,20 +152,20 @@ Verdict ensemble_verdict(TableEnsembleLearner& learner) {
 
 void add_ensemble(Page& page, TableEnsembleLearner& learner) {
   const Comparison all(learner);
-  if (all.has_classes()) {
-    page.section("Classes", "Held-out rows of each class, by the class that was predicted.");
-    page.table(confusion_table(all));
-  }
+  if (all.has_classes())
+    add_label_answers(page, learner.table().target.categories, answers_of(all));
   page.section("Held-out rows",
                "Predicted by members that had not seen them; which columns matter to that.");
   std::vector<std::string> charts;
   if (!all.has_classes()) charts.push_back(truth_chart(all));
   charts.push_back(importance_chart(all));
   page.charts(charts, card_width(picture_width));
-  page.section(
-      "Members",
-      "Root mean squared and absolute errors, or nats and right classes, of held-out rows, and "
-      "weights in the prediction.");
+  page.section("Members",
+               all.has_classes()
+                   ? "Mean negative log probability (nats) and share of right classes of "
+                     "held-out rows, and weights in the prediction."
+                   : "Root mean squared and mean absolute errors of held-out rows, and "
+                     "weights in the prediction.");
   Table table{{"member", all.has_classes() ? "nats" : "RMSE", all.has_classes() ? "right" : "MAE",
                "weight"},
               rows_of_members(all)};

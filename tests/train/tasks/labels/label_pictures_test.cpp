@@ -24,8 +24,8 @@ TEST(LabelAnswers, CountsAnswersByClass) {
   const std::vector<LabelAnswer> answers = {
       {0, 0, 0.9, "right"}, {0, 1, 0.6, "unsure"}, {0, 1, 0.8, "<sure>"}, {1, 1, 0.7, "fine"}};
   const std::string html = page_of({"bad", "good"}, answers);
-  EXPECT_THAT(html, HasSubstr("<td>bad</td><td>1</td><td>2</td><td>33.3 %</td>"));
-  EXPECT_THAT(html, HasSubstr("<td>good</td><td>0</td><td>1</td><td>100.0 %</td>"));
+  EXPECT_THAT(html, HasSubstr("<td>bad</td><td>33.3 %</td><td>1</td><td>2</td>"));
+  EXPECT_THAT(html, HasSubstr("<td>good</td><td>100.0 %</td><td>0</td><td>1</td>"));
   const std::size_t sure = html.find("&lt;sure&gt;"), unsure = html.find("unsure");
   EXPECT_LT(sure, unsure);
   EXPECT_LT(unsure, html.size());

@@ -189,7 +189,7 @@ TEST_F(EnsembleTaskTest, SaysWhetherItBeatsTheNaiveForecast) {
   EXPECT_THAT(test.words(), HasSubstr("mean absolute error of load"));
   EXPECT_TRUE(test.beats_naive());
   const Verdict competition = task->verdict({Split::validation});  // which has no rows
-  EXPECT_EQ(competition.best_naive().name, "the best naive forecast");
+  EXPECT_EQ(competition.best_naive().name, "last season of 7");
   EXPECT_TRUE(competition.beats_naive());
   EXPECT_THAT(competition.words(), HasSubstr("bands of 80 and 95 % held"));
   Page page("run", "");
