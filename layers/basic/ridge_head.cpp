@@ -97,6 +97,33 @@ double squared_sum(const std::vector<double>& numbers) {
   return sum;
 }
 
+/// Returns the penalty of the least squared leave-one-out error, for d standardized features.
+double best_penalty(const RidgeOfVectors& ridge, std::size_t d) {
+  double best = 1, least = INFINITY;
+  for (double exponent = -5; exponent <= 2; exponent += 0.5) {
+    const double penalty = double(d) * std::pow(10.0, exponent),
+                 error = squared_sum(ridge.residuals(penalty));
+    if (error < least) least = error, best = penalty;
+  }
+  return best;
+}
+
+/// 1 for the class of an example and -1 for the others, less the means of the classes. (n, K)
+struct CentredTargets {
+  std::vector<double> values, means;
+
+  CentredTargets(const std::vector<std::int32_t>& labels, std::size_t K)
+      : values(labels.size() * K), means(K) {
+    const std::size_t n = labels.size();
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t k = 0; k < K; ++k) {
+        values[i * K + k] = labels[i] == std::int32_t(k) ? 1 : -1;
+        means[k] += values[i * K + k] / double(n);
+      }
+    for (std::size_t i = 0; i < n * K; ++i) values[i] -= means[i % K];
+  }
+};
+
 /// Returns the mean negative log likelihood of labels by the softmax of factor * scores. One label
 /// of n + K is taken for any class, so that scores that are all right have a finite best factor.
 double log_loss(const std::vector<double>& scores, const std::vector<std::int32_t>& labels,
@@ -136,11 +163,9 @@ RidgeHead::RidgeHead(std::size_t features, std::size_t classes)
   for (std::size_t j = 0; j < features; ++j) units_(j, 0) = 0;
 }
 
-Tensor RidgeHead::fit(const Tensor& features, const std::vector<std::int32_t>& labels) {
-  const std::size_t n = labels.size(), d = weights_.shape()[0], K = biases_.size();
-  require(features.size() == n * d, "ridge head", "features of ", n, " examples, not ",
-          to_string(features.shape()));
-  std::vector<double> x(n * d);
+void RidgeHead::set_units(const Tensor& features) {
+  constexpr double least = 1e-6;
+  const std::size_t d = weights_.shape()[0], n = features.size() / d;
   parallel_rows(d, n, [&](std::size_t j) {
     double mean = 0, squares = 0;
     for (std::size_t i = 0; i < n; ++i) mean += double(features.data()[i * d + j]) / double(n);
@@ -150,33 +175,39 @@ Tensor RidgeHead::fit(const Tensor& features, const std::vector<std::int32_t>& l
     }
     const double deviation = std::sqrt(squares / double(n));
     units_(j, 0) = real(mean);
-    units_(j, 1) = deviation > 1e-6 ? real(deviation) : real(1);
-    for (std::size_t i = 0; i < n; ++i)
+    units_(j, 1) = deviation > least ? real(deviation) : real(1);
+  });
+}
+
+std::vector<double> RidgeHead::standardized(const Tensor& features) const {
+  const std::size_t d = weights_.shape()[0], n = features.size() / d;
+  std::vector<double> x(n * d);
+  parallel_rows(n, d, [&](std::size_t i) {
+    for (std::size_t j = 0; j < d; ++j)
       x[i * d + j] =
           (double(features.data()[i * d + j]) - double(units_(j, 0))) / double(units_(j, 1));
   });
-  std::vector<double> targets(n * K), means(K);
-  for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t k = 0; k < K; ++k) {
-      targets[i * K + k] = labels[i] == std::int32_t(k) ? 1 : -1;
-      means[k] += targets[i * K + k] / double(n);
-    }
-  for (std::size_t i = 0; i < n * K; ++i) targets[i] -= means[i % K];
+  return x;
+}
+
+Tensor RidgeHead::fit(const Tensor& features, const std::vector<std::int32_t>& labels) {
+  const std::size_t n = labels.size(), d = weights_.shape()[0], K = biases_.size();
+  require(features.size() == n * d, "ridge head", "features of ", n, " examples, not ",
+          to_string(features.shape()));
+  set_units(features);
+  const std::vector<double> x = standardized(features);
+  const CentredTargets targets(labels, K);
   const LeftVectors left = left_vectors(n, d, x);
-  const RidgeOfVectors ridge(left, n, K, targets);
-  double penalty = 1, least = INFINITY;
-  for (double exponent = -5; exponent <= 2; exponent += 0.5) {
-    const double candidate = double(d) * std::pow(10.0, exponent),
-                 error = squared_sum(ridge.residuals(candidate));
-    if (error < least) least = error, penalty = candidate;
-  }
+  const RidgeOfVectors ridge(left, n, K, targets.values);
+  const double penalty = best_penalty(ridge, d);
   std::vector<double> scores = ridge.residuals(penalty), weights(d * K);
-  for (std::size_t i = 0; i < n * K; ++i) scores[i] = targets[i] + means[i % K] - scores[i];
+  for (std::size_t i = 0; i < n * K; ++i)
+    scores[i] = targets.values[i] + targets.means[i % K] - scores[i];
   const std::vector<double> dual = ridge.filtered([&](double s) { return 1 / (s + penalty); });
   multiply(d, K, n, x.data(), true, dual.data(), 0, weights.data());
   const double factor = best_factor(scores, labels);
   std::ranges::transform(weights, weights_.data(), [](double w) { return real(w); });
-  std::ranges::transform(means, biases_.data(), [](double b) { return real(b); });
+  std::ranges::transform(targets.means, biases_.data(), [](double b) { return real(b); });
   factor_(0) = real(factor);
   Tensor result = uninitialized({n, K});
   std::ranges::transform(scores, result.data(), [&](double s) { return real(factor * s); });
@@ -185,14 +216,12 @@ Tensor RidgeHead::fit(const Tensor& features, const std::vector<std::int32_t>& l
 
 Tensor RidgeHead::logits(const Tensor& features) const {
   const std::size_t d = weights_.shape()[0], K = biases_.size(), n = features.size() / d;
+  const std::vector<double> x = standardized(features);
   Tensor logits = uninitialized({n, K});
   parallel_tasks(n, [&](std::size_t i) {
     std::vector<double> scores(biases_.begin(), biases_.end());
-    for (std::size_t j = 0; j < d; ++j) {
-      const double x =
-          (double(features.data()[i * d + j]) - double(units_(j, 0))) / double(units_(j, 1));
-      for (std::size_t k = 0; k < K; ++k) scores[k] += x * double(weights_(j, k));
-    }
+    for (std::size_t j = 0; j < d; ++j)
+      for (std::size_t k = 0; k < K; ++k) scores[k] += x[i * d + j] * double(weights_(j, k));
     for (std::size_t k = 0; k < K; ++k) logits(i, k) = real(double(factor_(0)) * scores[k]);
   });
   return logits;

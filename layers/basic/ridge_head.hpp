@@ -19,6 +19,10 @@ class RidgeHead : public Module {
   void visit(Visitor& visitor) override;
 
  private:
+  void set_units(const Tensor& features);
+  /// Returns features in their units. (n, d)
+  std::vector<double> standardized(const Tensor& features) const;
+
   Tensor units_;    // (d, 2): mean and deviation
   Tensor weights_;  // (d, classes)
   Tensor biases_;   // (classes)

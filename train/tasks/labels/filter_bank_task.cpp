@@ -252,12 +252,6 @@ void SeriesClassifierTask::illustrate(Page& page) {
 
 LabelledSeriesFacts assumed_series_facts(const Config&) { return {}; }
 
-void check_filter_bank(const Config& config) {
-  if (!config.period("train.steps").off())
-    fail(config, "train.steps",
-         "must be 0 with model.kind = \"filter_bank\", which is fitted at once", "model.kind");
-}
-
 ReadOptions labelled_series_options(const Config& config) {
   ReadOptions options{only_columns(config, "", {}), ""};
   const RealSeriesColumns read = series_columns(config);
@@ -288,7 +282,7 @@ steps = 0                     # fitted at once
 void add_series_label_kinds(TaskKinds& kinds) {
   const ModelRows add{kinds, "filter_bank", open_as<SeriesClassifierTask>,
                       learn_as<SeriesLearner, assumed_series_facts>};
-  add("labelled_series", validation_fraction, check_filter_bank, labelled_series_options);
+  add("labelled_series", validation_fraction, check_fitted_at_once, labelled_series_options);
 }
 
 }  // namespace bochner

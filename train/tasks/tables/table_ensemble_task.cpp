@@ -190,12 +190,6 @@ ReadOptions mixed_options(const Config& config) {
   return reading;
 }
 
-void check_table_ensemble(const Config& config) {
-  if (!config.period("train.steps").off())
-    fail(config, "train.steps", "must be 0 with model.kind = \"ensemble\", which is fitted at once",
-         "model.kind");
-}
-
 }  // namespace
 
 const char table_ensemble_template[] =
@@ -217,7 +211,7 @@ steps = 0                     # fitted at once
 void add_table_ensemble_kinds(TaskKinds& kinds) {
   const ModelRows add{kinds, "ensemble", open_as<TableEnsembleTask>,
                       learn_as<TableEnsembleLearner, smallest_mixed_facts>};
-  add("table", validation_fraction, check_table_ensemble, mixed_options);
+  add("table", validation_fraction, check_fitted_at_once, mixed_options);
 }
 
 }  // namespace bochner

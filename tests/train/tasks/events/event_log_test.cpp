@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "train/ask.hpp"
+#include "train/tasks/events/clicks_fixture.hpp"
 #include "train/training_run.hpp"
 #include "train/well_formed.hpp"
 
@@ -15,26 +16,7 @@ namespace event_log_test {
 
 using testing::HasSubstr;
 
-/// Two users whose events are 60 s apart, of alternating types, in one table sorted by time.
-std::string clicks(std::size_t rows) {
-  std::string text = "at,user,kind\n";
-  for (std::size_t i = 0; i < rows; ++i)
-    text += fmt::format("{},{},{}\n", 1700000000 + 30 * i, 7 + i % 2, i / 2 % 2);
-  return text;
-}
-
-class EventLogTask : public testing::Test {
- protected:
-  Config config(std::vector<std::string> sets = {}) const {
-    for (const char* set : {"model.kind=events", "data.kind=event_files", "data.time_column=at",
-                            "data.type_column=kind", "data.sequence_column=user",
-                            "data.validation=0.5", "model.positions=none", "model.time=free"})
-      sets.insert(sets.begin(), set);
-    return tiny_config(file_, sets);
-  }
-  TemporaryFolder folder_;
-  std::filesystem::path file_ = folder_.write("clicks.csv", clicks(60));
-};
+class EventLogTask : public clicks_fixture::ClicksTask {};
 
 TEST_F(EventLogTask, StartsAtThePoissonProcessAndSaysWhetherItIsBetter) {
   const auto task = make_task(config());

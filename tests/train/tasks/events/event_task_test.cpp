@@ -14,12 +14,14 @@
 #include "data/batches.hpp"
 #include "faults/crashing_storage.hpp"
 #include "train/ask.hpp"
+#include "train/tasks/events/clicks_fixture.hpp"
 #include "train/training_run.hpp"
 #include "train/well_formed.hpp"
 
 namespace bochner {
 namespace event_task_test {
 
+using clicks_fixture::clicks;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -149,26 +151,7 @@ TEST(EventTask, PredictsTablesThatAreLongerThanItsWindows) {
       EXPECT_NEAR(all.values(12 + i, k), alone.values(i, k), 1e-5) << i << " " << k;
 }
 
-/// Two users whose events are 60 s apart, of alternating types, in one table sorted by time.
-std::string clicks(std::size_t rows, const std::string& last = "") {
-  std::string text = "at,page,user,kind\n";
-  for (std::size_t i = 0; i < rows; ++i)
-    text += fmt::format("{},p{},{},{}\n", 1700000000 + 30 * i, i, 7 + i % 2, i / 2 % 2);
-  return text + last;
-}
-
-class EventFilesTask : public testing::Test {
- protected:
-  Config config(std::vector<std::string> sets = {}) const {
-    for (const char* set : {"model.kind=events", "data.kind=event_files", "data.time_column=at",
-                            "data.type_column=kind", "data.sequence_column=user",
-                            "data.validation=0.5", "model.positions=none", "model.time=free"})
-      sets.insert(sets.begin(), set);
-    return tiny_config(file_, sets);
-  }
-  TemporaryFolder folder_;
-  std::filesystem::path file_ = folder_.write("clicks.csv", clicks(60));
-};
+class EventFilesTask : public clicks_fixture::ClicksTask {};
 
 TEST_F(EventFilesTask, LearnsResumesAndPredicts) {
   const Config learning = config({"train.validate.every=20", "train.steps=200", "optim.lr=0.01"});
