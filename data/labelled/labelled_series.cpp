@@ -4,6 +4,7 @@
 #include <bochner/base/text.hpp>
 #include <bochner/data/files/digest.hpp>
 #include <bochner/data/labelled/labelled_series.hpp>
+#include <cmath>
 #include <set>
 #include <tuple>
 
@@ -22,54 +23,68 @@ std::vector<std::string> classes_of(const RealSeriesSet& set, std::vector<std::s
   return classes;
 }
 
-/// Returns the number of the class of each series. Throws DataError for labels that are no class.
-std::vector<std::int32_t> labels_of(const RealSeriesSet& set,
-                                    const std::vector<std::string>& classes, const char* key) {
-  std::vector<std::int32_t> labels;
-  for (const RealSeries& series : set.series) {
-    const auto found = std::ranges::find(classes, series.label);
-    if (found == classes.end())
-      throw DataError(key, ": a series has the label ", excerpt(series.label),
-                      ", which no series of data.files has");
-    labels.push_back(std::int32_t(found - classes.begin()));
-  }
-  return labels;
-}
-
 }  // namespace
+
+void LabelledSeries::read_labels(Labelled& series, const char* key) const {
+  for (const RealSeries& one : series.set.series) {
+    if (classes_.empty()) {
+      const std::optional<double> number = parse_number(one.label);
+      if (!number || !std::isfinite(*number))
+        throw DataError(key, ": a series has the label ", excerpt(one.label),
+                        ", which is not a number; set data.labels = \"classes\"");
+      series.labels.push_back(0);
+      series.numbers.push_back(*number);
+      continue;
+    }
+    const auto found = std::ranges::find(classes_, one.label);
+    if (found == classes_.end())
+      throw DataError(key, ": a series has the label ", excerpt(one.label),
+                      ", which no series of data.files has");
+    series.labels.push_back(std::int32_t(found - classes_.begin()));
+    series.numbers.push_back(0);
+  }
+}
 
 LabelledSeries::LabelledSeries(RealSeriesSet training, RealSeriesSet test,
                                const LabelledSeriesSpec& spec)
-    : training_(std::move(training)), test_(std::move(test)) {
-  for (const RealSeries& series : training_.series)
+    : training_{std::move(training)}, test_{std::move(test)} {
+  for (const RealSeries& series : training_.set.series)
     if (series.label.empty()) throw DataError("data.files: series without a label");
-  if (training_.numbers)
+  if (training_.set.series.empty()) throw DataError("data.files: no series to train on");
+  if (training_.set.numbers && !spec.numbers)
     throw DataError(
-        "data.files: the labels are numbers with fractions; a filter bank learns classes");
-  classes_ = classes_of(training_, spec.classes);
-  if (classes_.size() < 2)
-    throw DataError("data.files: all series have the label ", excerpt(classes_[0]),
-                    "; a classifier needs two or more");
-  if (!test_.series.empty() && test_.channels != training_.channels)
-    throw DataError("data.test_files: series of ", test_.channels, " channels; data.files have ",
-                    training_.channels);
-  labels_ = labels_of(training_, classes_, "data.files");
-  test_labels_ = labels_of(test_, classes_, "data.test_files");
+        "data.files: the labels are numbers to predict, by the header; set data.labels = "
+        "\"numbers\"");
+  if (!spec.numbers) {
+    classes_ = classes_of(training_.set, spec.classes);
+    if (classes_.size() < 2)
+      throw DataError("data.files: all series have the label ", excerpt(classes_[0]),
+                      "; a classifier needs two or more");
+  }
+  if (!test_.set.series.empty() && test_.set.channels != training_.set.channels)
+    throw DataError("data.test_files: series of ", test_.set.channels,
+                    " channels; data.files have ", training_.set.channels);
+  read_labels(training_, "data.files");
+  read_labels(test_, "data.test_files");
+  hold_out(spec);
+  for (std::size_t i = 0; i < training_.set.series.size(); ++i)
+    length_ = std::max(length_, training_.set.rows(i));
+}
+
+void LabelledSeries::hold_out(const LabelledSeriesSpec& spec) {
   std::vector<std::size_t> held;
-  for (std::size_t k = 0; k < classes_.size(); ++k) {
+  for (std::size_t k = 0; k < std::max<std::size_t>(1, classes_.size()); ++k) {
     std::vector<std::size_t> members;
-    for (std::size_t i = 0; i < labels_.size(); ++i)
-      if (labels_[i] == std::int32_t(k)) members.push_back(i);
+    for (std::size_t i = 0; i < training_.labels.size(); ++i)
+      if (training_.labels[i] == std::int32_t(k)) members.push_back(i);
     const std::size_t n = members.size(),
                       kept = n > 1 ? n - std::size_t(held_out(n, spec.validation)) : n;
     for (std::size_t i = 0; i < n; ++i)
       (i < kept ? order_ : held).push_back(members[permuted_index(spec.seed, 0, i, n)]);
   }
   std::ranges::sort(order_);
-  examples_ = {spec.seed, order_.size(), held.size(), test_.series.size()};
+  examples_ = {spec.seed, order_.size(), held.size(), test_.set.series.size()};
   order_.insert(order_.end(), held.begin(), held.end());
-  for (std::size_t i = 0; i < training_.series.size(); ++i)
-    length_ = std::max(length_, training_.rows(i));
 }
 
 std::size_t LabelledSeries::number_of(Split split, std::uint64_t index) const {
@@ -79,14 +94,13 @@ std::size_t LabelledSeries::number_of(Split split, std::uint64_t index) const {
 
 LabelledSeries::Example LabelledSeries::example(Split split, std::uint64_t index) const {
   const std::size_t number = number_of(split, index);
-  const bool test = split == Split::test;
-  return {(test ? test_ : training_).series[number].values,
-          (test ? test_labels_ : labels_)[number]};
+  const Labelled& from = split == Split::test ? test_ : training_;
+  return {from.set.series[number].values, from.labels[number], from.numbers[number]};
 }
 
 std::uint64_t LabelledSeries::fingerprint() const {
-  std::uint64_t digest = examples_.fingerprint("labelled_series", {training_.channels});
-  for (const RealSeries& series : training_.series) {
+  std::uint64_t digest = examples_.fingerprint("labelled_series", {training_.set.channels});
+  for (const RealSeries& series : training_.set.series) {
     digest = digest_of_elements(series.values, digest);
     digest = digest_of_elements(series.label, digest);
   }
@@ -94,8 +108,10 @@ std::uint64_t LabelledSeries::fingerprint() const {
 }
 
 std::string LabelledSeries::describe() const {
-  return in_words(classes_.size(), " classes, ", training_.channels,
-                  training_.channels == 1 ? " channel" : " channels", ", up to ", length_, " rows");
+  const std::string labels =
+      classes_.empty() ? "a number each" : in_words(classes_.size(), " classes");
+  return in_words(labels, ", ", channels(), channels() == 1 ? " channel" : " channels", ", up to ",
+                  length_, " rows");
 }
 
 }  // namespace bochner

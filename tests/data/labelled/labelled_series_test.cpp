@@ -49,12 +49,29 @@ TEST(LabelledSeries, NumbersKnownClassesFirst) {
   EXPECT_EQ(data.example(Split::test, 3).label, 1);
 }
 
+TEST(LabelledSeries, ReadsNumbers) {
+  const LabelledSeries data(ten_of_each({"0.5", "-2"}), ten_of_each({"1e3"}),
+                            {.validation = 0.2, .numbers = true});
+  EXPECT_TRUE(data.classes().empty());
+  EXPECT_EQ(data.examples(Split::train), 16u);
+  for (std::uint64_t i = 0; i < 16; ++i) {
+    const LabelledSeries::Example one = data.example(Split::train, i);
+    EXPECT_EQ(one.number, std::int32_t(one.values[0]) % 2 ? -2 : 0.5);
+  }
+  EXPECT_EQ(data.example(Split::test, 3).number, 1000);
+}
+
 TEST(LabelledSeries, RefusesWhatCannotBeLearned) {
   const auto why = [](const char* words) {
     return testing::ThrowsMessage<DataError>(testing::HasSubstr(words));
   };
   EXPECT_THAT([] { LabelledSeries(ten_of_each({"a"}), {}, {}); }, why("all series have the label"));
   EXPECT_THAT([] { LabelledSeries(ten_of_each({"a", ""}), {}, {}); }, why("without a label"));
+  EXPECT_THAT(
+      [] {
+        LabelledSeries(ten_of_each({"1", "b"}), {}, {.numbers = true});
+      },
+      why("which is not a number"));
   EXPECT_THAT(
       [] {
         LabelledSeries(ten_of_each({"a", "b"}), ten_of_each({"c"}), {});

@@ -49,7 +49,8 @@ RealSeriesSet read_series_sets(const Config& config, const std::string& key) {
 
 LabelledSeries open_series(const Config& config, const KnownFacts& known) {
   LabelledSeriesSpec spec{.validation = config.number("data.validation"),
-                          .seed = config.count("train.seed")};
+                          .seed = config.count("train.seed"),
+                          .numbers = config.text("data.labels") == "numbers"};
   if (!known.bytes.empty()) spec.classes = known.of<LabelledSeriesFacts>().classes;
   return {read_series_sets(config, "data.files"), read_series_sets(config, "data.test_files"),
           spec};
