@@ -234,8 +234,11 @@ void Trainer::throw_diverged(double loss, double norm) {
 
 std::optional<Evaluation> Trainer::validate(const std::function<bool()>& should_stop) {
   const AverageInUse in_use(average_);
-  return evaluate_shards(task_, Split::validation, train_.validation_batch(),
-                         train_.validate_batches, should_stop, train_.shards, processes_);
+  const auto result =
+      evaluate_shards(task_, Split::validation, train_.validation_batch(), train_.validate_batches,
+                      should_stop, train_.shards, processes_);
+  if (result) task_.calibrate();
+  return result;
 }
 
 Verdict Trainer::verdict() {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bochner/autodiff/ops/loss.hpp>
+#include <bochner/base/text.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <cmath>
@@ -60,6 +61,16 @@ Evaluation evaluate_answers(const Var& logits, const Indices& labels) {
   const auto asked = all.size() - std::uint64_t(std::count(all.begin(), all.end(), -1));
   const double right = double(right_answers(logits, labels));
   return {mean * double(asked), asked, "nats", {{"accuracy", "right", right, true}}};
+}
+
+Verdict class_verdict(const Indices& labels, std::size_t classes, const Evaluation& evaluation) {
+  std::vector<double> counts(classes);
+  for (const std::int32_t label : labels.values) ++counts[std::size_t(label)];
+  return {"accuracy",
+          format_number_of(evaluation.terms, "held-out example"),
+          evaluation.mean("accuracy"),
+          {most_frequent_class(counts)},
+          true};
 }
 
 std::vector<std::string> find_shifted(const std::vector<std::string>& columns,

@@ -55,6 +55,9 @@ struct Evaluation {
 std::uint64_t right_answers(const Var& scores, const Indices& labels);
 /// Returns the loss over the labels that are not -1, and the accuracy. logits (.., V), labels (..)
 Evaluation evaluate_answers(const Var& logits, const Indices& labels);
+/// Returns the accuracy of an evaluation of held-out examples beside that of their most frequent
+/// class.
+Verdict class_verdict(const Indices& labels, std::size_t classes, const Evaluation& evaluation);
 
 /// Embeddings (n, width) of examples, and their labels (n) from 0 to classes - 1, if they have any.
 struct Embeddings {
@@ -161,6 +164,9 @@ class Task {
   /// Initialises parameters from the data, before the first step of a new run. By default does
   /// nothing.
   virtual void start() {}
+  /// Fits what depends on errors on the validation examples, such as intervals; called after each
+  /// validation, with the weights that were validated. By default does nothing.
+  virtual void calibrate() {}
   /// Returns how good the model is on held-out examples, beside naive answers. By default, and
   /// without examples, there is no verdict.
   virtual Verdict verdict(const HeldOut&) { return {}; }

@@ -5,6 +5,7 @@
 #include <bochner/train/charts/page.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/verdict.hpp>
+#include <numeric>
 
 namespace bochner {
 namespace {
@@ -50,6 +51,11 @@ Json Verdict::json() const {
   for (const Score& other : naive) others.set(other.name, other.value);
   return {{"measure", measure},           {"data", data},    {"score", score}, {"naive", others},
           {"beats_naive", beats_naive()}, {"words", words()}};
+}
+
+Score most_frequent_class(const std::vector<double>& counts) {
+  return {"most frequent class",
+          std::ranges::max(counts) / std::accumulate(counts.begin(), counts.end(), 0.0)};
 }
 
 void add_verdict(Page& page, const Verdict& verdict) {

@@ -37,6 +37,10 @@ struct Verdict {
   Json json() const;
 };
 
+/// Returns the share of right answers of "always the most frequent class". counts: of the examples
+/// of each class.
+Score most_frequent_class(const std::vector<double>& counts);
+
 /// Adds the verdict to a page, if it exists.
 void add_verdict(Page& page, const Verdict& verdict);
 

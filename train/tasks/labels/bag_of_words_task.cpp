@@ -4,10 +4,10 @@
 #include <bochner/base/text.hpp>
 #include <bochner/data/text/terms.hpp>
 #include <bochner/layers/models/bag_of_words.hpp>
-#include <bochner/train/charts/chart.hpp>
 #include <bochner/train/charts/page.hpp>
 #include <bochner/train/tasks/config_templates/templates.hpp>
 #include <bochner/train/tasks/labels/label_data.hpp>
+#include <bochner/train/tasks/labels/label_pictures.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/task_kinds.hpp>
 #include <cmath>
@@ -95,29 +95,6 @@ void BagOfWordsLearner::illustrate(Page& page) {
   }
 }
 
-/// Answers to all training texts, each by a fit to other texts.
-struct Confusion {
-  std::size_t classes;
-  std::vector<double> counts;  ///< (C, C): of texts by label and answer
-
-  double of(std::size_t label) const {
-    const auto row = counts.begin() + std::ptrdiff_t(label * classes);
-    return std::accumulate(row, row + std::ptrdiff_t(classes), 0.0);
-  }
-  double answered(std::size_t label) const {
-    double sum = 0;
-    for (std::size_t c = 0; c < classes; ++c) sum += counts[c * classes + label];
-    return sum;
-  }
-  double right(std::size_t label) const { return counts[label * classes + label]; }
-  std::size_t most_frequent() const {
-    std::size_t most = 0;
-    for (std::size_t c = 1; c < classes; ++c)
-      if (of(c) > of(most)) most = c;
-    return most;
-  }
-};
-
 /// Fits a bag of words to texts at once, before the first step; there are none.
 class BagOfWordsTask : public Task {
  public:
@@ -171,9 +148,7 @@ class BagOfWordsTask : public Task {
   }
 
   LabelFacts facts_of_texts(const Config& config, const KnownFacts& known) const;
-  Confusion confusion();
-  Verdict verdict_of_labels(const HeldOut& held);
-  void add_mistakes(Page& page);
+  Indices labels(Split split) const;
 
   std::unique_ptr<LabelledTexts> texts_;
   BagOfWordsLearner learner_;
@@ -200,73 +175,25 @@ LabelFacts BagOfWordsTask::facts_of_texts(const Config& config, const KnownFacts
   return facts;
 }
 
-Confusion BagOfWordsTask::confusion() {
-  const std::size_t C = learner_.known().classes;
-  Confusion all{C, std::vector<double>(C * C)};
-  for (std::uint64_t i = 0; i < texts_->examples(Split::train); ++i) {
-    const auto label = std::size_t(texts_->label(Split::train, i));
-    ++all.counts[label * C + std::size_t(learner_.model().held_out(i).label)];
-  }
+Indices BagOfWordsTask::labels(Split split) const {
+  Indices all;
+  for (std::uint64_t i = 0; i < texts_->examples(split); ++i)
+    all.values.push_back(texts_->label(split, i));
   return all;
 }
 
 Verdict BagOfWordsTask::verdict(const HeldOut& held) {
-  if (held.evaluation) return verdict_of_labels(held);
-  const Confusion all = confusion();
-  double right = 0;
-  for (std::size_t c = 0; c < all.classes; ++c) right += all.right(c);
-  const std::uint64_t texts = texts_->examples(Split::train);
-  return {"accuracy",
-          fmt::format("{} in {}-fold cross-validation", format_number_of(texts, "text"),
-                      learner_.model().spec().folds),
-          right / double(texts),
-          {{"most frequent label", all.of(all.most_frequent()) / double(texts)}},
-          true};
-}
-
-Verdict BagOfWordsTask::verdict_of_labels(const HeldOut& held) {
-  const std::uint64_t texts = texts_->examples(held.split);
-  std::vector<double> counts(learner_.known().classes);
-  for (std::uint64_t i = 0; i < texts; ++i) ++counts[std::size_t(texts_->label(held.split, i))];
-  return {"accuracy",
-          format_number_of(texts, "held-out example"),
-          held.evaluate(*this).mean("accuracy"),
-          {{"most frequent label", *std::ranges::max_element(counts) / double(texts)}},
-          true};
-}
-
-/// Draws counts by label and answer, the most frequent labels if there are many, and lists how many
-/// texts of each label and of each answer are right.
-void add_confusion(Page& page, const Confusion& all, const std::vector<std::string>& labels) {
-  constexpr std::size_t most_drawn = 30;
-  page.section("Right and wrong",
-               "Answers to held-out texts: recall is the share of the texts of a label that are "
-               "answered so, precision the share of the answers that are right.");
-  if (all.classes <= most_drawn) {
-    HeatMap map{.title = "texts by label and answer",
-                .x_label = "answer, in the order of the table",
-                .y_label = "label",
-                .rows = all.classes,
-                .columns = all.classes,
-                .values = all.counts,
-                .lowest = 0.0};
-    page.charts({draw(map)}, card_width(heat_map_width));
-  }
-  Table table{{"label", "texts", "right", "recall", "precision", "taken for"}, {}};
-  for (std::size_t c = 0; c < all.classes; ++c) {
-    std::size_t other = c == 0 ? 1 : 0;
-    for (std::size_t k = 0; k < all.classes; ++k)
-      if (k != c && all.counts[c * all.classes + k] > all.counts[c * all.classes + other])
-        other = k;
-    const double wrong = all.counts[c * all.classes + other];
-    const auto share = [&](double of) {
-      return of > 0 ? fmt::format("{:.1f} %", 100 * all.right(c) / of) : "";
-    };
-    table.rows.push_back({labels[c], fmt::format("{}", all.of(c)), fmt::format("{}", all.right(c)),
-                          share(all.of(c)), share(all.answered(c)),
-                          wrong > 0 ? fmt::format("{} ({})", labels[other], wrong) : ""});
-  }
-  page.table(table);
+  const std::size_t C = learner_.known().classes;
+  if (held.evaluation) return class_verdict(labels(held.split), C, *held.evaluation);
+  const Indices all = labels(Split::train);
+  Evaluation answers{0, all.values.size(), "nats", {{"accuracy", "right", 0, true}}};
+  for (std::size_t i = 0; i < all.values.size(); ++i)
+    answers.measures[0].sum += learner_.model().held_out(i).label == all.values[i];
+  Verdict verdict = class_verdict(all, C, answers);
+  verdict.data =
+      fmt::format("{} in {}-fold cross-validation", format_number_of(all.values.size(), "text"),
+                  learner_.model().spec().folds);
+  return verdict;
 }
 
 /// Returns the beginning of a text.
@@ -278,35 +205,15 @@ std::string front_of(std::string_view text) {
   return printable(front) + (bytes < text.size() ? "..." : "");
 }
 
-void BagOfWordsTask::add_mistakes(Page& page) {
-  constexpr std::size_t most_shown = 20;
-  struct Mistake {
-    std::uint64_t text;
-    HeldOutAnswer answer;
-  };
-  std::vector<Mistake> mistakes;
-  for (std::uint64_t i = 0; i < texts_->examples(Split::train); ++i)
-    if (const HeldOutAnswer answer = learner_.model().held_out(i);
-        answer.label != texts_->label(Split::train, i))
-      mistakes.push_back({i, answer});
-  std::ranges::stable_sort(mistakes, std::greater(),
-                           [](const Mistake& each) { return each.answer.probability; });
-  mistakes.resize(std::min(most_shown, mistakes.size()));
-  if (mistakes.empty()) return;
-  page.section("Mistakes",
-               "The wrong answers to held-out texts that were surest, and their probabilities.");
-  const std::vector<std::string>& labels = texts_->class_names();
-  for (const auto& [text, answer] : mistakes)
-    page.paragraph(fmt::format("{}, taken for {} ({:.2f}): {}",
-                               labels[std::size_t(texts_->label(Split::train, text))],
-                               labels[std::size_t(answer.label)], answer.probability,
-                               front_of(texts_->text(Split::train, text))));
-}
-
+/// Shows the answers to training texts, each by a fit to other texts.
 void BagOfWordsTask::illustrate(Page& page) {
-  const Confusion all = confusion();
-  add_confusion(page, all, texts_->class_names());
-  add_mistakes(page);
+  std::vector<LabelAnswer> answers;
+  for (std::uint64_t i = 0; i < texts_->examples(Split::train); ++i) {
+    const HeldOutAnswer held = learner_.model().held_out(i);
+    answers.push_back({std::size_t(texts_->label(Split::train, i)), std::size_t(held.label),
+                       held.probability, front_of(texts_->text(Split::train, i))});
+  }
+  add_label_answers(page, texts_->class_names(), std::move(answers));
 }
 
 /// Returns facts for a model without data.

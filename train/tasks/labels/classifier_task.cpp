@@ -224,18 +224,13 @@ class ClassifierTask : public Task {
   Verdict verdict(const HeldOut& held) override {
     const TakenBatches taken = held.taken(data());
     if (taken.count == 0) return {};
-    std::vector<double> counts(sequences().classes());
+    Indices labels;
     for (std::uint64_t k = 0; k < taken.count; ++k) {
       const Examples part = data().part(held.split, taken.index(k), held.batch);
-      for (const std::int32_t label : sequences().batch(part).labels.values)
-        ++counts[std::size_t(label)];
+      const Indices more = sequences().batch(part).labels;
+      labels.values.insert(labels.values.end(), more.values.begin(), more.values.end());
     }
-    const Evaluation result = held.evaluate(*this);
-    return {"accuracy",
-            format_number_of(result.terms, "held-out example"),
-            result.mean("accuracy"),
-            {{"the most frequent class", std::ranges::max(counts) / double(result.terms)}},
-            true};
+    return class_verdict(labels, sequences().classes(), held.evaluate(*this));
   }
 
   NamedArrays arrays(const Examples& examples) override {

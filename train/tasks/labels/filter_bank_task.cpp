@@ -41,22 +41,8 @@ class SeriesLearner
   /// Returns the probability of each class for each series of a table, in the order of their first
   /// rows.
   NamedArray predict(const NamedArray& question) override {
-    const RealSeriesSet set = series_of_table(question, columns_, false);
-    if (set.channels != spec_.channels)
-      throw DataError("the input has ", set.channels, " channels; the model was trained on ",
-                      spec_.channels);
-    std::vector<SeriesValues> series;
-    for (const RealSeries& one : set.series) series.push_back(one.values);
-    Tape tape({.recording = false});
-    const Var each = softmax(tape.constant(model_.logits(series)));
-    const std::size_t n = series.size(), K = spec_.classes;
-    NamedArray result{xt::xarray<double>::from_shape({n, 1 + K}), {"series"}};
-    for (std::size_t k = 0; k < K; ++k) result.columns.push_back("class_" + facts_.classes[k]);
-    for (std::size_t i = 0; i < n; ++i) {
-      result.values(i, 0) = double(i + 1);
-      std::copy_n(each.data() + i * K, K, result.values.data() + i * (1 + K) + 1);
-    }
-    return result;
+    const RealSeriesSet set = asked_series(question, columns_, spec_.channels);
+    return class_probabilities(model_.logits(values_of(set)), facts_.classes);
   }
 
  private:
@@ -73,7 +59,8 @@ class SeriesClassifierTask : public Task {
   const Dataset& data() const override { return data_; }
 
   void start() override {
-    const Batch all = batch(data_.in_order(Split::train, 0, data_.examples(Split::train)));
+    const SeriesBatch all =
+        series_batch(data_, data_.in_order(Split::train, 0, data_.examples(Split::train)));
     learner_.model().fit(all.series, all.labels.values);
   }
 
@@ -82,7 +69,7 @@ class SeriesClassifierTask : public Task {
   }
 
   Evaluation evaluate(Tape& tape, const Examples& examples) override {
-    const Batch some = batch(examples);
+    const SeriesBatch some = series_batch(data_, examples);
     return evaluate_answers(tape.constant(learner_.model().logits(some.series)), some.labels);
   }
 
@@ -91,21 +78,8 @@ class SeriesClassifierTask : public Task {
   void illustrate(Page& page) override;
 
  private:
-  struct Batch {
-    std::vector<SeriesValues> series;
-    Indices labels;
-  };
   std::vector<LabelAnswer> answers(Split split);
   std::vector<LabelAnswer> answers_left_out();
-  Batch batch(const Examples& examples) const {
-    Batch some{{}, {{examples.size()}, {}}};
-    for (std::size_t i = 0; i < examples.size(); ++i) {
-      const LabelledSeries::Example one = data_.example(examples.split, examples.index(i));
-      some.series.push_back(one.values);
-      some.labels.values.push_back(one.label);
-    }
-    return some;
-  }
 
   LabelledSeries data_;
   SeriesLearner learner_;
@@ -121,42 +95,22 @@ Verdict SeriesClassifierTask::verdict(const HeldOut& held) {
     right += double(counts(k, k));
     all += of_class[k];
   }
-  const auto most = std::ranges::max_element(of_class);
-  Verdict verdict{.measure = "accuracy",
-                  .data = fmt::format("{} series, each left out in turn", all),
-                  .score = right / all,
-                  .naive = {{"most frequent class", *most / all}},
-                  .percent = true};
+  const Verdict left_out{.measure = "accuracy",
+                         .data = fmt::format("{} series, each left out in turn", all),
+                         .score = right / all,
+                         .naive = {most_frequent_class(of_class)},
+                         .percent = true};
   const std::uint64_t n = data_.examples(held.split);
-  if (n == 0 || (held.split == Split::train && !held.evaluation)) return verdict;
-  const Batch asked = batch(data_.in_order(held.split, 0, n));
-  verdict.remark = fmt::format("{:.1f} % of {}", 100 * verdict.score, verdict.data);
-  verdict.data = format_number_of(n, "held-out example");
-  verdict.score = held.evaluate(*this).mean("accuracy");
-  verdict.naive[0].value =
-      double(std::ranges::count(asked.labels.values, std::int32_t(most - of_class.begin()))) /
-      double(n);
+  if (n == 0 || (held.split == Split::train && !held.evaluation)) return left_out;
+  Verdict verdict = class_verdict(series_batch(data_, data_.in_order(held.split, 0, n)).labels, K,
+                                  held.evaluate(*this));
+  verdict.remark = fmt::format("{:.1f} % of {}", 100 * left_out.score, left_out.data);
   return verdict;
 }
 
 std::vector<LabelAnswer> SeriesClassifierTask::answers(Split split) {
-  const Batch some = batch(data_.in_order(split, 0, data_.examples(split)));
-  Tape tape({.recording = false});
-  const Var each = softmax(tape.constant(learner_.model().logits(some.series)));
-  const std::size_t K = data_.classes().size();
-  std::vector<LabelAnswer> answers;
-  for (std::size_t i = 0; i < some.series.size(); ++i) {
-    const real *row = each.data() + i * K, *best = std::max_element(row, row + K);
-    LabelAnswer one{std::size_t(some.labels.values[i]), std::size_t(best - row), double(*best),
-                    fmt::format("{}", i + 1)};
-    if (one.label != one.answer)
-      one.picture =
-          draw_series(fmt::format("{}: {}, taken for {}", i + 1, data_.classes()[one.label],
-                                  data_.classes()[one.answer]),
-                      some.series[i], data_.channels());
-    answers.push_back(std::move(one));
-  }
-  return answers;
+  const SeriesBatch some = series_batch(data_, data_.in_order(split, 0, data_.examples(split)));
+  return series_answers(data_, some, learner_.model().logits(some.series));
 }
 
 /// Returns the answers to training series that the head is fitted without.
@@ -170,21 +124,10 @@ std::vector<LabelAnswer> SeriesClassifierTask::answers_left_out() {
 }
 
 void SeriesClassifierTask::illustrate(Page& page) {
-  constexpr std::size_t most_classes = 9;
   const HeldOut held = held_out_examples(data_, 1, 0);
   const bool has_held = data_.examples(held.split) > 0;
   add_label_answers(page, data_.classes(), has_held ? answers(held.split) : answers_left_out());
-  page.section("Series", "The first training series of each class.");
-  std::vector<std::string> charts;
-  const Batch all = batch(data_.in_order(Split::train, 0, data_.examples(Split::train)));
-  for (std::size_t k = 0; k < std::min(data_.classes().size(), most_classes); ++k) {
-    const auto first = std::ranges::find(all.labels.values, std::int32_t(k));
-    if (first == all.labels.values.end()) continue;
-    charts.push_back(draw_series(data_.classes()[k],
-                                 all.series[std::size_t(first - all.labels.values.begin())],
-                                 data_.channels()));
-  }
-  page.charts(charts, card_width(heat_map_width));
+  add_series_of_classes(page, data_);
 }
 
 LabelledSeriesFacts assumed_series_facts(const Config&) { return {}; }

@@ -24,10 +24,13 @@ struct Confusions {
   std::size_t examples(std::size_t label) const {
     return std::accumulate(row(label), row(label) + classes, std::size_t(0));
   }
-  std::string recall(std::size_t label) const {
-    const std::size_t n = examples(label);
-    return n == 0 ? "" : fmt::format("{:.1f} %", 100 * double(row(label)[label]) / double(n));
+  std::size_t answers(std::size_t label) const {
+    std::size_t sum = 0;
+    for (std::size_t k = 0; k < classes; ++k) sum += row(k)[label];
+    return sum;
   }
+  std::string recall(std::size_t label) const { return share(label, examples(label)); }
+  std::string precision(std::size_t label) const { return share(label, answers(label)); }
   /// Returns the wrong answer that is given most often; the class itself if none is.
   std::size_t taken_for(std::size_t label) const {
     std::size_t worst = label;
@@ -35,29 +38,35 @@ struct Confusions {
       if (k != label && row(label)[k] > (worst == label ? 0 : row(label)[worst])) worst = k;
     return worst;
   }
+
+ private:
+  /// Returns the share of right answers; "" of none.
+  std::string share(std::size_t label, std::size_t n) const {
+    return n == 0 ? "" : fmt::format("{:.1f} %", 100 * double(row(label)[label]) / double(n));
+  }
 };
 
 /// Returns the counts of few classes, with recall.
 Table small_matrix(const Confusions& all, const std::vector<std::string>& names) {
-  Table table{{"class", "recall"}, {}};
+  Table table{{"class", "recall", "precision"}, {}};
   for (const std::string& name : names) table.headers.push_back("→ " + name);
   for (std::size_t label = 0; label < all.classes; ++label) {
-    std::vector<std::string> row = {names[label], all.recall(label)};
+    std::vector<std::string> row = {names[label], all.recall(label), all.precision(label)};
     for (std::size_t k = 0; k < all.classes; ++k) row.push_back(std::to_string(all.row(label)[k]));
     table.rows.push_back(row);
   }
   return table;
 }
 
-/// Returns recall and the most frequent wrong answer of many classes.
+/// Returns recall, precision and the most frequent wrong answer of many classes.
 Table recall_table(const Confusions& all, const std::vector<std::string>& names) {
-  Table table{{"class", "examples", "recall", "taken for"}, {}};
+  Table table{{"class", "examples", "recall", "precision", "taken for"}, {}};
   for (std::size_t label = 0; label < all.classes; ++label) {
     const std::size_t other = all.taken_for(label);
     const std::string wrong =
         other == label ? "" : fmt::format("{} ({})", names[other], all.row(label)[other]);
-    table.rows.push_back(
-        {names[label], std::to_string(all.examples(label)), all.recall(label), wrong});
+    table.rows.push_back({names[label], std::to_string(all.examples(label)), all.recall(label),
+                          all.precision(label), wrong});
   }
   return table;
 }
@@ -68,7 +77,8 @@ std::string confusion_map(const Confusions& all) {
   map.lowest = 0, map.highest = 1;
   for (std::size_t label = 0; label < all.classes; ++label)
     for (std::size_t k = 0; k < all.classes; ++k)
-      map.values.push_back(double(all.row(label)[k]) / double(all.examples(label)));
+      map.values.push_back(double(all.row(label)[k]) /
+                           double(std::max<std::size_t>(1, all.examples(label))));
   return draw(map);
 }
 
@@ -97,8 +107,10 @@ void add_label_answers(Page& page, const std::vector<std::string>& classes,
                        std::vector<LabelAnswer> answers) {
   if (answers.empty()) return;
   const Confusions all(classes.size(), answers);
-  page.section("Answers", fmt::format("Answers to {} by class; recall is the share that is right.",
-                                      format_number_of(answers.size(), "held-out example")));
+  page.section("Answers",
+               fmt::format("Answers to {}: recall is the share of the examples of a class that are "
+                           "answered so, precision the share of the answers that are right.",
+                           format_number_of(answers.size(), "held-out example")));
   const bool are_few = classes.size() <= most_columns;
   if (!are_few) page.charts({confusion_map(all)}, card_width(heat_map_width));
   page.table(are_few ? small_matrix(all, classes) : recall_table(all, classes));

@@ -15,8 +15,7 @@ struct LabelAnswer {
   std::string picture = {};  ///< SVG, of an image
 };
 
-/// Adds the confusion matrix, the recall of each class and the most confident mistakes. Recall is
-/// the share of right answers to the examples of a class.
+/// Adds the confusion matrix, recall and precision of each class, and the most confident mistakes.
 void add_label_answers(Page& page, const std::vector<std::string>& classes,
                        std::vector<LabelAnswer> answers);
 

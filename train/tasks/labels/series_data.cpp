@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bochner/autodiff/ops/normalisation.hpp>
 #include <bochner/data/events/event_files.hpp>
 #include <bochner/data/files/glob.hpp>
 #include <bochner/train/charts/chart.hpp>
@@ -71,6 +72,81 @@ std::string draw_series(const std::string& title, std::span<const float> values,
     chart.add(channels == 1 ? "" : fmt::format("channel {}", c + 1), std::move(curve));
   }
   return draw(chart);
+}
+
+SeriesBatch series_batch(const LabelledSeries& data, const Examples& examples) {
+  SeriesBatch batch{{}, {{examples.size()}, {}}, {}};
+  for (std::size_t i = 0; i < examples.size(); ++i) {
+    const LabelledSeries::Example one = data.example(examples.split, examples.index(i));
+    batch.series.push_back(one.values);
+    batch.labels.values.push_back(one.label);
+    batch.numbers.push_back(one.number);
+  }
+  return batch;
+}
+
+std::vector<std::span<const float>> values_of(const RealSeriesSet& set) {
+  std::vector<std::span<const float>> values;
+  for (const RealSeries& one : set.series) values.emplace_back(one.values);
+  return values;
+}
+
+RealSeriesSet asked_series(const NamedArray& question, const RealSeriesColumns& columns,
+                           std::size_t channels) {
+  RealSeriesSet set = series_of_table(question, columns, false);
+  if (set.channels != channels)
+    throw DataError("the input has ", set.channels, " channels; the model was trained on ",
+                    channels);
+  return set;
+}
+
+NamedArray class_probabilities(const Tensor& logits, const std::vector<std::string>& classes) {
+  Tape tape({.recording = false});
+  const Var each = softmax(tape.constant(logits));
+  const std::size_t n = logits.shape()[0], K = classes.size();
+  NamedArray result{xt::xarray<double>::from_shape({n, 1 + K}), {"series"}};
+  for (const std::string& name : classes) result.columns.push_back("class_" + name);
+  for (std::size_t i = 0; i < n; ++i) {
+    result.values(i, 0) = double(i + 1);
+    std::copy_n(each.data() + i * K, K, result.values.data() + i * (1 + K) + 1);
+  }
+  return result;
+}
+
+std::vector<LabelAnswer> series_answers(const LabelledSeries& data, const SeriesBatch& batch,
+                                        const Tensor& logits) {
+  Tape tape({.recording = false});
+  const Var each = softmax(tape.constant(logits));
+  const std::vector<std::string>& names = data.classes();
+  std::vector<LabelAnswer> answers;
+  for (std::size_t i = 0; i < batch.series.size(); ++i) {
+    const real *row = each.data() + i * names.size(),
+               *best = std::max_element(row, row + names.size());
+    LabelAnswer one{std::size_t(batch.labels.values[i]), std::size_t(best - row), double(*best),
+                    fmt::format("{}", i + 1)};
+    if (one.label != one.answer)
+      one.picture = draw_series(
+          fmt::format("{}: {}, taken for {}", i + 1, names[one.label], names[one.answer]),
+          batch.series[i], data.channels());
+    answers.push_back(std::move(one));
+  }
+  return answers;
+}
+
+void add_series_of_classes(Page& page, const LabelledSeries& data) {
+  constexpr std::size_t most_classes = 9;
+  page.section("Series", "The first training series of each class.");
+  std::vector<std::string> charts;
+  const SeriesBatch all =
+      series_batch(data, data.in_order(Split::train, 0, data.examples(Split::train)));
+  for (std::size_t k = 0; k < std::min(data.classes().size(), most_classes); ++k) {
+    const auto first = std::ranges::find(all.labels.values, std::int32_t(k));
+    if (first == all.labels.values.end()) continue;
+    charts.push_back(draw_series(data.classes()[k],
+                                 all.series[std::size_t(first - all.labels.values.begin())],
+                                 data.channels()));
+  }
+  page.charts(charts, card_width(heat_map_width));
 }
 
 ReadOptions labelled_series_options(const Config& config) {

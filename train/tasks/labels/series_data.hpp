@@ -1,9 +1,11 @@
 #pragma once
 /// Data, facts and pictures that the tasks on labelled series share.
 
+#include <bochner/autodiff/tape.hpp>
 #include <bochner/data/formats/read_array.hpp>
 #include <bochner/data/labelled/labelled_series.hpp>
 #include <bochner/train/config/config.hpp>
+#include <bochner/train/tasks/labels/label_pictures.hpp>
 #include <bochner/train/tasks/labels/labelled_series_facts.hpp>
 #include <span>
 
@@ -19,8 +21,32 @@ LabelledSeries open_series(const Config& config, const KnownFacts& known);
 LabelledSeriesFacts facts_of(const LabelledSeries& data, const KnownFacts& known);
 /// Returns how tables of labelled series are read.
 ReadOptions labelled_series_options(const Config& config);
+
+/// Series of examples, with their classes or the numbers to predict.
+struct SeriesBatch {
+  std::vector<std::span<const float>> series;
+  Indices labels;
+  std::vector<double> numbers;
+};
+SeriesBatch series_batch(const LabelledSeries& data, const Examples& examples);
+/// Views the values of all series.
+std::vector<std::span<const float>> values_of(const RealSeriesSet& set);
+
+/// Returns the series of a question, in the order of their first rows. Throws DataError for other
+/// channels than those of the model.
+RealSeriesSet asked_series(const NamedArray& question, const RealSeriesColumns& columns,
+                           std::size_t channels);
+/// Returns a table with the number of each series from 1 and the probability of each class. logits
+/// (n, classes)
+NamedArray class_probabilities(const Tensor& logits, const std::vector<std::string>& classes);
+
+/// Returns answers to a batch, with pictures of those that are wrong. logits (n, classes)
+std::vector<LabelAnswer> series_answers(const LabelledSeries& data, const SeriesBatch& batch,
+                                        const Tensor& logits);
 /// Draws the channels of a series.
 std::string draw_series(const std::string& title, std::span<const float> values,
                         std::size_t channels);
+/// Adds a picture of the first training series of each class, of nine at most.
+void add_series_of_classes(Page& page, const LabelledSeries& data);
 
 }  // namespace bochner

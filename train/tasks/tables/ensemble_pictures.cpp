@@ -46,13 +46,20 @@ struct Comparison {
     return best;
   }
 
-  /// Returns the score beside the largest class, or the mean; ridge regression is a member.
+  /// Returns the number of held rows of each class.
+  std::vector<double> counts() const {
+    std::vector<double> all(contest.held.values.size());
+    for (const double k : truth) ++all[std::size_t(k)];
+    return all;
+  }
+
+  /// Returns the score beside the most frequent class, or the mean; ridge regression is a member.
   Verdict verdict() const {
     const bool are_all = truth.size() == of_rows();
     const std::string data = format_number_of(truth.size(), are_all ? "row" : "held-out row") +
                              (are_all ? " in cross-validation" : "");
     if (has_classes())
-      return {"accuracy", data, 1 - contest.error, {{"largest class", accuracy(0)}}, true};
+      return {"accuracy", data, 1 - contest.error, {most_frequent_class(counts())}, true};
     Verdict verdict{"RMSE of " + learner.table().target.name,
                     data,
                     unit * contest.loss,

@@ -145,15 +145,10 @@ class TableEnsembleTask : public Task {
       for (Score& naive : verdict.naive) naive.value *= learner_.unit().deviation;
       return verdict;
     }
-    std::map<double, std::size_t> counts;
-    for (const double target : rows.targets) ++counts[target];
-    std::size_t most = 0;
-    for (const auto& [target, count] : counts) most = std::max(most, count);
-    return {"accuracy",
-            data,
-            result.mean("accuracy"),
-            {{"largest class", double(most) / double(rows.size())}},
-            true};
+    std::vector<double> counts(learner_.table().target.categories.size());
+    for (const double target : rows.targets)
+      ++counts[std::size_t(std::round(learner_.unit().original(target)))];
+    return {"accuracy", data, result.mean("accuracy"), {most_frequent_class(counts)}, true};
   }
 
   void add_rows(Evaluation& result, const Observations& rows) const {

@@ -64,12 +64,12 @@ TEST_F(BagOfWordsTaskTest, SaysHowGoodItIs) {
   EXPECT_THAT(
       task->verdict({}).words(),
       testing::AllOf(HasSubstr("accuracy 100.0 % on"), HasSubstr("in 5-fold cross-validation"),
-                     HasSubstr("most frequent label 66.7 %: better")));
+                     HasSubstr("most frequent class 66.7 %: better")));
   Page page("run", "");
   illustrate(task, page);
   for (const char* shown : {"recall", "Words that decide", "no fine", "warm"})
     EXPECT_THAT(page.html(), HasSubstr(shown));
-  EXPECT_THAT(page.html(), testing::Not(HasSubstr("Mistakes")));
+  EXPECT_THAT(page.html(), HasSubstr("No answer is wrong"));
   EXPECT_EQ(xml_problem(page.html()), "");
 }
 
