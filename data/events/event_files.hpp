@@ -23,7 +23,8 @@ inline void describe(Keys& keys, EventColumns& columns) {
     keys("sequence_column", columns.sequence,
          "column of numbers or texts that separate sequences; by default a file is one sequence");
   });
-  keys.when(when("model.kind", {"classifier", "bag_of_words", "contrastive", "filter_bank"}))(
+  keys.when(when("model.kind",
+                 {"classifier", "bag_of_words", "contrastive", "filter_bank", "regressor"}))(
       "label_column", columns.label,
       "column of labels, texts or whole numbers from 0, the same in all rows of a sequence; the "
       "input of predict may lack it if columns after it are chosen by name");

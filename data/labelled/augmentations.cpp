@@ -35,7 +35,10 @@ Between between_elements(double place, std::size_t size) {
   return {first, std::min(first + 1, size - 1), float(place - double(first))};
 }
 
-float mixed(float a, float b, float share) { return a + share * (b - a); }
+float mixed(float a, float b, float share) {
+  if (std::isnan(a) || std::isnan(b)) return share < 0.5f ? a : b;
+  return a + share * (b - a);
+}
 
 std::vector<float> moved(const std::vector<float>& pixels, const ImageShape& shape,
                          const AffineMap& map) {
@@ -120,6 +123,22 @@ std::vector<float> series_view(const std::vector<float>& window, std::size_t var
     }
   }
   add_noise(view, spec.noise, draws);
+  return view;
+}
+
+std::vector<float> augmented_series(const std::vector<float>& series, std::size_t channels,
+                                    const SeriesAugmentation& spec, ViewPass pass,
+                                    std::uint64_t example) {
+  if (series.empty()) return series;
+  ViewsSpec views;
+  views.crop = spec.crop, views.warp = spec.warp, views.scale = spec.scale;
+  views.noise = spec.noise;
+  pass.view = 0;
+  std::vector<float> view = series_view(series, channels, views, view_draws(pass, example));
+  pass.view = 1;
+  Draws draws = view_draws(pass, example);
+  for (float& value : view)
+    if (spec.missing > 0 && draws.chance(spec.missing)) value = std::nanf("");
   return view;
 }
 

@@ -49,6 +49,26 @@ struct AugmentationKeys {
 };
 inline void describe(Keys& keys, AugmentationKeys& spec) { keys.section("views", spec.views); }
 
+/// Strength of each augmentation of training series; 0 disables it.
+struct SeriesAugmentation {
+  double crop = 0, warp = 0, scale = 0, noise = 0, missing = 0;
+};
+inline void describe(Keys& keys, SeriesAugmentation& spec) {
+  keys(
+      "crop", spec.crop, below(0, 1),
+      "largest part of a training series cut off at the ends; the rest is stretched to its length");
+  keys("warp", spec.warp, below(0, 1), "largest relative change of the pace of time");
+  keys("scale", spec.scale, below(0, 1), "deviation of the log factor of each channel");
+  keys("noise", spec.noise, between(0, 10), "deviation of added noise, in standardized units");
+  keys("missing", spec.missing, below(0, 1), "probability that a value is removed");
+}
+struct SeriesAugmentationKeys {
+  SeriesAugmentation augment;
+};
+inline void describe(Keys& keys, SeriesAugmentationKeys& spec) {
+  keys.section("augment", spec.augment);
+}
+
 struct ViewPass {
   std::uint64_t seed = 1, step = 0;
   bool held_out = false;  ///< examples of another split, with other random numbers
@@ -64,9 +84,16 @@ std::vector<float> image_view(const std::vector<float>& pixels, const ImageShape
                               const ViewsSpec& spec, Draws draws);
 
 /// Returns a view of a window: a part stretched to its length at a smoothly changing pace, each
-/// variate times a factor, plus noise. (V, L) -> (V, L)
+/// variate times a factor, plus noise. Beside a missing value (NaN) the nearest row counts. (V, L)
+/// -> (V, L)
 std::vector<float> series_view(const std::vector<float>& window, std::size_t variates,
                                const ViewsSpec& spec, Draws draws);
+
+/// Returns series_view() of a series with values removed (NaN), a function of the integers of the
+/// pass and the example. (channels, rows) -> the same
+std::vector<float> augmented_series(const std::vector<float>& series, std::size_t channels,
+                                    const SeriesAugmentation& spec, ViewPass pass,
+                                    std::uint64_t example);
 
 /// Returns a view of a sequence: at least one of the events of a part, in order, with gaps scaled
 /// from the first event on.

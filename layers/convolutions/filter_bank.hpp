@@ -22,13 +22,17 @@ struct FilterBankSpec {
   std::uint64_t seed = 1;
   std::size_t filters() const { return groups * group; }
 };
+/// Also of other models of series.
+inline void describe_standardize(Keys& keys, std::string& standardize) {
+  keys("standardize", standardize, one_of({"channel", "series"}),
+       "mean 0 and deviation 1: of each channel in the training series, or of each series too");
+}
 inline void describe(Keys& keys, FilterBankSpec& spec) {
   keys("groups", spec.groups, between(1, 4096),
        "groups of 8 filters for each dilation, of the rows and of their differences");
   keys("taps", spec.taps, between(2, 64), "rows that a filter sees, at the distance of a dilation");
   keys("differences", spec.differences, "filters see the differences of rows too");
-  keys("standardize", spec.standardize, one_of({"channel", "series"}),
-       "mean 0 and deviation 1: of each channel in the training series, or of each series too");
+  describe_standardize(keys, spec.standardize);
   keys("pools", spec.pools, one_of({"winners", "positive", "maximum", "mean"}),
        "features of a filter: how often and how far it has the largest response of its group and "
        "how often the smallest (winners), how often its response is above a quantile of the "

@@ -49,6 +49,8 @@ class SequenceEncoder : public Module {
   Var forward(Tape& tape, const EncoderInput& input) {
     return pool("mean", encode_tokens(tape, input), input.lengths);
   }
+  /// Returns the outputs of all tokens, before their mean. -> (B, T, D)
+  Var encode_tokens(Tape& tape, const EncoderInput& input);
   /// Returns the time scale of events; null for values.
   TimeScale* time_scale() { return trunk_ ? &trunk_->time_scale() : nullptr; }
   void visit(Visitor& visitor) override {
@@ -59,7 +61,6 @@ class SequenceEncoder : public Module {
   }
 
  private:
-  Var encode_tokens(Tape& tape, const EncoderInput& input);
   std::unique_ptr<Trunk> trunk_;  ///< for events; the others are for values
   std::unique_ptr<Linear> embedding_;
   std::unique_ptr<PositionEncoding> positions_;

@@ -63,19 +63,27 @@ struct ForecasterSpec {
 /// Also of patches of a series in other models.
 inline void describe(Keys& keys, PatchSpec& spec) {
   const KeyCondition attention = when("model.backbone", {"attention"}),
-                     series = when("data.kind", {"series"});
-  keys.when(attention || (series && when("model.kind", {"vae", "contrastive"})))(
+                     series = when("data.kind", {"series"}),
+                     whole = when("data.kind", {"labelled_series"}) &&
+                             when("model.kind", {"classifier", "regressor"});
+  keys.when(attention || whole || (series && when("model.kind", {"vae", "contrastive"})))(
       "length", spec.length, between(1, 1 << 16), "rows of a token");
-  keys.when(attention || (series && when("model.kind", {"contrastive"})))(
+  keys.when(attention || whole || (series && when("model.kind", {"contrastive"})))(
       "stride", spec.stride, between(1, 1 << 16), "rows from one token to the next");
 }
 /// The loss of forecasters, and of language models, whose default is cross entropy.
 inline void describe_loss(Keys& keys, std::string& loss) {
   keys("loss", loss,
-       one_of({"mse", "mae", "huber", "quantile", "cross_entropy", "nce", "sampled_softmax"}),
-       "training loss. Forecasters: mse, mae, huber or quantile, in the unit of the training data. "
+       one_of({"mse", "mae", "huber", "quantile", "gaussian", "cross_entropy", "nce",
+               "sampled_softmax"}),
+       "training loss. Forecasters and regressors: mse, mae, huber or quantile, in the unit of the "
+       "training data; regressors also gaussian, the likelihood of a learned mean and deviation. "
        "Language models: cross_entropy (also for mse), or nce or sampled_softmax, which draw noise "
        "tokens, for large vocabularies");
+}
+inline void describe_quantiles(Keys& keys, std::vector<double>& levels) {
+  keys.when("loss", {"quantile"})("quantiles", levels, between(0, 1),
+                                  "levels of the quantiles, ascending");
 }
 inline void describe(Keys& keys, ForecasterSpec& spec) {
   keys("backbone", spec.backbone, one_of({"linear", "attention", "rows"}),
@@ -83,8 +91,7 @@ inline void describe(Keys& keys, ForecasterSpec& spec) {
        "come, each at its time (rows)");
   keys.when("backbone", {"attention", "rows"}, [&] { describe(keys, spec.stack); });
   describe_loss(keys, spec.loss);
-  keys.when("loss", {"quantile"})("quantiles", spec.quantiles, between(0, 1),
-                                  "levels of the quantiles, ascending");
+  describe_quantiles(keys, spec.quantiles);
   keys("effects", spec.effects, between(0, 1 << 16),
        "hidden units that map covariates (data.known, data.static, data.calendar) to rows; 0 for a "
        "linear map");

@@ -186,10 +186,13 @@ struct SequenceClassifierSpec {
   std::size_t classes = 2;
   std::string pooling = "mean";
 };
+inline void describe_pooling(Keys& keys, std::string& pooling) {
+  keys("pooling", pooling, one_of({"mean", "cls"}),
+       "mean of the outputs of all tokens, or the output of a class token in front (cls)");
+}
 inline void describe(Keys& keys, SequenceClassifierSpec& spec) {
   describe(keys, spec.trunk);
-  keys("pooling", spec.pooling, one_of({"mean", "cls"}),
-       "mean of the outputs of all tokens, or the output of a class token in front (cls)");
+  describe_pooling(keys, spec.pooling);
 }
 
 /// Classifies sequences: trunk with attention in both directions, pooling, linear head.

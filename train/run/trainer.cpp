@@ -237,7 +237,7 @@ std::optional<Evaluation> Trainer::validate(const std::function<bool()>& should_
   const auto result =
       evaluate_shards(task_, Split::validation, train_.validation_batch(), train_.validate_batches,
                       should_stop, train_.shards, processes_);
-  if (result) task_.calibrate();
+  if (result) task_.fit_errors();
   return result;
 }
 

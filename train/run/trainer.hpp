@@ -52,8 +52,8 @@ class Trainer {
                   const std::function<StopRequests()>& stop_requests = {});
   /// Computes the gradients of the next step, before clipping, without an update. Returns its loss.
   double differentiate();
-  /// Evaluates the validation data and calibrates the task, with the averaged weights if there are
-  /// any. Returns nothing if `should_stop`, called between batches, returns true in a process.
+  /// Evaluates the validation data and calls Task::fit_errors(), with the averaged weights if there
+  /// are any. Returns nothing if `should_stop`, called between batches, returns true in a process.
   std::optional<Evaluation> validate(const std::function<bool()>& should_stop = {});
   /// Returns the verdict on the test data, or else on the validation data, with the same weights;
   /// in this process alone.

@@ -18,7 +18,9 @@
 #include <bochner/layers/models/event_model.hpp>
 #include <bochner/layers/models/field_model.hpp>
 #include <bochner/layers/models/forecaster.hpp>
+#include <bochner/layers/models/label_loss.hpp>
 #include <bochner/layers/models/series_classifier.hpp>
+#include <bochner/layers/models/series_regressor.hpp>
 #include <bochner/layers/models/token_models.hpp>
 #include <bochner/layers/models/variational_autoencoder.hpp>
 #include <bochner/layers/registry.hpp>
@@ -131,11 +133,14 @@ void check_training(const Config& config) {
          "train.validate.every");
 }
 
-/// An error of new runs: language models have other losses than forecasters.
+/// An error of new runs: language models, forecasters and regressors have other losses.
 void check_loss(const Config& config) {
   const std::string &loss = config.text("model.loss"), &model = config.text("model.kind");
   const bool of_tokens = loss == "cross_entropy" || loss == "nce" || loss == "sampled_softmax";
-  const std::string wanted = of_tokens ? "lm" : "forecaster";
+  const std::string wanted = of_tokens              ? "lm"
+                             : loss == "gaussian"   ? "regressor"
+                             : model == "regressor" ? model
+                                                    : "forecaster";
   const bool is_for_another_model = config.is_set("model.kind") && !config.is_set("model.loss");
   if (loss != "mse" && model != wanted && applies(config, "model.loss") && !is_for_another_model)
     fail(config, "model.loss", "needs model.kind = " + in_quotes(wanted), "model.kind");
@@ -162,6 +167,10 @@ void add_models(RowCollector& table) {
   const auto model = [](const char* kind) { return when("model.kind", {kind}); };
   table.add<ModelChoice>("model");
   table.add<SequenceClassifierSpec>("model", model("classifier"));
+  table.add<LabelLossSpec>("model", model("classifier"));
+  table.add<SeriesModelSpec>("model",
+                             model("classifier") && when("data.kind", {"labelled_series"}));
+  table.add<SeriesRegressorSpec>("model", model("regressor"));
   table.add<BagOfWordsSpec>("model", model("bag_of_words"));
   table.add<ForecasterSpec>("model", model("forecaster"));
   table.add<EnsembleSpec>("model", model("ensemble") && when("data.kind", {"series"}));
@@ -198,6 +207,8 @@ void add_data(RowCollector& table) {
   table.add<LabelledSeriesFiles>("data", data({"labelled_series"}));
   table.add<TextsSpec>("data", data({"texts"}));
   table.add<AugmentationKeys>("data", when("model.kind", {"contrastive"}));
+  table.add<SeriesAugmentationKeys>(
+      "data", data({"labelled_series"}) && when("model.kind", {"classifier", "regressor"}));
 }
 
 std::vector<ParameterRow> described_rows() {

@@ -166,7 +166,7 @@ class Task {
   virtual void start() {}
   /// Fits what depends on errors on the validation examples, such as intervals; called after each
   /// validation, with the weights that were validated. By default does nothing.
-  virtual void calibrate() {}
+  virtual void fit_errors() {}
   /// Returns how good the model is on held-out examples, beside naive answers. By default, and
   /// without examples, there is no verdict.
   virtual Verdict verdict(const HeldOut&) { return {}; }

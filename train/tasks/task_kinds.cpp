@@ -19,7 +19,8 @@ TaskKinds registered_kinds() {
        {add_text_kinds, add_event_kinds, add_event_token_kinds, add_label_kinds,
         add_bag_of_words_kinds, add_field_kinds, add_sensor_kinds, add_table_kinds,
         add_table_ensemble_kinds, add_series_kinds, add_ensemble_kinds, add_latent_kinds,
-        add_contrast_kinds, add_series_label_kinds})
+        add_contrast_kinds, add_series_label_kinds, add_series_class_kinds,
+        add_series_number_kinds})
     add(kinds);
   return kinds;
 }
@@ -59,9 +60,10 @@ bool keeps_examples(const Config& config, const std::string& key) {
 void describe(Keys& keys, ModelChoice& choice) {
   keys("kind", choice.kind,
        one_of({"lm", "classifier", "bag_of_words", "forecaster", "ensemble", "events", "field",
-               "gp", "vae", "contrastive", "filter_bank"}),
+               "gp", "vae", "contrastive", "filter_bank", "regressor"}),
        "what is learned: the next token (lm), a label of the sequence (classifier, or bag_of_words "
-       "for texts, filter_bank for series), the rows that follow (forecaster, or an ensemble of "
+       "for texts, filter_bank for series), a number of a series (regressor), the rows that follow "
+       "(forecaster, or an ensemble of "
        "simple forecasts), type and time of the next event (events), the next frame, or values at "
        "places and times (field), a column of a table with its uncertainty (gp, or an ensemble of "
        "estimators), a latent variable that generates examples (vae), embeddings without labels "

@@ -43,7 +43,7 @@ using AddTaskKinds = void(TaskKinds& kinds);
 AddTaskKinds add_text_kinds, add_label_kinds, add_bag_of_words_kinds, add_event_kinds,
     add_event_token_kinds, add_field_kinds, add_sensor_kinds, add_table_kinds,
     add_table_ensemble_kinds, add_series_kinds, add_ensemble_kinds, add_latent_kinds,
-    add_contrast_kinds, add_series_label_kinds;
+    add_contrast_kinds, add_series_label_kinds, add_series_class_kinds, add_series_number_kinds;
 
 /// Opens a task: a TaskKind::open.
 template <class SomeTask>

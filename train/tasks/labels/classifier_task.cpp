@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bochner/autodiff/ops/normalisation.hpp>
 #include <bochner/base/text.hpp>
+#include <bochner/layers/models/label_loss.hpp>
 #include <bochner/train/charts/page.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/arrays.hpp>
@@ -190,7 +191,8 @@ class ClassifierTask : public Task {
  public:
   ClassifierTask(const Config& config, const KnownFacts& known)
       : data_(config, known),
-        learner_(config, label_facts(config, data_, known), data_.sequences.get()) {
+        learner_(config, label_facts(config, data_, known), data_.sequences.get()),
+        smoothing_(config.number("model.label_smoothing")) {
     const SequenceClassifierSpec& spec = learner_.spec();
     if (spec.trunk.timed)
       fit_times(model(), classifier().time_scale(), spec.trunk.time,
@@ -202,7 +204,8 @@ class ClassifierTask : public Task {
 
   Var loss(Tape& tape, const Examples& examples) override {
     const LabelledBatch batch = sequences().batch(examples);
-    return classifier().loss(tape, batch.tokens, batch.labels, batch.lengths, batch.times);
+    return label_loss(classifier().logits(tape, batch.tokens, batch.lengths, batch.times),
+                      batch.labels, smoothing_);
   }
 
   Evaluation evaluate(Tape& tape, const Examples& examples) override {
@@ -269,6 +272,7 @@ class ClassifierTask : public Task {
 
   LabelData data_;
   LabelLearner learner_;
+  double smoothing_;
 };
 
 /// Returns facts for a model without data.

@@ -30,7 +30,8 @@ class SeriesLearner
     : public TableLearner<LabelledSeriesFacts, SeriesClassifierSpec, SeriesClassifier> {
  public:
   SeriesLearner(const Config& config, LabelledSeriesFacts facts)
-      : TableLearner(config, std::move(facts), bank_spec), columns_(series_columns(config)) {}
+      : TableLearner(config, std::move(facts), bank_spec),
+        columns_(labelled_series_columns(config)) {}
 
   std::string describe() const override {
     return fmt::format("filter bank of {} features", FilterBank(spec_).size());
@@ -59,8 +60,8 @@ class SeriesClassifierTask : public Task {
   const Dataset& data() const override { return data_; }
 
   void start() override {
-    const SeriesBatch all =
-        series_batch(data_, data_.in_order(Split::train, 0, data_.examples(Split::train)));
+    const LabelledSeriesBatch all =
+        labelled_batch(data_, data_.in_order(Split::train, 0, data_.examples(Split::train)));
     learner_.model().fit(all.series, all.labels.values);
   }
 
@@ -69,7 +70,7 @@ class SeriesClassifierTask : public Task {
   }
 
   Evaluation evaluate(Tape& tape, const Examples& examples) override {
-    const SeriesBatch some = series_batch(data_, examples);
+    const LabelledSeriesBatch some = labelled_batch(data_, examples);
     return evaluate_answers(tape.constant(learner_.model().logits(some.series)), some.labels);
   }
 
@@ -102,14 +103,15 @@ Verdict SeriesClassifierTask::verdict(const HeldOut& held) {
                          .percent = true};
   const std::uint64_t n = data_.examples(held.split);
   if (n == 0 || (held.split == Split::train && !held.evaluation)) return left_out;
-  Verdict verdict = class_verdict(series_batch(data_, data_.in_order(held.split, 0, n)).labels, K,
+  Verdict verdict = class_verdict(labelled_batch(data_, data_.in_order(held.split, 0, n)).labels, K,
                                   held.evaluate(*this));
   verdict.remark = fmt::format("{:.1f} % of {}", 100 * left_out.score, left_out.data);
   return verdict;
 }
 
 std::vector<LabelAnswer> SeriesClassifierTask::answers(Split split) {
-  const SeriesBatch some = series_batch(data_, data_.in_order(split, 0, data_.examples(split)));
+  const LabelledSeriesBatch some =
+      labelled_batch(data_, data_.in_order(split, 0, data_.examples(split)));
   return series_answers(data_, some, learner_.model().logits(some.series));
 }
 

@@ -18,8 +18,8 @@ RealSeriesSet read_series_sets(const Config& config, const std::string& key) {
   if (config.text_list(key).empty()) return all;
   for (const auto& file : expand_files(config.text_list(key), std::filesystem::current_path())) {
     try {
-      RealSeriesSet set =
-          series_of_table(read_array(file, table_options(config)), series_columns(config), true);
+      RealSeriesSet set = series_of_table(read_array(file, table_options(config)),
+                                          labelled_series_columns(config), true);
       if (all.series.empty()) all.channels = set.channels;
       if (set.channels != all.channels)
         throw DataError("has ", set.channels, " channels, the files before ", all.channels);
@@ -33,7 +33,7 @@ RealSeriesSet read_series_sets(const Config& config, const std::string& key) {
 
 }  // namespace
 
-RealSeriesColumns series_columns(const Config& config) {
+RealSeriesColumns labelled_series_columns(const Config& config) {
   const EventColumns columns = event_columns(config);
   RealSeriesColumns found;
   if (!columns.sequence.empty()) found.series = columns.sequence;
@@ -74,8 +74,8 @@ std::string draw_series(const std::string& title, std::span<const float> values,
   return draw(chart);
 }
 
-SeriesBatch series_batch(const LabelledSeries& data, const Examples& examples) {
-  SeriesBatch batch{{}, {{examples.size()}, {}}, {}};
+LabelledSeriesBatch labelled_batch(const LabelledSeries& data, const Examples& examples) {
+  LabelledSeriesBatch batch{{}, {{examples.size()}, {}}, {}};
   for (std::size_t i = 0; i < examples.size(); ++i) {
     const LabelledSeries::Example one = data.example(examples.split, examples.index(i));
     batch.series.push_back(one.values);
@@ -113,8 +113,8 @@ NamedArray class_probabilities(const Tensor& logits, const std::vector<std::stri
   return result;
 }
 
-std::vector<LabelAnswer> series_answers(const LabelledSeries& data, const SeriesBatch& batch,
-                                        const Tensor& logits) {
+std::vector<LabelAnswer> series_answers(const LabelledSeries& data,
+                                        const LabelledSeriesBatch& batch, const Tensor& logits) {
   Tape tape({.recording = false});
   const Var each = softmax(tape.constant(logits));
   const std::vector<std::string>& names = data.classes();
@@ -133,12 +133,31 @@ std::vector<LabelAnswer> series_answers(const LabelledSeries& data, const Series
   return answers;
 }
 
+void add_number_answers(Page& page, const std::vector<double>& predicted,
+                        const std::vector<double>& observed) {
+  Curve points, errors, diagonal, zero;
+  for (std::size_t i = 0; i < predicted.size(); ++i) {
+    points.add(predicted[i], observed[i]);
+    errors.add(predicted[i], observed[i] - predicted[i]);
+  }
+  for (const double x : {std::ranges::min(predicted), std::ranges::max(predicted)})
+    diagonal.add(x, x), zero.add(x, 0);
+  Chart truth{.title = "held-out examples", .x = {"predicted"}, .y = {"observed"}},
+      residuals{.title = "residuals", .x = {"predicted"}, .y = {"observed - predicted"}};
+  truth.add("as predicted", std::move(diagonal));
+  truth.add("examples", std::move(points), Mark::points);
+  residuals.add("", std::move(zero));
+  residuals.add("examples", std::move(errors), Mark::points);
+  page.section("Answers", "Held-out numbers over the predicted ones, and what is left.");
+  page.charts({draw(truth), draw(residuals)}, card_width(chart_width));
+}
+
 void add_series_of_classes(Page& page, const LabelledSeries& data) {
   constexpr std::size_t most_classes = 9;
   page.section("Series", "The first training series of each class.");
   std::vector<std::string> charts;
-  const SeriesBatch all =
-      series_batch(data, data.in_order(Split::train, 0, data.examples(Split::train)));
+  const LabelledSeriesBatch all =
+      labelled_batch(data, data.in_order(Split::train, 0, data.examples(Split::train)));
   for (std::size_t k = 0; k < std::min(data.classes().size(), most_classes); ++k) {
     const auto first = std::ranges::find(all.labels.values, std::int32_t(k));
     if (first == all.labels.values.end()) continue;
@@ -151,7 +170,7 @@ void add_series_of_classes(Page& page, const LabelledSeries& data) {
 
 ReadOptions labelled_series_options(const Config& config) {
   ReadOptions options{only_columns(config, "", {}), ""};
-  const RealSeriesColumns read = series_columns(config);
+  const RealSeriesColumns read = labelled_series_columns(config);
   options.csv.texts = {read.series, read.label};
   options.csv.labels = {read.label};
   options.csv.missing = "nan";

@@ -12,7 +12,7 @@
 namespace bochner {
 
 /// Returns the columns of tables of series that a config names.
-RealSeriesColumns series_columns(const Config& config);
+RealSeriesColumns labelled_series_columns(const Config& config);
 /// Opens the series of data.files and data.test_files. Classes are numbered as in the known facts.
 /// Throws DataError with the file.
 LabelledSeries open_series(const Config& config, const KnownFacts& known);
@@ -23,12 +23,12 @@ LabelledSeriesFacts facts_of(const LabelledSeries& data, const KnownFacts& known
 ReadOptions labelled_series_options(const Config& config);
 
 /// Series of examples, with their classes or the numbers to predict.
-struct SeriesBatch {
+struct LabelledSeriesBatch {
   std::vector<std::span<const float>> series;
   Indices labels;
   std::vector<double> numbers;
 };
-SeriesBatch series_batch(const LabelledSeries& data, const Examples& examples);
+LabelledSeriesBatch labelled_batch(const LabelledSeries& data, const Examples& examples);
 /// Views the values of all series.
 std::vector<std::span<const float>> values_of(const RealSeriesSet& set);
 
@@ -41,11 +41,14 @@ RealSeriesSet asked_series(const NamedArray& question, const RealSeriesColumns& 
 NamedArray class_probabilities(const Tensor& logits, const std::vector<std::string>& classes);
 
 /// Returns answers to a batch, with pictures of those that are wrong. logits (n, classes)
-std::vector<LabelAnswer> series_answers(const LabelledSeries& data, const SeriesBatch& batch,
-                                        const Tensor& logits);
+std::vector<LabelAnswer> series_answers(const LabelledSeries& data,
+                                        const LabelledSeriesBatch& batch, const Tensor& logits);
 /// Draws the channels of a series.
 std::string draw_series(const std::string& title, std::span<const float> values,
                         std::size_t channels);
+/// Adds held-out numbers over the predicted ones, and their differences.
+void add_number_answers(Page& page, const std::vector<double>& predicted,
+                        const std::vector<double>& observed);
 /// Adds a picture of the first training series of each class, of nine at most.
 void add_series_of_classes(Page& page, const LabelledSeries& data);
 

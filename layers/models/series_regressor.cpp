@@ -1,0 +1,127 @@
+#include <algorithm>
+#include <bochner/autodiff/ops.hpp>
+#include <bochner/base/numeric/special_functions.hpp>
+#include <bochner/layers/models/series_regressor.hpp>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+constexpr double least_deviation = 1e-3;  // of training numbers
+
+SeriesModelSpec with_outputs(SeriesModelSpec spec, const SeriesRegressorSpec& of) {
+  spec.outputs = of.predicts_quantiles() ? of.quantiles.size() : of.loss == "gaussian" ? 2 : 1;
+  return spec;
+}
+
+double softplus_of(double x) { return x > 30 ? x : std::log1p(std::exp(x)); }
+
+/// Returns the error of rank (n + 1) level, away from the median.
+double error_at(std::vector<double> errors, double level) {
+  std::ranges::sort(errors);
+  const double rank = double(errors.size() + 1) * level,
+               from_median = level < 0.5 ? std::floor(rank) : std::ceil(rank);
+  return errors[std::size_t(std::clamp(from_median, 1.0, double(errors.size()))) - 1];
+}
+
+}  // namespace
+
+std::vector<double> SeriesRegressorSpec::levels() const {
+  return predicts_quantiles() ? quantiles : std::vector<double>{0.025, 0.1, 0.9, 0.975};
+}
+
+SeriesRegressor::SeriesRegressor(const SeriesRegressorSpec& spec)
+    : spec_(checked("series_regressor", spec)),
+      levels_(spec.levels()),
+      number_(1),
+      model_(with_outputs(spec, spec)),
+      offsets_(zeros({levels_.size() + 1})) {
+  const bool is_gaussian = spec.loss == "gaussian";
+  offsets_(levels_.size()) = is_gaussian || spec.predicts_quantiles() ? 1 : 0;
+  for (std::size_t p = 0; is_gaussian && p < levels_.size(); ++p)
+    offsets_(p) = real(quantile::normal(levels_[p]));
+}
+
+void SeriesRegressor::fit(const std::vector<SeriesValues>& series,
+                          const std::vector<double>& numbers) {
+  model_.fit(series);
+  const double n = double(numbers.size()),
+               mean = std::accumulate(numbers.begin(), numbers.end(), 0.0) / n;
+  double squares = 0;
+  for (const double y : numbers) squares += (y - mean) * (y - mean);
+  number_.set({mean}, {std::sqrt(squares / n)});
+}
+
+Var SeriesRegressor::loss(const Var& outputs, const std::vector<double>& numbers) const {
+  const std::size_t B = numbers.size();
+  const double mean = number_.means()[0], deviation = number_.deviations()[0];
+  Tensor targets = uninitialized({B});
+  for (std::size_t i = 0; i < B; ++i) targets(i) = real((numbers[i] - mean) / deviation);
+  if (spec_.predicts_quantiles())
+    return pinball(ascending(outputs, median_index(levels_)), targets, levels_);
+  const Var answer = reshape(slice(outputs, -1, 0, 1), {B});
+  if (spec_.loss == "mse") return mean_squared_error(answer, targets);
+  if (spec_.loss == "mae") return mean_absolute_error(answer, targets);
+  if (spec_.loss == "huber") return huber(answer, targets);
+  const Var spread = softplus(reshape(slice(outputs, -1, 1, 2), {B})) + least_deviation;
+  const Var error = (Var(std::move(targets)) - answer) / spread;
+  return bochner::mean(square(error) * 0.5 + log(spread)) + 0.5 * std::log(2 * std::numbers::pi);
+}
+
+double SeriesRegressor::expected(const real* outputs) const {
+  return double(outputs[spec_.predicts_quantiles() ? median_index(levels_) : 0]);
+}
+
+SeriesRegressor::Located SeriesRegressor::located(const real* outputs, std::size_t level) const {
+  if (spec_.loss == "gaussian")
+    return {double(outputs[0]), softplus_of(double(outputs[1])) + least_deviation};
+  double base = expected(outputs);
+  if (spec_.predicts_quantiles()) {
+    const std::size_t middle = median_index(levels_);
+    for (std::size_t q = middle; q < level; ++q) base += softplus_of(double(outputs[q + 1]));
+    for (std::size_t q = middle; q > level; --q) base -= softplus_of(double(outputs[q - 1]));
+  }
+  return {base, 1};
+}
+
+void SeriesRegressor::fit_errors(const Tensor& outputs, const std::vector<double>& numbers) {
+  const double mean = number_.means()[0], deviation = number_.deviations()[0];
+  const std::size_t n = numbers.size(), K = outputs.shape()[1];
+  if (n == 0) return;
+  for (std::size_t p = 0; p < levels_.size(); ++p) {
+    std::vector<double> errors;
+    for (std::size_t i = 0; i < n; ++i) {
+      const Located at = located(outputs.data() + i * K, p);
+      errors.push_back(((numbers[i] - mean) / deviation - at.base) / at.unit);
+    }
+    offsets_(p) = real(error_at(std::move(errors), levels_[p]));
+  }
+  offsets_(levels_.size()) = 1;
+}
+
+NumberAnswers SeriesRegressor::answers(const Tensor& outputs) const {
+  const double mean = number_.means()[0], deviation = number_.deviations()[0];
+  const std::size_t n = outputs.shape()[0], K = outputs.shape()[1], P = levels_.size();
+  NumberAnswers all;
+  for (std::size_t i = 0; i < n; ++i) {
+    const real* row = outputs.data() + i * K;
+    all.expected.push_back(mean + deviation * expected(row));
+    if (offsets_(P) == 0) continue;
+    for (std::size_t p = 0; p < P; ++p) {
+      const Located at = located(row, p);
+      all.quantiles.push_back(mean + deviation * (at.base + at.unit * double(offsets_(p))));
+    }
+    std::sort(all.quantiles.end() - std::ptrdiff_t(P), all.quantiles.end());
+  }
+  return all;
+}
+
+void SeriesRegressor::visit(Visitor& visitor) {
+  visitor("number", number_);
+  visitor("offsets", offsets_);
+  model_.visit(visitor);
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,0 +1,135 @@
+#include <fmt/format.h>
+
+#include <bochner/layers/models/label_loss.hpp>
+#include <bochner/train/charts/page.hpp>
+#include <bochner/train/tasks/arrays.hpp>
+#include <bochner/train/tasks/config_templates/templates.hpp>
+#include <bochner/train/tasks/labels/series_inputs.hpp>
+#include <bochner/train/tasks/table_learner.hpp>
+#include <bochner/train/tasks/task.hpp>
+
+namespace bochner {
+namespace {
+
+SeriesModelSpec class_model_spec(const Config& config, const LabelledSeriesFacts& facts) {
+  auto spec = read_spec<SeriesModelSpec>(config, "model");
+  complete(spec, config, facts);
+  spec.outputs = facts.classes.size();
+  return spec;
+}
+
+/// Predicts the class of each series by blocks over its rows.
+class SeriesClassLearner : public TableLearner<LabelledSeriesFacts, SeriesModelSpec, SeriesModel> {
+ public:
+  SeriesClassLearner(const Config& config, LabelledSeriesFacts facts)
+      : TableLearner(config, std::move(facts), class_model_spec),
+        columns_(labelled_series_columns(config)) {}
+
+  std::string describe() const override { return "classifier, " + describe_tokens(spec_); }
+  LearnerAbilities abilities() override { return {.tables = this}; }
+  void forward_specimen(Tape&, std::size_t) override {}
+
+  /// Returns the probability of each class for each series of a table, in the order of their first
+  /// rows.
+  NamedArray predict(const NamedArray& question) override {
+    const RealSeriesSet set = asked_series(question, columns_, spec_.channels);
+    require_positions(spec_, values_of(set));
+    return class_probabilities(outputs_of(model_, values_of(set)), facts_.classes);
+  }
+
+ private:
+  RealSeriesColumns columns_;
+};
+
+/// Trains a classifier of series.
+class SeriesClassTask : public Task {
+ public:
+  SeriesClassTask(const Config& config, const KnownFacts& known)
+      : data_(open_series(config, known)),
+        learner_(config, facts_of(data_, known)),
+        inputs_(config),
+        loss_(read_spec<LabelLossSpec>(config, "model")) {
+    const LabelledSeriesBatch all = of_split(Split::train);
+    model().fit(all.series);
+    require_positions(learner_.spec(), data_);
+    if (loss_.class_weights == "none") return;
+    std::vector<double> counts(data_.classes().size());
+    for (const std::int32_t label : all.labels.values) ++counts[std::size_t(label)];
+    weights_ = balanced_weights(counts);
+  }
+
+  Learner& learner() override { return learner_; }
+  const Dataset& data() const override { return data_; }
+
+  Var loss(Tape& tape, const Examples& examples) override {
+    const LabelledSeriesBatch batch = labelled_batch(data_, examples);
+    const Var logits = model().forward(tape, inputs_.training(model(), batch, examples));
+    return label_loss(logits, batch.labels, loss_.label_smoothing, weights_);
+  }
+
+  Evaluation evaluate(Tape& tape, const Examples& examples) override {
+    const LabelledSeriesBatch batch = labelled_batch(data_, examples);
+    return evaluate_answers(model().forward(tape, batch.series), batch.labels);
+  }
+
+  NamedArrays arrays(const Examples& examples) override {
+    const LabelledSeriesBatch batch = labelled_batch(data_, examples);
+    Tape tape({.recording = false});
+    const SeriesTokens tokens = inputs_.training(model(), batch, examples);
+    NamedArrays all = arrays_of(tokens, model().forward(tape, tokens));
+    all.emplace_back("targets", array_of(batch.labels));
+    return all;
+  }
+
+  Verdict verdict(const HeldOut& held) override {
+    const TakenBatches taken = held.taken(data_);
+    if (taken.count == 0) return {};
+    Indices labels;
+    for (std::uint64_t k = 0; k < taken.count; ++k) {
+      const Examples part = data_.part(held.split, taken.index(k), held.batch);
+      const Indices more = labelled_batch(data_, part).labels;
+      labels.values.insert(labels.values.end(), more.values.begin(), more.values.end());
+    }
+    return class_verdict(labels, data_.classes().size(), held.evaluate(*this));
+  }
+
+  void illustrate(Page& page) override {
+    const Split split = held_out_examples(data_, 1, 0).split;
+    const LabelledSeriesBatch some = of_split(split);
+    add_label_answers(page, data_.classes(),
+                      series_answers(data_, some, outputs_of(model(), some.series)));
+    add_series_of_classes(page, data_);
+  }
+
+ private:
+  SeriesModel& model() { return learner_.model(); }
+  LabelledSeriesBatch of_split(Split split) const {
+    return labelled_batch(data_, data_.in_order(split, 0, data_.examples(split)));
+  }
+
+  LabelledSeries data_;
+  SeriesClassLearner learner_;
+  SeriesInputs inputs_;
+  LabelLossSpec loss_;
+  std::vector<double> weights_;  // of classes; none: 1
+};
+
+LabelledSeriesFacts assumed_class_facts(const Config&) { return {}; }
+
+void check_class_labels(const Config& config) {
+  if (config.text("data.labels") == "numbers")
+    fail(config, "data.labels",
+         "must be \"classes\" with " + assignment(config, "model.kind") +
+             "; choose model.kind = \"regressor\" for numbers",
+         "model.kind");
+}
+
+}  // namespace
+
+void add_series_class_kinds(TaskKinds& kinds) {
+  const ModelRows add{kinds, "classifier", open_as<SeriesClassTask>,
+                      learn_as<SeriesClassLearner, assumed_class_facts>};
+  add("labelled_series", validation_fraction, check_class_labels, labelled_series_options);
+}
+
+}  // namespace bochner
