@@ -45,9 +45,12 @@ DATA = {
     "vae-images": '[data]\nkind = "shapes"\nside = 12\n',
     "vae-series": '[data]\nkind = "series"\nfiles = ["series.csv"]\nlookback = 24\nsplits = [200, 40, 40]\n',
     "vae-bytes": '[data]\nkind = "bytes"\nlength = 12\nfiles = ["text.txt"]\n',
+    "series": '[data]\nkind = "labelled_series"\nfiles = ["waves.ts"]\n',
+    "numbers": '[data]\nkind = "labelled_series"\nlabels = "numbers"\nfiles = ["slopes.csv"]\n',
     "sensors": '[data]\nkind = "sensors"\nfiles = ["sensors.csv"]\nlength = 12\nplace_columns = ["x", "y"]\n',
 }
 KIND = {"text": "lm", "stores": "forecaster", "images": "classifier", "sensors": "field"}
+KIND |= {"series": "classifier", "numbers": "regressor"}
 KIND |= {data: "vae" for data in DATA if data.startswith("vae-")}
 
 MAPS = """positive hyperbolic trigonometric pff wpff wpff_fixed fourier nonstationary oprf saderf sderf aderf hybrid_angular
@@ -218,6 +221,17 @@ def cases():
         rows = {"model__backbone": "rows", "model__time__kind": kind, "data__stamps": kind == "free"}
         yield case(f"forecaster-rows-{kind}", "forecaster", model__mixer__kind="linear", model__mixer__time_kernel__kind="decay", **rows)
     yield from vae_cases(case)
+    yield from series_cases(case)
+
+
+def series_cases(case):
+    patch = {"model__patch__length": 5, "model__patch__stride": 3, "data__validation": 0.2}
+    for name in ("mean", "cls"):
+        yield case(f"series-{name}", "series", model__pooling=name, model__label_smoothing=0.1, **patch)
+    alike = {"model__standardize": "series", "model__positions": "sinusoidal", "model__mixer__kind": "hyena"}
+    yield case("series-alike", "series", **patch | alike)
+    for name in ("mse", "mae", "huber", "quantile", "gaussian"):
+        yield case(f"numbers-{name}", "numbers", model__loss=name, **patch)
 
 
 def vae_cases(case):

@@ -68,6 +68,9 @@ bool is_density_of_time(const std::string& name) {
 std::vector<std::string> names_in(const Config& config, const TorchKey& key) {
   if (!key.when.empty() && config.text(key.when) != key.value) return {};
   if (key.role == "model" && config.text("data.kind") == "sensors") return {"sensors"};
+  if (key.role == "model" && config.text("data.kind") == "labelled_series" &&
+      config.text("model.kind") == "classifier")
+    return {"series_classifier"};
   const ConfigValue& value = config.value(key.name);
   if (const auto* list = std::get_if<std::vector<std::string>>(&value)) return *list;
   return {std::get<std::string>(value)};

@@ -77,6 +77,34 @@ TEST(Views, OfSeriesGoForward) {
   }
 }
 
+/// A missing value stays between its neighbours, and does not spread over them.
+TEST(Views, OfSeriesKeepMissingValues) {
+  ViewsSpec spec = nothing;
+  spec.crop = 0.5;
+  std::vector<float> series(40, 1.0f);
+  for (std::size_t t = 0; t < 40; t += 2) series[t] = std::nanf("");
+  std::size_t missing = 0;
+  for (std::uint64_t example = 0; example < 100; ++example)
+    for (const float value : series_view(series, 1, spec, draws(example)))
+      missing += std::size_t(std::isnan(value));
+  EXPECT_NEAR(double(missing), 2000, 100);
+}
+
+TEST(AugmentedSeries, LoseTheirShareOfValues) {
+  const std::vector<float> series(1000, 2.0f);
+  const ViewPass pass{.seed = 5, .step = 3};
+  EXPECT_EQ(augmented_series(series, 2, {}, pass, 7), series);
+  const auto gappy = [&](const ViewPass& of) {
+    std::size_t missing = 0;
+    for (const float value : augmented_series(series, 2, {.missing = 0.3}, of, 7))
+      missing += std::size_t(std::isnan(value)) * (value != 2.0f);
+    return double(missing);
+  };
+  EXPECT_NEAR(gappy(pass), 300, 5 * std::sqrt(210.0));
+  EXPECT_EQ(gappy(pass), gappy(pass));
+  EXPECT_THAT(augmented_series({}, 2, {.noise = 1}, pass, 7), testing::IsEmpty());
+}
+
 TEST(Views, OfEventsKeepTheirOrder) {
   const ViewsSpec spec{.crop = 0.5, .drop = 0.9, .gaps = 1};
   const LabelledExample events = some_events();

@@ -18,6 +18,8 @@ make_data() { # writes small data of every kind to data/, and questions next to 
   awk 'BEGIN { print "@problemName waves\n@classLabel true a b\n@data"; for (k = 0; k < 30; ++k) {
     for (i = 0; i < 40; ++i) printf "%s%.3f", i ? "," : "", sin(i * (k % 2 ? .4 : .6) + k); print k % 2 ? ":a" : ":b" } }' \
     >data/waves.ts
+  awk 'BEGIN { print "series,label,x"; for (k = 0; k < 30; ++k) for (i = 0; i < 20; ++i)
+    printf "%d,%d,%.2f\n", k, k % 5, i * (k % 5) + i % 3 }' >data/slopes.csv
   python3 - <<'END'
 import struct
 def npy(name, shape, values):
@@ -41,6 +43,7 @@ END
   head -40 data/sensors.csv | sed '5,9s/,[^,]*$/,/' >sensors.csv
   cut -d, -f1,2 data/table.csv >table.csv
   head -8 data/waves.ts >waves.ts
+  head -61 data/slopes.csv >slopes.csv
   echo "a text to judge" >text.txt
 }
 
@@ -54,6 +57,8 @@ tokens|model.kind=lm data.kind=event_files data.files=["data/events.csv"] data.s
 texts|model.kind=classifier data.kind=texts data.files=["data/texts/*/*"] data.length=32 $stack|text.txt|probe RUN --draws 2
 words|model.kind=bag_of_words data.kind=texts data.files=["data/texts/*/*"] train.steps=0|text.txt|
 bank|model.kind=filter_bank data.kind=labelled_series data.files=["data/waves.ts"] model.groups=2 train.steps=0|waves.ts|
+series|model.kind=classifier data.kind=labelled_series data.files=["data/waves.ts"] model.patch.length=8 model.patch.stride=4 data.augment.warp=0.2 $stack|waves.ts|
+numbers|model.kind=regressor data.kind=labelled_series data.labels=numbers data.files=["data/slopes.csv"] model.patch.length=4 model.loss=gaussian $stack|slopes.csv|
 images|model.kind=classifier data.kind=images data.files=["data/*idx*"] $stack|images.npy|probe RUN --draws 2
 labels|model.kind=classifier data.kind=event_files data.files=["data/events.csv"] data.sequence_column=who data.label_column=kind data.length=16 $stack|unlabelled.csv|probe RUN --draws 2
 forecaster|model.kind=forecaster data.kind=series data.files=["data/series.csv"] data.lookback=14 data.horizon=7 model.backbone=linear|series.csv|

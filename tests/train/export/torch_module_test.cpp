@@ -45,7 +45,8 @@ TEST(TorchModule, HasAFormForEveryName) {
   expect_all("density", densities().names());
   expect_all("filter", filters().names());
   expect_all("encoding", space_time_encodings().names());
-  expect_all("model", {"lm", "classifier", "forecaster", "events", "field", "sensors", "vae"});
+  expect_all("model", {"lm", "classifier", "forecaster", "events", "field", "sensors", "vae",
+                       "series_classifier", "regressor"});
   expect_all("backbone", {"linear", "attention", "rows"});
   expect_all("update", {"sum", "delta"});
   for (const std::string& name : projection_names())

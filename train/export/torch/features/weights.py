@@ -60,7 +60,9 @@ def load(path=None):
     file = File(path or OWN)
     if file.config["model.kind"] == "field":
         file.config["model.positions"] = "none"  # its tokens have no order
-    kind = "sensors" if file.config["data.kind"] == "sensors" else file.config["model.kind"]
+    named = {("field", "sensors"): "sensors", ("classifier", "labelled_series"): "series_classifier"}
+    kind = file.config["model.kind"]
+    kind = named.get((kind, file.config["data.kind"]), kind)
     model = make("model", kind, Place(file))
     left = set(file.tensors) - file.taken
     if left:

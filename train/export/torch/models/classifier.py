@@ -24,4 +24,5 @@ class SequenceClassifier(Part):
 
     def loss(self, tokens, targets, lengths=None, times=None):
         """Mean nats. (B, T), (B) -> ()"""
-        return cross_entropy(self(tokens, lengths, times), targets)
+        smoothing = self.config.get("model.label_smoothing", 0)
+        return cross_entropy(self(tokens, lengths, times), targets, label_smoothing=smoothing)
