@@ -1,4 +1,5 @@
 #include <bochner/autodiff/ops.hpp>
+#include <bochner/layers/models/pooling.hpp>
 #include <bochner/layers/models/series_model.hpp>
 #include <cmath>
 
@@ -68,7 +69,9 @@ SeriesModel::SeriesModel(const SeriesModelSpec& spec)
     : spec_(checked("series_model", spec)),
       unit_(spec.channels),
       encoder_(encoder_spec(spec)),
-      head_(spec.stack.block.width, spec.outputs) {}
+      head_(spec.stack.block.width, spec.outputs) {
+  require_seen_class_token(spec.pooling, spec.stack, "series_model");
+}
 
 void SeriesModel::fit(const std::vector<SeriesValues>& series) {
   std::vector<double> means, deviations;

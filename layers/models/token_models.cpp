@@ -1,5 +1,6 @@
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/base/numeric/parallel.hpp>
+#include <bochner/layers/models/pooling.hpp>
 #include <bochner/layers/models/token_models.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -235,9 +236,7 @@ SequenceClassifier::SequenceClassifier(const SequenceClassifierSpec& spec)
     : pooling_(checked("sequence_classifier", spec).pooling),
       trunk_(in_both_directions(spec.trunk)),
       head_(spec.trunk.block.width, spec.classes) {
-  require(pooling_ != "cls" || spec.trunk.block.mixer.directions != 1, "sequence_classifier",
-          "pooling = \"cls\" reads the first token, which sees nothing if directions = 1; set "
-          "pooling = \"mean\"");
+  require_seen_class_token(pooling_, spec.trunk, "sequence_classifier");
 }
 
 Var SequenceClassifier::logits(Tape& tape, const Indices& tokens,

@@ -87,7 +87,8 @@ void check_directions(const Config& config) {
          "shows tokens what follows, which " + assignment(config, "model.kind") +
              " is to predict: choose 1",
          "model.kind");
-  if (chosen == 1 && config.text("model.kind") == "classifier" &&
+  const std::string& kind = config.text("model.kind");
+  if (chosen == 1 && (kind == "classifier" || kind == "regressor") &&
       config.text("model.pooling") == "cls")
     fail(config, directions,
          "lets a class token, which stands first, see nothing: choose model.pooling = \"mean\"",

@@ -12,7 +12,8 @@ namespace bochner {
 
 extern const char lm_template[], classifier_template[], bag_of_words_template[],
     forecaster_template[], ensemble_template[], table_ensemble_template[], events_template[],
-    field_template[], gp_template[], vae_template[], contrastive_template[], filter_bank_template[];
+    field_template[], gp_template[], vae_template[], contrastive_template[], filter_bank_template[],
+    series_classifier_template[];
 
 struct ConfigTemplate {
   /// Values of the keys of training, and further lines of them or ""; without lr, no keys at all.
@@ -38,7 +39,11 @@ inline constexpr ConfigTemplate config_templates[] = {
     {"gp", gp_template, {"0.03", "1", "4", "40", "20", "", ""}},
     {"vae", vae_template, {.lr = "2e-3", .batch = "32", .clip = ""}, R"("digits/*")"},
     {"contrastive", contrastive_template, {"3e-3", "128", "50", "2000", "500"}, R"("images/*")"},
-    {"filter_bank", filter_bank_template, {.lr = ""}, R"("series.ts")"}};
+    {"filter_bank", filter_bank_template, {.lr = ""}, R"("series.ts")"},
+    {"series_classifier",
+     series_classifier_template,
+     {.lr = "2e-3", .steps = "600", .validate = "100", .decay = decay_line},
+     R"("series.ts")"}};
 
 inline constexpr const char* text_length = "length = 256                  # bytes of a text\n";
 

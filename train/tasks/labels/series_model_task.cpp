@@ -126,6 +126,29 @@ void check_class_labels(const Config& config) {
 
 }  // namespace
 
+const char series_classifier_template[] =
+    R"(# A classifier of series by blocks over patches of their rows. See docs/tasks.md.
+
+[model]
+kind = "classifier"           # regressor: a number, with data.labels = "numbers"
+blocks = 2
+width = 64
+positions = "sinusoidal"      # learned ones end with the longest training series
+dropout = 0.2
+label_smoothing = 0.1
+patch = { length = 4, stride = 2 }  # rows of a token, and from one to the next
+
+[model.mixer]
+kind = "softmax"              # attention; others: linear, ssm, hyena, ...
+heads = 4
+
+[data]
+kind = "labelled_series"
+files = [{files}]
+{columns}validation = 0.2              # of the series of each class
+augment = { crop = 0, warp = 0.1, scale = 0.1, noise = 0.1 }
+)";
+
 void add_series_class_kinds(TaskKinds& kinds) {
   const ModelRows add{kinds, "classifier", open_as<SeriesClassTask>,
                       learn_as<SeriesClassLearner, assumed_class_facts>};
