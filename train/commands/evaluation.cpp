@@ -8,6 +8,7 @@
 #include <bochner/train/run/distributed_evaluation.hpp>
 #include <bochner/train/studies/backtest_figures.hpp>
 #include <bochner/train/studies/eval_scores.hpp>
+#include <bochner/train/tasks/registered_parameters.hpp>
 #include <bochner/train/tasks/task_kinds.hpp>
 #include <bochner/train/tasks/train_spec.hpp>
 
@@ -132,6 +133,25 @@ void print_evaluation(const EvalOptions& options, const Evaluation& result, cons
   if (verdict.exists()) fmt::print("verdict  {}\n", printable(verdict.words()));
 }
 
+std::vector<std::filesystem::path> files_of(const Config& config) {
+  std::vector<std::filesystem::path> files;
+  for (const std::string& file : config.text_list("data.files"))
+    files.push_back(std::filesystem::weakly_canonical(file));
+  return files;
+}
+
+/// Says that a model has seen the data, where it was trained on the same files.
+Verdict of_other_data(Verdict verdict, const CheckpointReader& checkpoint, const Config& config) {
+  const Config run = stored_config(checkpoint.config(), checkpoint.path().string());
+  if (!verdict.exists() || files_of(run) != files_of(config)) return verdict;
+  constexpr std::string_view held = "held-out ";
+  if (const std::size_t at = verdict.data.find(held); at != verdict.data.npos)
+    verdict.data.replace(at, held.size(), "");
+  verdict.remark += verdict.remark.empty() ? "" : "; ";
+  verdict.remark += "the run was trained on this file";
+  return verdict;
+}
+
 void eval_command(const EvalOptions& options) {
   const bool other = !options.file.empty();
   demand(!other || options.split == "validation", "--split has no effect with a file; remove it");
@@ -162,7 +182,9 @@ void eval_command(const EvalOptions& options) {
   std::ranges::move(probe_measures(*task, split, train.validation_batch(), train.seed),
                     std::back_inserter(result.measures));
   const HeldOut held{split, train.validation_batch(), 0, result};
-  print_evaluation(options, result, other ? task->verdict(held) : Verdict(), task->data(), step);
+  const Verdict verdict =
+      other ? of_other_data(task->verdict(held), checkpoint, config) : Verdict();
+  print_evaluation(options, result, verdict, task->data(), step);
 }
 
 }  // namespace

@@ -136,7 +136,7 @@ width = 64
 positions = "sinusoidal"      # learned ones end with the longest training series
 dropout = 0.2
 label_smoothing = 0.1
-patch = { length = 4, stride = 2 }  # rows of a token, and from one to the next
+patch = { length = 8, stride = 2 }  # rows of a token, and from one to the next
 
 [model.mixer]
 kind = "softmax"              # attention; others: linear, ssm, hyena, ...
@@ -146,7 +146,7 @@ heads = 4
 kind = "labelled_series"
 files = [{files}]
 {columns}validation = 0.2              # of the series of each class
-augment = { crop = 0, warp = 0.1, scale = 0.1, noise = 0.1 }
+augment = { warp = 0.2, scale = 0.1, noise = 0.1, missing = 0.2 }
 )";
 
 void add_series_class_kinds(TaskKinds& kinds) {
