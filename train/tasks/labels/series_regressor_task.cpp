@@ -10,6 +10,7 @@
 #include <bochner/train/tasks/config_templates/templates.hpp>
 #include <bochner/train/tasks/labels/series_inputs.hpp>
 #include <bochner/train/tasks/series/forecast_requests.hpp>
+#include <bochner/train/tasks/series/series_data.hpp>
 #include <bochner/train/tasks/table_learner.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <cmath>
@@ -200,10 +201,11 @@ class SeriesNumberTask : public Task {
 
 LabelledSeriesFacts assumed_number_facts(const Config&) { return {}; }
 
-void check_numbers(const Config& config) {
+void check_regression(const Config& config) {
   if (config.text("data.labels") != "numbers")
     fail(config, "data.labels", "must be \"numbers\" with " + assignment(config, "model.kind"),
          "model.kind");
+  check_quantiles(config);
 }
 
 }  // namespace
@@ -211,7 +213,7 @@ void check_numbers(const Config& config) {
 void add_series_number_kinds(TaskKinds& kinds) {
   const ModelRows add{kinds, "regressor", open_as<SeriesNumberTask>,
                       learn_as<SeriesNumberLearner, assumed_number_facts>};
-  add("labelled_series", validation_fraction, check_numbers, labelled_series_options);
+  add("labelled_series", validation_fraction, check_regression, labelled_series_options);
 }
 
 }  // namespace bochner

@@ -56,19 +56,6 @@ void check_columns_of_series(const Config& config) {
     }
 }
 
-void check_quantiles(const Config& config) {
-  if (config.text("model.loss") != "quantile") return;
-  const std::vector<double>& levels = config.number_list("model.quantiles");
-  const bool inside =
-      !levels.empty() && std::ranges::min(levels) > 0 && std::ranges::max(levels) < 1;
-  if (!inside || std::ranges::adjacent_find(levels, std::greater_equal()) != levels.end())
-    fail(config, "model.quantiles", "must ascend between 0 and 1");
-  if (config.flag("model.instance_norm.affine"))
-    fail(config, "model.instance_norm.affine",
-         "must be false with model.loss = \"quantile\": a negative gain reverses quantiles",
-         "model.loss");
-}
-
 /// Returns the series of a table, without their future rows: those at the end without targets.
 std::vector<TimeSeries> series_of(NamedArray& table, const SeriesColumns& columns, bool carries) {
   std::vector<TimeSeries> all;
@@ -213,6 +200,19 @@ ReadOptions question_options(const Config& config, const SeriesFacts& known) {
   if (options.csv.missing == "forward") options.csv.missing = "nan";
   options.csv.keeps_missing_numbers = true;
   return options;
+}
+
+void check_quantiles(const Config& config) {
+  if (config.text("model.loss") != "quantile") return;
+  const std::vector<double>& levels = config.number_list("model.quantiles");
+  const bool inside =
+      !levels.empty() && std::ranges::min(levels) > 0 && std::ranges::max(levels) < 1;
+  if (!inside || std::ranges::adjacent_find(levels, std::greater_equal()) != levels.end())
+    fail(config, "model.quantiles", "must ascend between 0 and 1");
+  if (config.flag("model.instance_norm.affine"))
+    fail(config, "model.instance_norm.affine",
+         "must be false with model.loss = \"quantile\": a negative gain reverses quantiles",
+         "model.loss");
 }
 
 void check_series(const Config& config) {

@@ -85,5 +85,7 @@ SeriesFacts smallest_series_facts(const Config& config);
 bool carries_forward(const Config& config, const SeriesColumns& columns);
 /// Throws ConfigError if keys of series or of forecasters contradict each other.
 void check_series(const Config& config);
+/// Throws ConfigError for quantiles of a loss that do not ascend.
+void check_quantiles(const Config& config);
 
 }  // namespace bochner

@@ -119,6 +119,10 @@ TEST_F(SeriesModels, RefuseLongerSeriesThanLearnedPositionsAndOtherLabels) {
                         "up to 29; set model.positions = \"sinusoidal\""));
   EXPECT_THAT(message_of<ConfigError>([&] { config("classifier", {"data.labels=numbers"}); }),
               HasSubstr("model.kind = \"regressor\" for numbers"));
+  EXPECT_THAT(message_of<ConfigError>([&] {
+                config("regressor", {"model.loss=quantile", "model.quantiles=[0.5,0.1]"});
+              }),
+              HasSubstr("must ascend between 0 and 1"));
   EXPECT_THAT(message_of<ConfigError>([&] { config("regressor", {"data.labels=classes"}); }),
               HasSubstr("must be \"numbers\" with model.kind = \"regressor\""));
 }
