@@ -37,7 +37,8 @@ std::vector<Tensor> pass(SeriesModel& model, const std::vector<std::vector<float
   std::vector<Tensor> all = {y.value()};
   tape.backward(sum(y * y));
   for (const NamedParameter& named : parameters_of(model))
-    all.push_back(named.parameter->gradient());
+    all.push_back(named.parameter->has_gradient() ? named.parameter->gradient()
+                                                  : zeros(named.parameter->shape()));
   return all;
 }
 

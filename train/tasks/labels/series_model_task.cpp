@@ -136,7 +136,8 @@ width = 64
 positions = "sinusoidal"      # learned ones end with the longest training series
 dropout = 0.2
 label_smoothing = 0.1
-patch = { length = 8, stride = 2 }  # rows of a token, and from one to the next
+patch.length = 8              # rows of a token
+patch.stride = 2              # from one token to the next
 
 [model.mixer]
 kind = "softmax"              # attention; others: linear, ssm, hyena, ...
@@ -146,7 +147,10 @@ heads = 4
 kind = "labelled_series"
 files = [{files}]
 {columns}validation = 0.2              # of the series of each class
-augment = { warp = 0.2, scale = 0.1, noise = 0.1, missing = 0.2 }
+augment.warp = 0.2            # of the pace of time
+augment.scale = 0.1
+augment.noise = 0.1
+augment.missing = 0.2         # of the values are hidden
 )";
 
 void add_series_class_kinds(TaskKinds& kinds) {
