@@ -70,6 +70,7 @@ SeriesModel::SeriesModel(const SeriesModelSpec& spec)
       unit_(spec.channels),
       encoder_(encoder_spec(spec)),
       head_(spec.stack.block.width, spec.outputs) {
+  checked("series_model", spec.patch);
   require_seen_class_token(spec.pooling, spec.stack, "series_model");
 }
 

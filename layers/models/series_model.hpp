@@ -12,9 +12,9 @@ namespace bochner::inline BOCHNER_PRECISION {
 struct SeriesModelSpec {
   StackSpec stack;
   std::string pooling = "mean", standardize = "channel";
-  PatchSpec patch;
 
   // set by the task
+  PatchSpec patch;                       ///< described on its own, since several models have it
   std::size_t channels = 1, length = 1;  ///< of the series, rows of the longest
   std::size_t outputs = 1;
 
@@ -28,7 +28,6 @@ inline void describe(Keys& keys, SeriesModelSpec& spec) {
   describe(keys, spec.stack);
   describe_pooling(keys, spec.pooling);
   describe_standardize(keys, spec.standardize);
-  keys.section("patch", spec.patch);
 }
 
 /// Tokens of a batch of series; those from the length of their series on are padding.

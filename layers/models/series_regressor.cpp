@@ -18,11 +18,12 @@ SeriesModelSpec with_outputs(SeriesModelSpec spec, const SeriesRegressorSpec& of
 
 double softplus_of(double x) { return x > 30 ? x : std::log1p(std::exp(x)); }
 
-/// Returns the error of rank (n + 1) level, away from the median.
+/// Returns the error of rank (n + 1) level, away from the median; at most the last one.
 double error_at(std::vector<double> errors, double level) {
+  constexpr double rounding = 1e-9;
   std::ranges::sort(errors);
   const double rank = double(errors.size() + 1) * level,
-               from_median = level < 0.5 ? std::floor(rank) : std::ceil(rank);
+               from_median = level < 0.5 ? std::floor(rank + rounding) : std::ceil(rank - rounding);
   return errors[std::size_t(std::clamp(from_median, 1.0, double(errors.size()))) - 1];
 }
 
@@ -71,18 +72,19 @@ Var SeriesRegressor::loss(const Var& outputs, const std::vector<double>& numbers
 }
 
 double SeriesRegressor::expected(const real* outputs) const {
-  return double(outputs[spec_.predicts_quantiles() ? median_index(levels_) : 0]);
+  if (!spec_.predicts_quantiles()) return double(outputs[0]);
+  const std::size_t middle = median_index(levels_);
+  return double(outputs[middle]) + double(offsets_(middle));
 }
 
 SeriesRegressor::Located SeriesRegressor::located(const real* outputs, std::size_t level) const {
   if (spec_.loss == "gaussian")
     return {double(outputs[0]), softplus_of(double(outputs[1])) + least_deviation};
-  double base = expected(outputs);
-  if (spec_.predicts_quantiles()) {
-    const std::size_t middle = median_index(levels_);
-    for (std::size_t q = middle; q < level; ++q) base += softplus_of(double(outputs[q + 1]));
-    for (std::size_t q = middle; q > level; --q) base -= softplus_of(double(outputs[q - 1]));
-  }
+  if (!spec_.predicts_quantiles()) return {double(outputs[0]), 1};
+  const std::size_t middle = median_index(levels_);
+  double base = double(outputs[middle]);
+  for (std::size_t q = middle; q < level; ++q) base += softplus_of(double(outputs[q + 1]));
+  for (std::size_t q = middle; q > level; --q) base -= softplus_of(double(outputs[q - 1]));
   return {base, 1};
 }
 
@@ -96,7 +98,12 @@ void SeriesRegressor::fit_errors(const Tensor& outputs, const std::vector<double
       const Located at = located(outputs.data() + i * K, p);
       errors.push_back(((numbers[i] - mean) / deviation - at.base) / at.unit);
     }
-    offsets_(p) = real(error_at(std::move(errors), levels_[p]));
+    if (!spec_.predicts_quantiles())
+      for (double& error : errors) error = std::abs(error);
+    const double side = levels_[p] < 0.5 ? -1 : 1;
+    offsets_(p) = real(spec_.predicts_quantiles()
+                           ? error_at(std::move(errors), levels_[p])
+                           : side * error_at(std::move(errors), std::abs(2 * levels_[p] - 1)));
   }
   offsets_(levels_.size()) = 1;
 }

@@ -22,7 +22,7 @@ inline void describe(Keys& keys, SeriesRegressorSpec& spec) {
 
 /// Answers to series in the unit of the numbers.
 struct NumberAnswers {
-  std::vector<double> expected;   ///< (n) mean; median for loss "mae" and "quantile"
+  std::vector<double> expected;   ///< (n) mean; median for losses "mae" and "quantile"
   std::vector<double> quantiles;  ///< (n, levels), ascending; empty if they are unknown
 };
 
@@ -37,9 +37,10 @@ class SeriesRegressor : public Module {
   /// Returns the mean loss in the unit of training. outputs of SeriesModel (B, outputs), numbers
   /// (B) -> ()
   Var loss(const Var& outputs, const std::vector<double>& numbers) const;
-  /// Sets how far quantiles are from the answers to held-out examples: for each level p the
-  /// conformal quantile of the errors, of rank (n + 1) p (Vovk, Gammerman, Shafer, "Algorithmic
-  /// learning in a random world", 2005).
+  /// Sets how far quantiles are from answers by the errors of answers to held-out examples, which
+  /// split conformal prediction ranks (Vovk, Gammerman, Shafer, "Algorithmic learning in a random
+  /// world", 2005): an interval of probability p reaches the absolute error of rank (n + 1) p, over
+  /// the deviation for loss "gaussian"; a quantile of the loss moves by the error of that rank.
   void fit_errors(const Tensor& outputs, const std::vector<double>& numbers);
   /// Returns the answers. Quantiles are those of fit_errors(); before it, those that the loss
   /// "gaussian" or "quantile" has learned. (B, outputs)

@@ -168,11 +168,11 @@ void add_models(RowCollector& table) {
   table.add<ModelChoice>("model");
   table.add<SequenceClassifierSpec>("model", model("classifier"));
   table.add<LabelLossSpec>("model", model("classifier"));
+  table.add<BagOfWordsSpec>("model", model("bag_of_words"));
+  table.add<ForecasterSpec>("model", model("forecaster"));
   table.add<SeriesModelSpec>("model",
                              model("classifier") && when("data.kind", {"labelled_series"}));
   table.add<SeriesRegressorSpec>("model", model("regressor"));
-  table.add<BagOfWordsSpec>("model", model("bag_of_words"));
-  table.add<ForecasterSpec>("model", model("forecaster"));
   table.add<EnsembleSpec>("model", model("ensemble") && when("data.kind", {"series"}));
   table.add<TableEnsembleSpec>("model", model("ensemble") && when("data.kind", {"table"}));
   table.add<SeriesClassifierSpec>("model", model("filter_bank"));

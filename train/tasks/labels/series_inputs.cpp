@@ -8,6 +8,7 @@
 namespace bochner {
 
 void complete(SeriesModelSpec& spec, const Config& config, const LabelledSeriesFacts& facts) {
+  spec.patch = read_spec<PatchSpec>(config, "model.patch");
   spec.channels = facts.channels;
   spec.length = facts.length;
   complete(spec.stack, config, spec.tokens(spec.length));
