@@ -2,6 +2,7 @@
 
 #include <bochner/layers/models/label_loss.hpp>
 #include <bochner/train/charts/page.hpp>
+#include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/arrays.hpp>
 #include <bochner/train/tasks/config_templates/templates.hpp>
 #include <bochner/train/tasks/labels/series_inputs.hpp>
@@ -26,6 +27,7 @@ class SeriesClassLearner : public TableLearner<LabelledSeriesFacts, SeriesModelS
         columns_(labelled_series_columns(config)) {}
 
   std::string describe() const override { return "classifier, " + describe_tokens(spec_); }
+  Json sizes() const override { return {{"length", spec_.tokens(spec_.length)}}; }
   LearnerAbilities abilities() override { return {.tables = this}; }
   void forward_specimen(Tape&, std::size_t) override {}
 

@@ -6,6 +6,7 @@
 #include <bochner/layers/models/series_regressor.hpp>
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/charts/page.hpp>
+#include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/arrays.hpp>
 #include <bochner/train/tasks/config_templates/templates.hpp>
 #include <bochner/train/tasks/labels/series_inputs.hpp>
@@ -39,6 +40,7 @@ class SeriesNumberLearner
   std::string loss_unit() const override {
     return spec_.loss == "gaussian" ? "nats" : spec_.predicts_quantiles() ? "pinball" : spec_.loss;
   }
+  Json sizes() const override { return {{"length", spec_.tokens(spec_.length)}}; }
   LearnerAbilities abilities() override { return {.tables = this}; }
   void forward_specimen(Tape&, std::size_t) override {}
 
