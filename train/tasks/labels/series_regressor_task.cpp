@@ -134,8 +134,10 @@ class SeriesNumberTask : public Task {
                       {{"squared_error", "squared error", errors.squares},
                        {"absolute_error", "absolute error", errors.absolute}}};
     const std::vector<double> levels = learner_.spec().levels();
-    result.measures.push_back(
-        {"coverage", fmt::format("within {} to {}", levels.front(), levels.back()), within, true});
+    if (P > 1)
+      result.measures.push_back({"coverage",
+                                 fmt::format("within {} to {}", levels.front(), levels.back()),
+                                 within, true});
     return result;
   }
 
