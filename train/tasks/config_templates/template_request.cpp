@@ -21,6 +21,7 @@ constexpr RequestableKind kinds_to_ask_for[] = {
     {"classifier", "", "--target"},
     {"regressor", "", "--target"},
     {"gp", "", "--target"},
+    {"filter_bank", "", "--target --id --time"},
     {"events", "", "--target --id --time"},
     {"text", "lm", ""},
     {"field", "", ""},
