@@ -17,8 +17,8 @@ struct RealSeries {
 struct RealSeriesSet {
   std::size_t channels = 0;
   std::vector<RealSeries> series = {};
-  bool numbers = false;  ///< labels are numbers to predict, by the header
-  double rate = 0;       ///< samples a second of recordings, 0 of others
+  bool numbers = false;    ///< labels are numbers to predict, by the header
+  std::uint64_t rate = 0;  ///< samples a second of recordings, 0 of others
 
   std::size_t rows(std::size_t number) const { return series[number].values.size() / channels; }
 };

@@ -17,7 +17,8 @@ bool are_numbers_or_empty(const RealSeriesSet& set) {
 
 float stored_value(double value, std::size_t row) {
   const float stored = float(value);
-  if (std::isinf(stored)) throw DataError("row ", row + 1, ": ", value, " is too large");
+  if (std::isinf(stored))
+    throw DataError("row ", row + 1, ": ", format_number(value), " is too large");
   return stored;
 }
 

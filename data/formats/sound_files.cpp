@@ -97,7 +97,7 @@ RealSeriesSet parse_sound(ByteSpan file, const std::string& name) {
   for (std::size_t t = 0; t < rows; ++t)
     for (std::size_t c = 0; c < channels; ++c)
       series.values[c * rows + t] = frames[t * channels + c];
-  RealSeriesSet set{.channels = channels, .rate = double(std::max(0, info.samplerate))};
+  RealSeriesSet set{.channels = channels, .rate = std::uint64_t(std::max(0, info.samplerate))};
   set.series.push_back(std::move(series));
   return set;
 }

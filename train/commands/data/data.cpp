@@ -199,10 +199,11 @@ void print_series(const RealSeriesSet& set) {
   }
   const std::string rows = shortest == longest ? format_number_of(longest, "row")
                                                : fmt::format("{} to {} rows", shortest, longest);
-  fmt::print(
-      "series   {} of {}, {}{}\n", set.series.size(), rows,
-      format_number_of(set.channels, "channel"),
-      set.rate > 0 ? fmt::format(", {} Hz, {:.3g} s", set.rate, double(longest) / set.rate) : "");
+  fmt::print("series   {} of {}, {}{}\n", set.series.size(), rows,
+             format_number_of(set.channels, "channel"),
+             set.rate > 0
+                 ? fmt::format(", {} Hz, {:.3g} s", set.rate, double(longest) / double(set.rate))
+                 : "");
   std::vector<std::string> counts;
   for (const auto& [label, count] : labels) counts.push_back(fmt::format("{} ({})", label, count));
   if (set.numbers)
