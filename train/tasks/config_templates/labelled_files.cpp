@@ -10,7 +10,7 @@
 #include <bochner/train/tasks/config_templates/templates.hpp>
 #include <cstring>
 #include <fstream>
-#include <map>
+#include <set>
 
 namespace bochner {
 namespace {
@@ -40,13 +40,18 @@ bool are_tables_of_series(const std::vector<fs::path>& files) try {
 }
 
 /// Returns where the labels of files below a folder are, "" if nowhere: there are two or more, and
-/// two files of each on average. `subfolders`: of all files, or none.
-std::string labels_below(const std::vector<fs::path>& files, bool has_subfolders) {
+/// two files of each on average. `has_subfolders`: for all files. Names of tables that begin with
+/// numbers may be dates.
+std::string labels_below(const std::vector<fs::path>& files, bool has_subfolders, bool are_sounds) {
   const std::string from = has_subfolders ? "folder" : "name";
-  std::map<std::string, std::size_t> counts;
-  for (const fs::path& file : files) ++counts[label_of_path(file, from)];
-  const bool are_some = counts.size() >= 2 && files.size() >= 2 * counts.size();
-  return are_some && !counts.contains("") ? from : "";
+  std::set<std::string> labels;
+  for (const fs::path& file : files) labels.insert(label_of_path(file, from));
+  const bool may_be_dates =
+      !are_sounds && !has_subfolders && std::ranges::any_of(labels, [](const std::string& label) {
+        return parse_number(label).has_value();
+      });
+  const bool are_some = labels.size() >= 2 && files.size() >= 2 * labels.size();
+  return are_some && !labels.contains("") && !may_be_dates ? from : "";
 }
 
 /// Returns a pattern for the files in a folder, or in its subfolders.
@@ -114,7 +119,8 @@ std::optional<std::string> labelled_folder_config(const fs::path& folder,
   };
   const bool are_sounds = is_sound_file(files[0]), in_subfolders = has_depth(2);
   if (!are_sounds && !are_tables_of_series(files)) return std::nullopt;
-  const std::string from = in_subfolders || has_depth(1) ? labels_below(files, in_subfolders) : "";
+  const std::string from =
+      in_subfolders || has_depth(1) ? labels_below(files, in_subfolders, are_sounds) : "";
   if (from.empty() && are_sounds)
     throw DataError(folder.string(),
                     ": recordings need labels: a subfolder for each class, or names that begin "
