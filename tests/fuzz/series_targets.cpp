@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::string_literals;
 
-const std::string input_name = "input";
+const std::string file_name = "input";
 
 /// Throws an error that no reader may throw unless a table of the series has the same series.
 void demand_same_table(const RealSeriesSet& set, const RealSeriesColumns& columns = {}) {
@@ -25,7 +25,7 @@ void demand_same_table(const RealSeriesSet& set, const RealSeriesColumns& column
 
 void read_series_file(ByteSpan input, Draws&) {
   const std::string_view text(reinterpret_cast<const char*>(input.data()), input.size());
-  if (!series_format(text).empty()) demand_same_table(parse_series(text, input_name));
+  if (!series_format(text).empty()) demand_same_table(parse_series(text, file_name));
 }
 
 const std::vector<std::string> series_seeds = {
@@ -81,7 +81,7 @@ std::string make_sound(const Target& target, Draws& draws) {
 }
 
 void read_sound(ByteSpan input, Draws&) {
-  if (is_sound(input)) demand_same_table(parse_sound(input, input_name));
+  if (is_sound(input)) demand_same_table(parse_sound(input, file_name));
 }
 
 /// Allocates the samples that the header claims.
@@ -91,7 +91,7 @@ void read_claimed_sound(ByteSpan input, Draws&) {
   std::size_t claimed = 0;
   for (std::size_t i = 0; i < 4; ++i) claimed |= std::size_t(input[size_at + i]) << (8 * i);
   Bytes room(claimed);
-  if (room.size() > input.size()) throw DataError(input_name, ": is cut off");
+  if (room.size() > input.size()) throw DataError(file_name, ": is cut off");
 }
 
 // All formats of labelled series
@@ -122,7 +122,7 @@ void read_labelled(ByteSpan input, Draws& draws) {
   options.csv.texts = {series.columns.series, series.columns.label};
   options.csv.labels = {series.columns.label};
   options.csv.missing = "nan";
-  const RealSeriesSet set = parse_labelled_series(input, input_name, options);
+  const RealSeriesSet set = parse_labelled_series(input, file_name, options);
   for (const RealSeries& one : set.series)
     demand(!one.values.empty() && one.values.size() % set.channels == 0 &&
                (one.times.empty() || one.times.size() * set.channels == one.values.size()),

@@ -47,11 +47,8 @@ struct SampledTable {
     for (const auto& row : rows) found.insert(row[column]);
     return found;
   }
-  /// Returns whether there are two or more texts, each twice on average.
-  bool repeats(std::size_t column) const {
-    const std::size_t count = texts(column).size();
-    return count >= 2 && 2 * count <= rows.size();
-  }
+  /// Returns whether each text occurs twice on average.
+  bool repeats(std::size_t column) const { return 2 * texts(column).size() <= rows.size(); }
   bool holds_whole_numbers(std::size_t column) const {
     for (std::size_t i = 0; i < rows.size(); ++i)
       if (const auto x = number(i, column); !x || *x != std::floor(*x)) return false;
@@ -155,11 +152,12 @@ std::vector<std::size_t> wide_labels(const SampledTable& table, const TemplateRe
   if (table.has_header)
     for (const std::string_view name : names_of_labels)
       if (const auto column = table.called(std::string(name))) return {*column};
-  std::vector<std::size_t> texts;
+  std::vector<std::size_t> texts, constants;
   for (std::size_t i = 0; i < table.width(); ++i)
-    if (!table.holds_numbers(i) && table.repeats(i)) texts.push_back(i);
-  if (texts.empty() && is_train && table.holds_whole_numbers(0) && table.repeats(0)) texts = {0};
-  return texts;
+    if (!table.holds_numbers(i) && table.repeats(i))
+      (table.texts(i).size() > 1 ? texts : constants).push_back(i);
+  if (texts.empty() && is_train && table.holds_whole_numbers(0) && table.repeats(0)) return {0};
+  return texts.empty() ? constants : texts;
 }
 
 /// Returns the columns of values: numbered ones, or without names all but the labels.
@@ -181,15 +179,11 @@ std::string key_line(const std::string& key, const std::string& value, const cha
   return line + "\n";
 }
 
-/// Returns data.labels = "numbers" if the labels are neither texts nor few whole numbers.
-std::string labels_line(const SampledTable& table, std::size_t label,
-                        const TemplateRequest& request) {
-  const bool are_classes =
-      !table.holds_numbers(label) || (table.holds_whole_numbers(label) && table.repeats(label));
-  const bool numbers = request.kind.empty() || request.kind == "filter_bank"
-                           ? !are_classes
-                           : request.kind == "regressor";
-  return numbers ? key_line("labels", "\"numbers\"", "to predict, not classes") : "";
+std::string labels_line(const TemplateRequest& request, bool are_classes) {
+  const bool is_open = request.kind.empty() || request.kind == "filter_bank";
+  return (is_open ? are_classes : request.kind == "classifier")
+             ? ""
+             : key_line("labels", "\"numbers\"", "to predict, not classes");
 }
 
 std::optional<std::string> rows_of_series_config(const std::string& files, const fs::path& file,
@@ -223,7 +217,9 @@ std::optional<std::string> rows_of_series_config(const std::string& files, const
   if (options.header == "no" || !table.has_header) keys += key_line("header", "\"no\"", "");
   keys += key_line("label_column", in_quotes(table.names[labels[0]]), "");
   if (id) keys += key_line("sequence_column", in_quotes(table.names[*id]), "");
-  keys += labels_line(table, labels[0], request);
+  keys +=
+      labels_line(request, !table.holds_numbers(labels[0]) ||
+                               (table.holds_whole_numbers(labels[0]) && table.repeats(labels[0])));
   return labelled_series_config(files, test_file_of(file), keys);
 }
 
@@ -272,10 +268,13 @@ RealSeriesColumns named(const SampledTable& table, const LongColumns& columns) {
   return named;
 }
 
-/// Returns whether a table can be read by these columns, as two labels or more of at least two
-/// series each on average.
-bool are_labelled_series(const Input& input, const CsvOptions& options,
-                         const RealSeriesColumns& columns) try {
+/// Labels of series in a table.
+enum class LabelKind { none, classes, numbers };
+
+/// Returns what a table holds by these columns: classes, two or more and each of two series on
+/// average, or numbers, of which some are not whole or which are asked for.
+LabelKind labels_in(const Input& input, const CsvOptions& options, const RealSeriesColumns& columns,
+                    const TemplateRequest& request) try {
   ReadOptions reading{.csv = options, .array = "", .series = SeriesOptions{.columns = columns}};
   reading.csv.texts = {columns.series, columns.label};
   reading.csv.labels = {columns.label};
@@ -288,10 +287,21 @@ bool are_labelled_series(const Input& input, const CsvOptions& options,
     labels.insert(set.series[i].label);
     rows += set.rows(i);
   }
-  return labels.size() >= 2 && !labels.contains("") && rows >= 4 * set.series.size() &&
-         set.series.size() >= 2 * labels.size();
+  if (labels.size() < 2 || labels.contains("") || rows < 4 * set.series.size())
+    return LabelKind::none;
+  bool are_numbers = true, are_whole = true;
+  for (const std::string& label : labels) {
+    const std::optional<double> number = parse_number(label);
+    are_numbers = are_numbers && number;
+    are_whole = are_whole && number && *number == std::floor(*number);
+  }
+  const bool is_asked = request.kind == "regressor" || !request.target.empty();
+  if (are_numbers && request.kind == "regressor") return LabelKind::numbers;
+  if (set.series.size() >= 2 * labels.size() && (!are_numbers || are_whole))
+    return LabelKind::classes;
+  return are_numbers && (!are_whole || is_asked) ? LabelKind::numbers : LabelKind::none;
 } catch (const DataError&) {
-  return false;
+  return LabelKind::none;
 }
 
 std::optional<std::string> times_of_series_config(const std::string& files, const fs::path& file,
@@ -302,7 +312,8 @@ std::optional<std::string> times_of_series_config(const std::string& files, cons
   const auto columns = long_columns(table, request);
   if (!columns) return std::nullopt;
   const RealSeriesColumns names = named(table, *columns);
-  if (!are_labelled_series(input, options, names)) return std::nullopt;
+  const LabelKind kind = labels_in(input, options, names, request);
+  if (kind == LabelKind::none) return std::nullopt;
   std::string keys = key_line("sequence_column", in_quotes(names.series), "identifies a series");
   keys += key_line("label_column", in_quotes(names.label), "");
   if (columns->time && !columns->has_dates)
@@ -314,7 +325,7 @@ std::optional<std::string> times_of_series_config(const std::string& files, cons
     keys += key_line("columns", "[" + joined(channels) + "]", "channels");
     keys += "# left out: " + some_of(others) + "\n";
   }
-  keys += labels_line(table, columns->label, request);
+  keys += labels_line(request, kind == LabelKind::classes);
   return labelled_series_config(files, test_file_of(file), keys);
 }
 

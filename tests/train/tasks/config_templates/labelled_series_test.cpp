@@ -98,6 +98,19 @@ TEST_F(LabelledSeriesStarter, ReadsNumbersToPredict) {
               HasSubstr("labels = \"numbers\""));
 }
 
+TEST_F(LabelledSeriesStarter, FindsClassesBeyondTheFirstRows) {
+  std::string lines = "series,label,x\n";
+  for (std::size_t i = 0; i < 40; ++i)
+    for (std::size_t t = 0; t < 30; ++t)
+      lines += std::to_string(i) + "," + std::to_string(i / 20) + "," +
+               std::to_string(std::sin(double(t * (1 + i / 20)))) + "\n";
+  EXPECT_THAT(config_template_for(write("l.csv", lines)), Not(HasSubstr("numbers")));
+  std::string rows;
+  for (std::size_t i = 0; i < 500; ++i)
+    rows += std::to_string(i / 250) + wave(i / 250, 20, "\t") + "\n";
+  EXPECT_THAT(config_template_for(write("w_TRAIN.tsv", rows)), Not(HasSubstr("numbers")));
+}
+
 TEST_F(LabelledSeriesStarter, ReadsLongTables) {
   std::string rows = "series,time,label,x,y\n";
   for (std::size_t i = 0; i < 12; ++i)
