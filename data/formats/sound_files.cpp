@@ -12,7 +12,7 @@ namespace bochner {
 namespace {
 
 constexpr int most_channels = 256;
-constexpr std::size_t frames_at_once = 1 << 12;
+constexpr std::size_t samples_at_once = 1 << 12;
 constexpr std::uint64_t most_samples_a_byte = 4096;
 
 /// Bytes in memory as libsndfile reads a file.
@@ -49,8 +49,10 @@ struct CloseSound {
 /// Decodes all frames, the channels of each together.
 std::vector<float> frames_of(SNDFILE* sound, std::size_t channels, std::uint64_t most,
                              const std::string& name) {
+  const std::size_t frames_at_once = samples_at_once / channels;
   std::vector<float> all, some(frames_at_once * channels);
-  while (const sf_count_t frames = ::sf_readf_float(sound, some.data(), frames_at_once)) {
+  while (const sf_count_t frames =
+             ::sf_readf_float(sound, some.data(), sf_count_t(frames_at_once))) {
     if (frames < 0) throw DataError(name, ": its samples cannot be decoded");
     const auto count = std::size_t(frames) * channels;
     if (all.size() + count > most)

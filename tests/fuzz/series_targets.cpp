@@ -110,12 +110,21 @@ std::vector<std::string> labelled_seeds() {
   return seeds;
 }
 
+/// Makes mutated files, and files of which one digit is another.
+std::string make_labelled(const Target& target, Draws& draws) {
+  if (draws.chance(0.5)) return mutated(target, draws);
+  std::string bytes = pick(target.seeds, draws);
+  char& byte = bytes[draws.below(bytes.size())];
+  if (byte >= '0' && byte <= '9') byte = char('0' + draws.below(10));
+  return bytes;
+}
+
 void read_labelled(ByteSpan input, Draws& draws) {
   SeriesOptions series{.layout = draws.chance(0.5) ? "wide" : "long",
                        .label_from = draws.chance(0.3) ? "folder" : "file",
-                       .labelled = draws.chance(0.5)};
-  series.columns.label = pick<std::string>({"label", "class", "1", "2"}, draws);
-  series.columns.series = pick<std::string>({"series", "id", "1"}, draws);
+                       .labelled = draws.chance(0.2)};
+  series.columns.label = pick<std::string>({"label", "class", "1"}, draws);
+  series.columns.series = pick<std::string>({"series", "id"}, draws);
   if (draws.chance(0.2)) series.columns.channels = {"x"};
   if (draws.chance(0.2)) series.columns.time = "time";
   ReadOptions options{.csv = {}, .array = "", .series = series};
@@ -137,9 +146,12 @@ Target series_target() {
 }
 Target sound_target() { return {"sound", sound_seeds(), sound_words, make_sound, read_sound, 400}; }
 Target labelled_target() {
-  return {
-      "labelled", labelled_seeds(), {",", "\t", "\n", "NaN", "1", "x", "1e308", "label", "series"},
-      mutated,    read_labelled,    10000};
+  return {"labelled",
+          labelled_seeds(),
+          {",", "\t", "\n", "NaN", "1", "x", "1e308", "label", "series"},
+          make_labelled,
+          read_labelled,
+          10000};
 }
 Target trusting_sound_target() {
   return {"too-trusting", sound_seeds(), sound_words, make_sound, read_claimed_sound, 16};
