@@ -61,10 +61,7 @@ struct SampledTable {
   }
   std::optional<std::size_t> asked(const char* option, const std::string& wanted) const {
     if (wanted.empty()) return std::nullopt;
-    const auto found = called(wanted);
-    demand(found.has_value(), "{} {}: {} has no such column; there are {}", option, wanted, file,
-           some_of(names));
-    return found;
+    return requested_column(names, file, option, wanted);
   }
 };
 
