@@ -49,7 +49,10 @@ LabelledSeries::LabelledSeries(RealSeriesSet training, RealSeriesSet test,
                                const LabelledSeriesSpec& spec)
     : training_{std::move(training)}, test_{std::move(test)} {
   for (const RealSeries& series : training_.set.series)
-    if (series.label.empty()) throw DataError("data.files: series without a label");
+    if (series.label.empty())
+      throw DataError(
+          "data.files: series without a label; if folders or names of files are labels, set "
+          "data.label_from");
   if (training_.set.series.empty()) throw DataError("data.files: no series to train on");
   if (training_.set.numbers && !spec.numbers)
     throw DataError(
