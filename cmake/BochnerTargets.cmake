@@ -161,6 +161,7 @@ function(bochner_common_library)
   # NLopt's definitions are for Windows, and would keep the precompiled headers from being used.
   target_link_libraries(bochner_common PUBLIC xtensor TBB::tbb fmt::fmt
                         PRIVATE LAPACK::LAPACK xxhash::xxhash ZLIB::ZLIB $<LINK_ONLY:NLopt::nlopt>
+                        SndFile::sndfile
                         $<BUILD_INTERFACE:xtensor-blas> $<BUILD_INTERFACE:Boost::headers>)
   if(BOCHNER_SENTENCEPIECE)
     target_link_libraries(bochner_common PRIVATE SentencePiece::SentencePiece)

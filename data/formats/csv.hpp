@@ -75,7 +75,7 @@ inline void describe(Keys& keys, CsvOptions& options) {
     keys("columns", options.columns,
          "columns that are forecast, values of sensors, or channels; none for all");
   });
-  of({"series", "event_files", "sensors", "table"}, [&] {
+  of({"series", "event_files", "sensors", "table", "labelled_series"}, [&] {
     keys("time_column", options.time,
          "column of time stamps; by default the first with dates, and \"time\" of events and "
          "sensors");
@@ -83,10 +83,13 @@ inline void describe(Keys& keys, CsvOptions& options) {
          "format of time stamps, such as %d.%m.%Y %H:%M, %s for seconds since 1970 or %Q for "
          "milliseconds; by default ISO 8601, or a usual format that fits");
   });
-  of({"series"}, [&] {
+  of({"series", "labelled_series"}, [&] {
     keys("layout", options.layout, one_of({"long", "wide"}),
          "a row is a time (long), or a series (wide): its id, then values, read as columns of the "
-         "id, of \"value\", and of \"time\" if dates name the columns");
+         "id, of \"value\", and of \"time\" if dates name the columns; of labelled series any "
+         "columns of id and label");
+  });
+  of({"series"}, [&] {
     keys("time_parts", options.time_parts,
          "further columns of the time, such as month and day, or the hour: appended to the time "
          "column with a space between, as in data.time_format = \"%Y %m\"");

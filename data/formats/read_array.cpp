@@ -6,7 +6,8 @@
 #include <bochner/data/formats/images.hpp>
 #include <bochner/data/formats/npy.hpp>
 #include <bochner/data/formats/read_array.hpp>
-#include <bochner/data/formats/series_files.hpp>
+#include <bochner/data/formats/read_series.hpp>
+#include <bochner/data/formats/sound_files.hpp>
 #include <bochner/data/formats/stored_array.hpp>
 #include <cmath>
 #include <cstring>
@@ -111,13 +112,17 @@ std::string file_kind(ByteSpan file) {
     return "npz";
   if (is_idx(file)) return "idx";
   if (cifar_record(file) > 0) return "cifar";
+  if (is_sound(file)) return "sound";
   return series_format(text_of(file)).empty() ? "csv" : "series";
 }
 
 NamedArray parse_array(ByteSpan file, const std::string& name, const ReadOptions& options) {
   const std::string_view text = text_of(file);
   const std::string kind = file_kind(file);
+  if (options.series)
+    return table_of_series(parse_labelled_series(file, name, options), options.series->columns);
   if (kind == "series") return table_of_series(parse_series(text, name));
+  if (kind == "sound") return table_of_series(parse_sound(file, name));
   refuse_foreign(name, text);
   if (kind == "npy")
     return with_table_options({parse_npy(file, name).values(), {}}, name, options.csv);
@@ -129,6 +134,8 @@ NamedArray parse_array(ByteSpan file, const std::string& name, const ReadOptions
 }
 
 NamedArray read_array(const std::filesystem::path& path, const ReadOptions& options) {
+  if (options.series)
+    return table_of_series(read_labelled_series(path, options), options.series->columns);
   const Input input = open_input(path);
   return parse_array(input.bytes(), input.name(), options);
 }

@@ -2,6 +2,7 @@
 #include <bochner/base/errors.hpp>
 #include <bochner/base/text.hpp>
 #include <bochner/data/formats/series_files.hpp>
+#include <bochner/data/formats/time_stamp.hpp>
 #include <cmath>
 #include <limits>
 
@@ -66,14 +67,13 @@ std::vector<float> channels_in(const std::vector<std::string_view>& parts, const
 
 /// What the header of a .ts file says.
 struct TsHeader {
-  bool labelled = false, numbers = false, data = false;
+  bool labelled = false, numbers = false, stamps = false, data = false;
 
-  void read(std::string_view line, const Place& place) {
+  void read(std::string_view line) {
     std::string_view rest = line;
     const std::string tag = lower_case(take_part(rest, ' ')), value = lower_case(rest);
     if (tag == "@data") data = true;
-    if (tag == "@timestamps" && value.starts_with("true"))
-      place.fail("series with time stamps are not read; write rows at equal steps");
+    if (tag == "@timestamps") stamps = value.starts_with("true");
     if (tag == "@classlabel" || tag == "@targetlabel") {
       labelled = value.starts_with("true");
       numbers = tag == "@targetlabel";
@@ -81,28 +81,92 @@ struct TsHeader {
   }
 };
 
+/// A channel of pairs "(time,value)".
+using Stamped = std::vector<std::pair<double, float>>;
+
+/// Removes a pair and the comma after it from the text. A time is a number or a date.
+std::pair<double, float> take_pair(std::string_view& text, const Place& place) {
+  const std::size_t end = text.find(')'), comma = text.substr(0, end).rfind(',');
+  if (!text.starts_with('(') || end == text.npos || comma == text.npos)
+    place.fail(excerpt(text.substr(0, end)), " is not a pair of a time and a value: (0,1.5)");
+  const std::string_view stamp = trimmed(text.substr(1, comma - 1)),
+                         value = trimmed(text.substr(comma + 1, end - comma - 1));
+  const auto number = parse_number(stamp);
+  const auto time = number ? number : parse_time(stamp);
+  if (!time) place.fail(excerpt(stamp), " is neither a number nor a date");
+  text = trimmed(text.substr(end + 1));
+  if (text.starts_with(',')) text = trimmed(text.substr(1));
+  return {*time, value_in(value, place)};
+}
+
+/// Removes the channels of pairs from the text, up to the label.
+std::vector<Stamped> take_channels(std::string_view& text, const Place& place) {
+  std::vector<Stamped> channels;
+  while (text.starts_with('(')) {
+    channels.emplace_back();
+    while (text.starts_with('(')) channels.back().push_back(take_pair(text, place));
+    if (text.starts_with(':')) text = trimmed(text.substr(1));
+  }
+  return channels;
+}
+
+/// Returns a series with a row for each time of any channel, and missing values where a channel has
+/// none.
+RealSeries series_at_times(const std::vector<Stamped>& channels, const Place& place) {
+  constexpr std::size_t sparsest = 64;
+  RealSeries series;
+  std::size_t pairs = 0;
+  for (const Stamped& channel : channels) {
+    for (const auto& [time, value] : channel) series.times.push_back(time);
+    pairs += channel.size();
+  }
+  std::ranges::sort(series.times);
+  series.times.erase(std::ranges::unique(series.times).begin(), series.times.end());
+  const std::size_t rows = series.times.size();
+  if (rows * channels.size() > sparsest * pairs)
+    place.fail("has channels of ", rows, " different times that share few of them");
+  series.values.assign(rows * channels.size(), missing);
+  for (std::size_t c = 0; c < channels.size(); ++c)
+    for (std::size_t i = 0; i < channels[c].size(); ++i) {
+      const auto& [time, value] = channels[c][i];
+      if (i > 0 && !(channels[c][i - 1].first < time)) place.fail("has times that do not ascend");
+      const auto row = std::ranges::lower_bound(series.times, time) - series.times.begin();
+      series.values[c * rows + std::size_t(row)] = value;
+    }
+  return series;
+}
+
+/// Adds the series of a line of .ts: channels between colons, then a label.
+void add_ts_line(RealSeriesSet& set, std::string_view line, const TsHeader& header,
+                 const Place& place) {
+  if (header.stamps) {
+    const std::vector<Stamped> channels = take_channels(line, place);
+    RealSeries series = series_at_times(channels, place);
+    if (!header.labelled && !line.empty()) place.fail(excerpt(line), " is not a pair");
+    series.label = line;
+    return add_series(set, std::move(series), channels.size(), place);
+  }
+  std::vector<std::string_view> parts;
+  while (!line.empty()) parts.push_back(take_part(line, ':'));
+  RealSeries series;
+  if (header.labelled) {
+    series.label = parts.back();
+    parts.pop_back();
+  }
+  if (parts.empty()) place.fail("has a label and no series");
+  series.values = channels_in(parts, place);
+  add_series(set, std::move(series), parts.size(), place);
+}
+
 RealSeriesSet parse_ts(std::string_view text, const std::string& name) {
   RealSeriesSet set;
   TsHeader header;
   Place place{name};
   while (!text.empty()) {
     ++place.line;
-    std::string_view line = trimmed(take_line(text));
+    const std::string_view line = trimmed(take_line(text));
     if (line.empty() || line.starts_with('#')) continue;
-    if (!header.data) {
-      header.read(line, place);
-      continue;
-    }
-    std::vector<std::string_view> parts;
-    while (!line.empty()) parts.push_back(take_part(line, ':'));
-    RealSeries series;
-    if (header.labelled) {
-      series.label = parts.back();
-      parts.pop_back();
-    }
-    if (parts.empty()) place.fail("has a label and no series");
-    series.values = channels_in(parts, place);
-    add_series(set, std::move(series), parts.size(), place);
+    header.data ? add_ts_line(set, line, header, place) : header.read(line);
   }
   set.numbers = header.numbers;
   return set;
@@ -199,103 +263,30 @@ std::string series_format(std::string_view text) {
   return "";
 }
 
+void append_series(RealSeriesSet& all, RealSeriesSet more) {
+  if (all.series.empty()) all.channels = more.channels, all.rate = more.rate;
+  if (more.channels != all.channels)
+    throw DataError("has ", more.channels, " channels, the files before ", all.channels);
+  if (more.rate != all.rate)
+    throw DataError("has ", more.rate, " samples a second, the files before ", all.rate,
+                    "; resample it");
+  all.numbers = all.numbers || more.numbers;
+  std::ranges::move(more.series, std::back_inserter(all.series));
+}
+
+bool has_irregular_times(const RealSeries& series) {
+  constexpr double tolerance = 0.01;
+  if (series.times.size() < 3) return false;
+  const double step =
+      (series.times.back() - series.times.front()) / double(series.times.size() - 1);
+  for (std::size_t i = 1; i < series.times.size(); ++i)
+    if (!(std::abs(series.times[i] - series.times[i - 1] - step) <= tolerance * step)) return true;
+  return false;
+}
+
 RealSeriesSet parse_series(std::string_view text, const std::string& name) {
   RealSeriesSet set = series_format(text) == "ts" ? parse_ts(text, name) : parse_arff(text, name);
   if (set.series.empty()) throw DataError(name, ": has no series");
-  return set;
-}
-
-NamedArray table_of_series(const RealSeriesSet& set) {
-  const std::size_t C = set.channels, width = 2 + C;
-  std::size_t n = 0;
-  for (std::size_t i = 0; i < set.series.size(); ++i) n += set.rows(i);
-  NamedArray table{xt::xarray<double>::from_shape({n, width}), {"series", "label"}};
-  for (std::size_t c = 0; c < C; ++c)
-    table.columns.push_back(C == 1 ? "x" : "x" + std::to_string(c + 1));
-  std::vector<std::string> labels;
-  double* row = table.values.data();
-  for (std::size_t i = 0; i < set.series.size(); ++i) {
-    const RealSeries& series = set.series[i];
-    double label = set.numbers ? parse_number(series.label).value_or(NAN) : NAN;
-    if (!set.numbers && !series.label.empty()) {
-      const auto found = std::ranges::find(labels, series.label);
-      label = double(found - labels.begin());
-      if (found == labels.end()) labels.push_back(series.label);
-    }
-    for (std::size_t t = 0; t < set.rows(i); ++t, row += width) {
-      row[0] = double(i + 1);
-      row[1] = label;
-      for (std::size_t c = 0; c < C; ++c) row[2 + c] = double(series.values[c * set.rows(i) + t]);
-    }
-  }
-  if (!set.numbers) table.texts[1] = std::move(labels);
-  return table;
-}
-
-namespace {
-
-/// Returns the text of a cell: a text, or a number.
-std::string text_in(const NamedArray& table, std::size_t row, std::size_t column) {
-  const double value = table.values(row, column);
-  if (std::isnan(value)) return "";
-  const auto texts = table.texts.find(column);
-  return texts == table.texts.end() ? format_number(value) : texts->second.at(std::size_t(value));
-}
-
-/// Returns the columns of numbers that are neither the id nor the label nor times.
-std::vector<std::size_t> channels_of(const NamedArray& table, const RealSeriesColumns& columns) {
-  std::vector<std::size_t> channels;
-  for (const std::string& name : columns.channels) channels.push_back(require_column(table, name));
-  if (!channels.empty()) return channels;
-  const std::size_t width = table.values.shape()[1];
-  const auto series = find_column(table.columns, width, columns.series),
-             label = find_column(table.columns, width, columns.label);
-  for (std::size_t c = 0; c < width; ++c)
-    if (c != series && c != label && c != table.time && !table.texts.contains(c) &&
-        !std::ranges::count(table.more_times, c))
-      channels.push_back(c);
-  if (channels.empty()) throw DataError("has no column of numbers beside series and label");
-  return channels;
-}
-
-}  // namespace
-
-RealSeriesSet series_of_table(const NamedArray& table, const RealSeriesColumns& columns,
-                              bool labelled) {
-  if (table.values.dimension() != 2)
-    throw DataError("is an array of ", table.values.dimension(), " axes, not a table");
-  const std::size_t n = table.values.shape()[0], id = require_column(table, columns.series);
-  const auto label = labelled ? require_column(table, columns.label)
-                              : find_column(table.columns, table.values.shape()[1], columns.label);
-  const std::vector<std::size_t> channels = channels_of(table, columns);
-  std::vector<double> ids;
-  std::map<double, std::vector<std::size_t>> rows;
-  for (std::size_t row = 0; row < n; ++row) {
-    if (std::isnan(table.values(row, id)))
-      throw DataError("row ", row + 1, ": has no series in column ", column_name(table, id));
-    std::vector<std::size_t>& of_series = rows[table.values(row, id)];
-    if (of_series.empty()) ids.push_back(table.values(row, id));
-    of_series.push_back(row);
-  }
-  RealSeriesSet set{.channels = channels.size()};
-  const bool texts = label && table.texts.contains(*label);
-  for (const double number : ids) {
-    const std::vector<std::size_t>& chosen = rows[number];
-    RealSeries series;
-    if (label) series.label = text_in(table, chosen[0], *label);
-    if (label && !texts) {
-      const double number = table.values(chosen[0], *label);
-      set.numbers = set.numbers || number != std::floor(number);
-    }
-    for (const std::size_t row : chosen)
-      if (label && text_in(table, row, *label) != series.label)
-        throw DataError("row ", row + 1, ": the label differs within series ",
-                        text_in(table, row, id));
-    for (const std::size_t channel : channels)
-      for (const std::size_t row : chosen)
-        series.values.push_back(float(table.values(row, channel)));
-    set.series.push_back(std::move(series));
-  }
   return set;
 }
 

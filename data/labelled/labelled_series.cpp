@@ -49,7 +49,10 @@ LabelledSeries::LabelledSeries(RealSeriesSet training, RealSeriesSet test,
                                const LabelledSeriesSpec& spec)
     : training_{std::move(training)}, test_{std::move(test)} {
   for (const RealSeries& series : training_.set.series)
-    if (series.label.empty()) throw DataError("data.files: series without a label");
+    if (series.label.empty())
+      throw DataError(
+          "data.files: series without a label; if folders or names of files are labels, set "
+          "data.label_from");
   if (training_.set.series.empty()) throw DataError("data.files: no series to train on");
   if (training_.set.numbers && !spec.numbers)
     throw DataError(
@@ -64,6 +67,9 @@ LabelledSeries::LabelledSeries(RealSeriesSet training, RealSeriesSet test,
   if (!test_.set.series.empty() && test_.set.channels != training_.set.channels)
     throw DataError("data.test_files: series of ", test_.set.channels,
                     " channels; data.files have ", training_.set.channels);
+  if (!test_.set.series.empty() && test_.set.rate != training_.set.rate)
+    throw DataError("data.test_files: ", test_.set.rate, " samples a second; data.files have ",
+                    training_.set.rate);
   read_labels(training_, "data.files");
   read_labels(test_, "data.test_files");
   hold_out(spec);
@@ -110,8 +116,12 @@ std::uint64_t LabelledSeries::fingerprint() const {
 std::string LabelledSeries::describe() const {
   const std::string labels =
       classes_.empty() ? "a number each" : in_words(classes_.size(), " classes");
+  const auto irregular = std::ranges::count_if(training_.set.series, has_irregular_times);
   return in_words(labels, ", ", channels(), channels() == 1 ? " channel" : " channels", ", up to ",
-                  length_, " rows");
+                  length_, " rows",
+                  irregular == 0 ? ""
+                                 : in_words("; ", irregular,
+                                            " series have irregular times, which are not used"));
 }
 
 }  // namespace bochner

@@ -2,7 +2,7 @@
 /// Series of real values as examples with a class or a number each.
 
 #include <bochner/data/dataset.hpp>
-#include <bochner/data/formats/series_files.hpp>
+#include <bochner/data/formats/series_tables.hpp>
 
 namespace bochner {
 

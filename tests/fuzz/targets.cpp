@@ -1,10 +1,10 @@
 #include "fuzz/targets.hpp"
 
+#include <algorithm>
 #include <bochner/base/errors.hpp>
 #include <bochner/data/formats/images.hpp>
 #include <bochner/data/formats/npy.hpp>
 #include <bochner/data/formats/read_array.hpp>
-#include <bochner/data/formats/series_files.hpp>
 #include <bochner/data/formats/stored_array.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
 #include <cmath>
@@ -121,8 +121,10 @@ std::string make_npz(const Target& target, Draws& draws) {
   std::vector<ZipMember> members;
   std::vector<std::uint64_t> offsets;
   std::vector<Bytes> held(draws.below(4));
+  const Target& npy_target =
+      *std::ranges::find(targets(), "npy"s, [](const Target& each) { return each.name; });
   for (Bytes& packed : held) {
-    const std::string npy = make_npy(targets()[2], draws);
+    const std::string npy = make_npy(npy_target, draws);
     const bool deflated = draws.chance(0.5);
     packed = deflated ? deflate(bytes_of(npy)) : Bytes(npy.begin(), npy.end());
     members.push_back({"a.npy", deflated, crc32_of(bytes_of(npy)), npy.size(), packed});
@@ -188,18 +190,6 @@ void read_too_much(ByteSpan input, Draws&) {
   if (room.size() != input.size()) throw DataError(name + ": another size");
 }
 
-/// Reads series, as a table and back, to the same numbers.
-void read_series(ByteSpan input, Draws&) {
-  const std::string_view text(reinterpret_cast<const char*>(input.data()), input.size());
-  if (series_format(text).empty()) return;
-  const RealSeriesSet set = parse_series(text, name),
-                      again = series_of_table(table_of_series(set), {}, false);
-  demand(set.series.size() == again.series.size() && set.channels == again.channels,
-         "series are lost in a table");
-  for (std::size_t i = 0; i < set.series.size(); ++i)
-    demand(set.rows(i) == again.rows(i), "a series has other rows in a table");
-}
-
 /// Throws an error of two lines.
 void read_too_loud(ByteSpan input, Draws&) {
   if (!is_idx(input)) throw DataError(name + ": is not an IDX file\nat all");
@@ -229,13 +219,6 @@ const std::vector<std::string> csv_words = {",",
                                             "\xef\xbb\xbf",
                                             "a",
                                             " "};
-const std::vector<std::string> series_seeds = {
-    "@problemName a\n@classLabel true x y\n@data\n1,2:3,?:x\n4:5:y\n",
-    "@problemName b\n@targetLabel true\n@data\n1,2,3:7.5\n",
-    "@relation c\n@attribute t0 numeric\n@attribute t1 numeric\n@data\n1,2,x\n'1,2\\n3,4',y\n"};
-const std::vector<std::string> series_words = {
-    "@", "@data\n", ":",   ",", "?",   "\n",   "\\n",
-    "'", "\"",      "NaN", "#", "1e9", "true", "@timestamps true\n"};
 const std::vector<std::string> time_seeds = {
     "2016-07-01",       "2016-07-01 00:15:00.25", "20160701",       "2016-07-01T00:00+02:00",
     "01.07.2016 10:20", "-1467332100.5",          "Jul 01 16+0200%"};
@@ -276,7 +259,9 @@ const std::vector<std::string> gzip_seeds = {
 const std::vector<Target>& targets() {
   static const std::vector<Target> all = {
       {"csv", csv_seeds, csv_words, mutated, read_text, 400},
-      {"series", series_seeds, series_words, mutated, read_series, 400},
+      series_target(),
+      sound_target(),
+      labelled_target(),
       {"time", time_seeds, time_words, mutated, read_time, 0},
       {"npy", npy_seeds(), npy_words, make_npy, read_numbers, 16},
       {"npz", npz_seeds(), zip_words, make_npz, read_members, 10000},
@@ -290,6 +275,7 @@ const std::vector<Target>& broken_targets() {
   static const std::vector<Target> all = {
       {"too-far", image_seeds, {"\0\0\x08\1"s}, mutated, read_too_far, 16},
       {"too-much", npy_seeds(), npy_words, make_npy, read_too_much, 16},
+      trusting_sound_target(),
       {"too-loud", image_seeds, {"\1"}, mutated, read_too_loud, 16}};
   return all;
 }

@@ -27,6 +27,12 @@ std::string mutated(const Target& target, Draws& draws);
 const std::vector<Target>& targets();
 const std::vector<Target>& run_targets();
 const std::vector<Target>& broken_targets();
+/// Files of series, recordings, and any format of labelled series; and a reader of recordings that
+/// trusts their headers.
+Target series_target();
+Target sound_target();
+Target labelled_target();
+Target trusting_sound_target();
 /// The facts of a checkpoint.
 Target facts_target();
 

@@ -291,7 +291,9 @@ void predict_command(const PredictOptions& options) {
   const LoadedRun run = work.first_opens(options, run_of);
   NamedArray result = predict(options, run, work);
   // Files of numbers identify texts, classes and sequences by their index.
-  const bool names_rows = reads_texts(run.config) || run.config.text("data.kind") == "event_files";
+  const std::string& kind = run.config.text("data.kind");
+  const bool names_rows =
+      reads_texts(run.config) || kind == "event_files" || kind == "labelled_series";
   if (names_rows && is_array_file(options.output)) result.texts.clear();
   if (work.leads()) write_array(options.output, result);
   if (work.leads()) note_verdict(options.run);

@@ -204,7 +204,7 @@ void add_data(RowCollector& table) {
   table.add<SensorColumns>("data");
   table.add<SensorSpec>("data", data({"sensors"}));
   table.add<TableSpec>("data", data({"table"}));
-  table.add<LabelledSeriesFiles>("data", data({"labelled_series"}));
+  table.add<LabelledSeriesFiles, SeriesLabels>("data", data({"labelled_series"}));
   table.add<TextsSpec>("data", data({"texts"}));
   table.add<AugmentationKeys>("data", when("model.kind", {"contrastive"}));
   table.add<SeriesAugmentationKeys>(

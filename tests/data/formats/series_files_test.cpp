@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <bochner/base/errors.hpp>
-#include <bochner/data/formats/series_files.hpp>
+#include <bochner/data/formats/series_tables.hpp>
 #include <cmath>
 
 namespace bochner {
@@ -85,8 +85,37 @@ TEST(SeriesFiles, RefuseWithTheLine) {
         {"", "has no series"}})
     EXPECT_THAT([&] { read(std::string(ts_header) + "@data\n" + rows); },
                 testing::ThrowsMessage<DataError>(testing::HasSubstr(why)));
-  EXPECT_THAT([&] { read("@problemName p\n@timeStamps true\n@data\n"); },
-              testing::ThrowsMessage<DataError>(testing::HasSubstr("time stamps")));
+}
+
+constexpr const char* stamped_header =
+    "@problemName pair\n@timeStamps true\n@classLabel true up down\n@data\n";
+
+TEST(SeriesFiles, ReadTimesOfAllChannels) {
+  const RealSeriesSet set = read(
+      stamped_header +
+      std::string("(0,1),(1,?),(2.5,3):(0,4),(1,5),(2,6):up\n(2024-01-01 10:00:00,7),(2024-01-01 "
+                  "12:00:00,8):(2024-01-01 10:00:00,9):down\n"));
+  ASSERT_EQ(set.series.size(), 2u);
+  EXPECT_THAT(set.series[0].times, ElementsAre(0, 1, 2, 2.5));
+  EXPECT_THAT(set.series[0].values,
+              ElementsAre(1, testing::IsNan(), testing::IsNan(), 3, 4, 5, 6, testing::IsNan()));
+  EXPECT_TRUE(has_irregular_times(set.series[0]));
+  EXPECT_EQ(set.series[1].times[1] - set.series[1].times[0], 7200);
+  EXPECT_FALSE(has_irregular_times(set.series[1]));
+  EXPECT_EQ(set.series[1].label, "down");
+}
+
+TEST(SeriesFiles, RefuseTimesWithTheLine) {
+  for (const auto& [rows, why] :
+       {Refused{"(0,1),(0,2):up\n", "line 5: has times that do not ascend"},
+        {"(0;1):up\n", "line 5: \"(0;1\" is not a pair of a time and a value"},
+        {"(noon,1):up\n", "line 5: \"noon\" is neither a number nor a date"}})
+    EXPECT_THAT([&] { read(stamped_header + std::string(rows)); },
+                testing::ThrowsMessage<DataError>(testing::HasSubstr(why)));
+  std::string sparse;
+  for (int channel = 0; channel < 100; ++channel) sparse += "(" + std::to_string(channel) + ",1):";
+  EXPECT_THAT([&] { read(stamped_header + sparse + "up\n"); },
+              testing::ThrowsMessage<DataError>(testing::HasSubstr("share few of them")));
 }
 
 TEST(SeriesFiles, AreKnownByTheirHeaders) {

@@ -61,6 +61,15 @@ TEST(LabelledSeries, ReadsNumbers) {
   EXPECT_EQ(data.example(Split::test, 3).number, 1000);
 }
 
+TEST(LabelledSeries, SaysThatIrregularTimesAreNotUsed) {
+  RealSeriesSet set = ten_of_each({"a", "b"});
+  set.series[0].times = {0, 1, 2};
+  EXPECT_THAT(LabelledSeries(set, {}, {}).words(), testing::Not(testing::HasSubstr("times")));
+  set.series[1].times = {0, 1, 3, 4};
+  EXPECT_THAT(LabelledSeries(set, {}, {}).words(),
+              testing::HasSubstr("1 series have irregular times, which are not used"));
+}
+
 TEST(LabelledSeries, RefusesWhatCannotBeLearned) {
   const auto why = [](const char* words) {
     return testing::ThrowsMessage<DataError>(testing::HasSubstr(words));
@@ -82,6 +91,10 @@ TEST(LabelledSeries, RefusesWhatCannotBeLearned) {
         LabelledSeries(ten_of_each({"a", "b"}), ten_of_each({"a"}, 2), {});
       },
       why("series of 2 channels; data.files have 1"));
+  RealSeriesSet recordings = ten_of_each({"a", "b"});
+  recordings.rate = 8000;
+  EXPECT_THAT([&] { LabelledSeries(recordings, ten_of_each({"a"}), {}); },
+              why("data.test_files: 0 samples a second; data.files have 8000"));
 }
 
 }  // namespace labelled_series_test

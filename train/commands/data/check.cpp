@@ -49,6 +49,7 @@ struct Understood {
   std::size_t to_forecast = 0;
 
   bool is_series() const { return config.text("data.kind") == "series"; }
+  bool is_labelled() const { return config.text("data.kind") == "labelled_series"; }
   /// Returns the name or number that the time has in the file: the table may lack other columns.
   std::string time_name() const {
     const std::string& named = config.text("data.time_column");
@@ -74,8 +75,13 @@ std::vector<std::string> columns_of_key(const Config& config, const std::string&
 }
 
 /// Reads the roles of the columns from the config; all without one are targets if none is named.
+/// Those of labelled series are in order.
 void find_roles(Understood& all) {
   const NamedArray& table = all.table;
+  if (all.is_labelled())
+    all.roles = {{"series", {table.columns[0]}},
+                 {"labels", {table.columns[1]}},
+                 {"channels", {table.columns.begin() + 2, table.columns.end()}}};
   for (const ColumnRole& role : column_roles_of)
     if (all.config.text("data.kind") == role.data)
       if (auto columns = columns_of_key(all.config, role.key); !columns.empty())
@@ -95,6 +101,7 @@ void find_series(Understood& all) {
     columns = read_spec<SeriesColumns>(all.config, "data");
     columns.targets = all.in_role("targets");
   }
+  if (all.is_labelled()) columns.series = all.in_role("series");
   all.series = rows_of_series(all.table, columns.series);
   for (const SeriesRows& part : all.series)
     if (all.is_series()) all.to_forecast += rows_to_forecast(all.table, columns, part.rows);
@@ -118,7 +125,7 @@ Understood understood(const CheckOptions& options) {
   const auto has_roles = [&](const ColumnRole& role) {
     return all.config.text("data.kind") == role.data;
   };
-  if (std::ranges::none_of(column_roles_of, has_roles))
+  if (std::ranges::none_of(column_roles_of, has_roles) && !all.is_labelled())
     throw DataError(options.file, ": is read as ", all.config.text("data.kind"),
                     " for a model of kind ", all.config.text("model.kind"),
                     ", not as a table; see: bochner init ", options.file);

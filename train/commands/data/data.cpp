@@ -5,7 +5,7 @@
 #include <bochner/data/files/glob.hpp>
 #include <bochner/data/formats/array.hpp>
 #include <bochner/data/formats/file_endings.hpp>
-#include <bochner/data/formats/read_array.hpp>
+#include <bochner/data/formats/read_series.hpp>
 #include <bochner/data/formats/stored_array.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
 #include <bochner/data/series/time_step.hpp>
@@ -188,6 +188,30 @@ Json json_of(const ArraySummary& summary) {
   return json.set("columns", columns);
 }
 
+/// Prints what files of series hold: numbers, lengths and labels.
+void print_series(const RealSeriesSet& set) {
+  std::size_t shortest = set.rows(0), longest = 0;
+  std::map<std::string, std::size_t> labels;
+  for (std::size_t i = 0; i < set.series.size(); ++i) {
+    shortest = std::min(shortest, set.rows(i));
+    longest = std::max(longest, set.rows(i));
+    if (!set.series[i].label.empty()) ++labels[set.series[i].label];
+  }
+  const std::string rows = shortest == longest ? format_number_of(longest, "row")
+                                               : fmt::format("{} to {} rows", shortest, longest);
+  fmt::print("series   {} of {}, {}{}\n", set.series.size(), rows,
+             format_number_of(set.channels, "channel"),
+             set.rate > 0
+                 ? fmt::format(", {} Hz, {:.3g} s", set.rate, double(longest) / double(set.rate))
+                 : "");
+  std::vector<std::string> counts;
+  for (const auto& [label, count] : labels) counts.push_back(fmt::format("{} ({})", label, count));
+  if (set.numbers)
+    fmt::print("labels   numbers\n");
+  else if (!counts.empty())
+    fmt::print("classes  {}\n", printable(some_of(counts)));
+}
+
 void print_info(const Input& input, const std::string& array_name, const NamedArray& array,
                 bool json) {
   const ArraySummary summary = summarize(array);
@@ -195,6 +219,8 @@ void print_info(const Input& input, const std::string& array_name, const NamedAr
   if (!json) {
     fmt::print("{}   {}{}{} {}, {}\n", input.name(), kind, array_name.empty() ? "" : " ",
                array_name, shape_text(shape_of(array)), format_bytes(double(input.bytes().size())));
+    if (kind == "series" || kind == "sound")
+      print_series(parse_labelled_series(input.bytes(), input.name(), {.series = SeriesOptions()}));
     return print_summary(summary, array);
   }
   Json line = {{"file", input.name()}, {"kind", kind}};

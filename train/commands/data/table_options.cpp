@@ -25,7 +25,7 @@ void print_table(TextTable table) {
 }
 
 void add_reading(const Command& command, DataOptions& options, const std::string& missing) {
-  auto& [csv, array] = options.reading;
+  CsvOptions& csv = options.reading.csv;
   csv.missing = missing;
   command.option("--columns", &options.columns, "csv: columns to read, by name or number", "LIST");
   command.option("--delimiter", &csv.delimiter,
@@ -44,7 +44,7 @@ void add_reading(const Command& command, DataOptions& options, const std::string
   command.option("--missing", &csv.missing,
                  "missing values: refuse, nan, forward or mean (default: " + missing + ")",
                  "POLICY");
-  command.option("--array", &array, "npz: array to read", "NAME");
+  command.option("--array", &options.reading.array, "npz: array to read", "NAME");
 }
 
 }  // namespace bochner

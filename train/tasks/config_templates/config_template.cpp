@@ -9,12 +9,12 @@
 #include <bochner/data/formats/csv_dialect.hpp>
 #include <bochner/data/formats/date_formats.hpp>
 #include <bochner/data/formats/file_endings.hpp>
-#include <bochner/data/formats/read_array.hpp>
+#include <bochner/data/formats/read_series.hpp>
 #include <bochner/train/config/parameters.hpp>
 #include <bochner/train/config/usage.hpp>
 #include <bochner/train/tasks/config_templates/config_template.hpp>
+#include <bochner/train/tasks/config_templates/labelled_series.hpp>
 #include <bochner/train/tasks/config_templates/templates.hpp>
-#include <cstring>
 #include <fstream>
 #include <regex>
 #include <set>
@@ -48,26 +48,6 @@ std::string image_config(const std::string& files) {
   return fill_in(
       "classifier",
       {{"what", "images read as sequences of pixels"}, {"data", "images"}, {"files", files}});
-}
-
-/// Returns the file of test series beside one to train on: NAME_TEST beside NAME_TRAIN.
-std::optional<fs::path> test_file_of(const fs::path& file) {
-  const std::string name = file.filename().string();
-  for (const auto& [train, test] : {std::pair("_TRAIN.", "_TEST."), {"_train.", "_test."}}) {
-    const std::size_t at = name.rfind(train);
-    if (at == name.npos) continue;
-    const fs::path other =
-        file.parent_path() / (name.substr(0, at) + test + name.substr(at + std::strlen(train)));
-    if (fs::exists(other)) return other;
-  }
-  return std::nullopt;
-}
-
-std::string labelled_series_config(const fs::path& file) {
-  const std::optional<fs::path> test = test_file_of(file);
-  const std::string test_files =
-      test ? "test_files = [" + in_quotes(test->string()) + "]\n" : std::string();
-  return fill_in("filter_bank", {{"files", in_quotes(file.string())}, {"columns", test_files}});
 }
 
 bool is_text(const fs::path& file) {
@@ -111,10 +91,11 @@ std::string config_of_file(const std::string& files, const fs::path& file, std::
   const std::string name = file.string();
   const Input input = open_input(file);
   const std::string kind = file_kind(input.bytes());
-  if (kind == "series") {
-    require_used(request, "classifier", name);
-    return labelled_series_config(file);
-  }
+  const bool is_series =
+      kind == "series" || (kind == "npz" && holds_labelled_series(input.bytes(), input.name()));
+  if (is_series && request.kind != "text") return series_file_config(files, file, request);
+  if (kind == "sound" && request.kind != "text")
+    throw DataError(name, ": is one recording; classes are learned from a folder of recordings");
   if (needs_no_columns(request.kind)) {
     require_used(request, request.kind, name);
     return request.kind == "text" ? lm_config(files, bytes)
@@ -132,8 +113,10 @@ std::string config_of_file(const std::string& files, const fs::path& file, std::
     if (array.values.dimension() == 0) throw DataError(name, ": is one number, not a series");
     return rows_config(files, file, array.values.shape()[0], request);
   }
-  if (!request.options().empty() || is_table(file, input.text()))
-    return table_config(files, file, options, request);
+  const bool has_rows = !request.options().empty() || is_table(file, input.text());
+  if (has_rows)
+    if (auto config = labelled_table_config(files, file, input, options, request)) return *config;
+  if (has_rows) return table_config(files, file, options, request);
   if (front_of(file).empty()) throw DataError(name, ": is empty");
   if (!is_text(file))
     throw DataError(name,
@@ -180,6 +163,7 @@ std::string config_of_folder(const fs::path& folder, const CsvOptions& options,
                              const TemplateRequest& request) {
   const std::string pattern = (folder / "**").string();
   const std::vector<fs::path> files = expand_files({pattern}, fs::current_path());
+  if (auto config = labelled_folder_config(folder, files, request)) return *config;
   std::uint64_t bytes = 0;
   for (const fs::path& file : files) bytes += fs::file_size(file);
   if (request.allows("classifier") && are_labelled(folder, files) && is_text(files[0])) {

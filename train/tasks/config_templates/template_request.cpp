@@ -21,22 +21,12 @@ constexpr RequestableKind kinds_to_ask_for[] = {
     {"classifier", "", "--target"},
     {"regressor", "", "--target"},
     {"gp", "", "--target"},
+    {"filter_bank", "", "--target --id --time"},
     {"events", "", "--target --id --time"},
     {"text", "lm", ""},
     {"field", "", ""},
     {"vae", "", ""},
     {"contrastive", "", ""}};
-
-/// Returns the column of a name, as the file spells it.
-std::string require_requested(const InferredTable& table, const std::string& file,
-                              const char* option, const std::string& name) {
-  if (std::ranges::count(table.names, name) > 0) return name;
-  if (const auto column = table.called(lower_case(name))) return table.names[*column];
-  const std::string near = nearest(name, table.names);
-  demand(false, "{} {}: {} has no such column{}; there are {}", option, name, file,
-         near.empty() ? "" : " (did you mean " + near + "?)", joined(table.names, ", ", excerpt));
-  return "";
-}
 
 /// Makes a column the only one of times; that of numbers is a clock to be read later.
 void request_time(const std::string& file, InferredTable& table) {
@@ -93,12 +83,24 @@ void require_used(const TemplateRequest& request, std::string_view kind, const s
 void apply_request(const TemplateRequest& request, const std::string& file, InferredTable& table) {
   table.request = request;
   const auto resolve = [&](const char* option, std::string& name) {
-    if (!name.empty()) name = require_requested(table, file, option, name);
+    if (!name.empty()) name = table.names[requested_column(table.names, file, option, name)];
   };
   resolve("--target", table.request.target);
   resolve("--id", table.request.id);
   resolve("--time", table.request.time);
   if (!request.time.empty()) request_time(file, table);
+}
+
+std::size_t requested_column(const std::vector<std::string>& names, const std::string& file,
+                             const char* option, const std::string& name) {
+  auto found = std::ranges::find(names, name);
+  if (found == names.end())
+    found = std::ranges::find(names, lower_case(name),
+                              [](const auto& each) { return lower_case(each); });
+  const std::string near = nearest(name, names);
+  demand(found != names.end(), "{} {}: {} has no such column{}; there are {}", option, name, file,
+         near.empty() ? "" : " (did you mean " + near + "?)", joined(names, ", ", excerpt));
+  return std::size_t(found - names.begin());
 }
 
 std::size_t requested_number(const InferredTable& table, const std::string& file) {

@@ -34,6 +34,11 @@ struct InferredTable;
 /// and DataError for a time column that holds texts.
 void apply_request(const TemplateRequest& request, const std::string& file, InferredTable& table);
 
+/// Returns the column of this name, or else of this name in another case. Throws
+/// std::invalid_argument with the names if there is none.
+std::size_t requested_column(const std::vector<std::string>& names, const std::string& file,
+                             const char* option, const std::string& name);
+
 /// Returns the column of numbers to predict from others: the requested one, or the last. Throws
 /// DataError if it holds no numbers.
 std::size_t requested_number(const InferredTable& table, const std::string& file);

@@ -43,7 +43,7 @@ class SeriesLearner
   /// rows.
   NamedArray predict(const NamedArray& question) override {
     const RealSeriesSet set = asked_series(question, columns_, spec_.channels);
-    return class_probabilities(model_.logits(values_of(set)), facts_.classes);
+    return class_probabilities(model_.logits(values_of(set)), facts_.classes, set);
   }
 
  private:

@@ -4,6 +4,7 @@
 #include <bochner/autodiff/ops/normalisation.hpp>
 #include <bochner/data/events/event_files.hpp>
 #include <bochner/data/files/glob.hpp>
+#include <bochner/data/formats/read_series.hpp>
 #include <bochner/train/charts/chart.hpp>
 #include <bochner/train/charts/page.hpp>
 #include <bochner/train/tasks/labels/series_data.hpp>
@@ -12,18 +13,16 @@
 namespace bochner {
 namespace {
 
-/// Reads tables and files of series, one after the other.
+/// Reads files and folders of series, one after the other.
 RealSeriesSet read_series_sets(const Config& config, const std::string& key) {
   RealSeriesSet all;
   if (config.text_list(key).empty()) return all;
+  ReadOptions options = table_options(config);
+  options.series->labelled = true;
   for (const auto& file : expand_files(config.text_list(key), std::filesystem::current_path())) {
+    RealSeriesSet set = read_labelled_series(file, options);
     try {
-      RealSeriesSet set = series_of_table(read_array(file, table_options(config)),
-                                          labelled_series_columns(config), true);
-      if (all.series.empty()) all.channels = set.channels;
-      if (set.channels != all.channels)
-        throw DataError("has ", set.channels, " channels, the files before ", all.channels);
-      std::ranges::move(set.series, std::back_inserter(all.series));
+      append_series(all, std::move(set));
     } catch (const DataError& error) {
       throw DataError(file.string(), ": ", error.what());
     }
@@ -39,6 +38,7 @@ RealSeriesColumns labelled_series_columns(const Config& config) {
   if (!columns.sequence.empty()) found.series = columns.sequence;
   if (!columns.label.empty()) found.label = columns.label;
   found.channels = config.text_list("data.columns");
+  found.time = config.text("data.time_column");
   return found;
 }
 
@@ -100,16 +100,16 @@ RealSeriesSet asked_series(const NamedArray& question, const RealSeriesColumns& 
   return set;
 }
 
-NamedArray class_probabilities(const Tensor& logits, const std::vector<std::string>& classes) {
+NamedArray class_probabilities(const Tensor& logits, const std::vector<std::string>& classes,
+                               const RealSeriesSet& set) {
   Tape tape({.recording = false});
   const Var each = softmax(tape.constant(logits));
   const std::size_t n = logits.shape()[0], K = classes.size();
   NamedArray result{xt::xarray<double>::from_shape({n, 1 + K}), {"series"}};
   for (const std::string& name : classes) result.columns.push_back("class_" + name);
-  for (std::size_t i = 0; i < n; ++i) {
-    result.values(i, 0) = double(i + 1);
+  for (std::size_t i = 0; i < n; ++i)
     std::copy_n(each.data() + i * K, K, result.values.data() + i * (1 + K) + 1);
-  }
+  name_series(result, set);
   return result;
 }
 
@@ -169,11 +169,13 @@ void add_series_of_classes(Page& page, const LabelledSeries& data) {
 }
 
 ReadOptions labelled_series_options(const Config& config) {
-  ReadOptions options{only_columns(config, "", {}), ""};
   const RealSeriesColumns read = labelled_series_columns(config);
+  ReadOptions options{only_columns(config, read.time, {}), ""};
   options.csv.texts = {read.series, read.label};
   options.csv.labels = {read.label};
   options.csv.missing = "nan";
+  options.series = {read, config.text("data.layout"),
+                    read_spec<SeriesLabels>(config, "data").label_from};
   return options;
 }
 

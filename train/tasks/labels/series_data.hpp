@@ -36,9 +36,10 @@ std::vector<std::span<const float>> values_of(const RealSeriesSet& set);
 /// channels than those of the model.
 RealSeriesSet asked_series(const NamedArray& question, const RealSeriesColumns& columns,
                            std::size_t channels);
-/// Returns a table with the number of each series from 1 and the probability of each class. logits
-/// (n, classes)
-NamedArray class_probabilities(const Tensor& logits, const std::vector<std::string>& classes);
+/// Returns a table with the name of each series, or its number from 1, and the probability of each
+/// class. logits (n, classes)
+NamedArray class_probabilities(const Tensor& logits, const std::vector<std::string>& classes,
+                               const RealSeriesSet& set);
 
 /// Returns answers to a batch, with pictures of those that are wrong. logits (n, classes)
 std::vector<LabelAnswer> series_answers(const LabelledSeries& data,

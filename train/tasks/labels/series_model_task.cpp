@@ -36,7 +36,7 @@ class SeriesClassLearner : public TableLearner<LabelledSeriesFacts, SeriesModelS
   NamedArray predict(const NamedArray& question) override {
     const RealSeriesSet set = asked_series(question, columns_, spec_.channels);
     require_positions(spec_, values_of(set));
-    return class_probabilities(outputs_of(model_, values_of(set)), facts_.classes);
+    return class_probabilities(outputs_of(model_, values_of(set)), facts_.classes, set);
   }
 
  private:

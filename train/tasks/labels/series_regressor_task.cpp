@@ -57,10 +57,10 @@ class SeriesNumberLearner
     for (const std::string& ending : quantile_endings(levels))
       if (P > 0) result.columns.push_back("number" + ending);
     for (std::size_t i = 0; i < n; ++i) {
-      result.values(i, 0) = double(i + 1);
       result.values(i, 1) = answers.expected[i];
       for (std::size_t p = 0; p < P; ++p) result.values(i, 2 + p) = answers.quantiles[i * P + p];
     }
+    name_series(result, set);
     return result;
   }
   std::vector<std::string> notes() const override {
