@@ -83,6 +83,23 @@ class FilterBank : public Module {
   /// Returns all filters, centred and with absolute values that sum to 1. (scales, filters, taps)
   Tensor filters();
   Var filters(Tape& tape);
+
+  /// What a feature counts: rows of a pool in which a filter of a scale has the smallest response
+  /// (`least`) or another part of the pool.
+  struct Origin {
+    std::size_t scale, filter;
+    std::string pool;
+    bool least;
+  };
+  Origin origin(std::size_t feature) const;
+  /// The signal that a filter sees, and the rows that a feature counts: of "maximum" the row of the
+  /// largest response, of "mean" those of positive responses.
+  struct Firing {
+    std::vector<real> signal;
+    std::vector<std::size_t> rows;
+  };
+  Firing firing(SeriesValues series, const Origin& origin);
+
   const FilterBankSpec& spec() const { return spec_; }
   /// Returns the weights of the channels in the sum that a group sees. (scales, groups, channels)
   const Tensor& channel_weights() const { return weights_; }

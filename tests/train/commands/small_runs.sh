@@ -54,6 +54,7 @@ tokens|model.kind=lm data.kind=event_files data.files=["data/events.csv"] data.s
 texts|model.kind=classifier data.kind=texts data.files=["data/texts/*/*"] data.length=32 $stack|text.txt|probe RUN --draws 2
 words|model.kind=bag_of_words data.kind=texts data.files=["data/texts/*/*"] train.steps=0|text.txt|
 bank|model.kind=filter_bank data.kind=labelled_series data.files=["data/waves.ts"] model.groups=2 train.steps=0|waves.ts|
+learned_bank|model.kind=filter_bank data.kind=labelled_series data.files=["data/waves.ts"] model.groups=1|waves.ts|
 images|model.kind=classifier data.kind=images data.files=["data/*idx*"] $stack|images.npy|probe RUN --draws 2
 labels|model.kind=classifier data.kind=event_files data.files=["data/events.csv"] data.sequence_column=who data.label_column=kind data.length=16 $stack|unlabelled.csv|probe RUN --draws 2
 forecaster|model.kind=forecaster data.kind=series data.files=["data/series.csv"] data.lookback=14 data.horizon=7 model.backbone=linear|series.csv|
@@ -70,7 +71,7 @@ contrastive|model.kind=contrastive data.kind=series data.files=["data/series.csv
 END
 }
 
-no_torch=' ensemble table_ensemble words bank gp contrastive ' # not supported by PyTorch export
+no_torch=' ensemble table_ensemble words gp contrastive ' # not supported by PyTorch export
 
 train() { # train NAME KEYS
   local sets=(--set train.steps=4 --set train.validate.every=2 --set optim.lr=0.01) key

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <bochner/base/numeric/special_functions.hpp>
+#include <bochner/train/tasks/arrays.hpp>
 #include <bochner/train/tasks/config_templates/templates.hpp>
 #include <bochner/train/tasks/labels/filter_bank_task.hpp>
+#include <bochner/train/tasks/labels/filter_pictures.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/series/forecast_requests.hpp>
+#include <cmath>
 #include <set>
 
 namespace bochner {
@@ -122,6 +125,7 @@ void FilterBankOfClasses::illustrate(Page& page) {
   const HeldOut held = held_out_examples(data_, 1, 0);
   const bool has_held = data_.examples(held.split) > 0;
   add_label_answers(page, data_.classes(), has_held ? answers(held.split) : answers_left_out());
+  add_deciding_filters(page, model(), data_.classes(), of_split(Split::train));
   add_series_of_classes(page, data_);
 }
 
@@ -187,6 +191,25 @@ void FilterBankTask::fit_closed_form() {
   if (fitted_ == filters) return;
   fit_head(of_split(Split::train));
   fitted_ = std::move(filters);
+}
+
+NamedArrays FilterBankTask::arrays(const Examples& examples) {
+  const LabelledSeriesBatch some = labelled_batch(data_, examples);
+  const std::size_t n = some.series.size(), C = data_.channels();
+  std::vector<double> lengths;
+  for (const auto& one : some.series) lengths.push_back(double(one.size() / C));
+  const auto T = std::size_t(std::ranges::max(lengths));
+  auto values = xt::xarray<double>::from_shape({n, C, T});
+  values.fill(NAN);
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t c = 0; c < C; ++c)
+      for (std::size_t t = 0; t < std::size_t(lengths[i]); ++t)
+        values(i, c, t) = double(some.series[i][c * std::size_t(lengths[i]) + t]);
+  const bool numbers = data_.classes().empty();
+  return {{"values", values},
+          {"lengths", array_of(lengths, {n})},
+          {"targets", numbers ? array_of(some.numbers, {n}) : array_of(some.labels)},
+          {"outputs", array_of(model().outputs(some.series))}};
 }
 
 Var FilterBankTask::loss(Tape& tape, const Examples& examples) {

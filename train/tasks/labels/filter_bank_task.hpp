@@ -35,6 +35,7 @@ class FilterBankTask : public Task {
   void start() override;
   void fit_closed_form() override;
   Var loss(Tape& tape, const Examples& examples) override;
+  NamedArrays arrays(const Examples& examples) override;
 
  protected:
   FilterBankModel& model() { return learner_.model(); }
