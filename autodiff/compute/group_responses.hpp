@@ -47,4 +47,17 @@ inline void respond(const real* signal, std::size_t dilation, const real* filter
   });
 }
 
+/// Sets a signal to the weighted sum of channels (C, rows), with (taps - 1) dilation zeros around
+/// it, of which taps / 2 dilation are before it. Skips channels of weight 0.
+inline void mix_channels(const real* channels, std::size_t C, std::size_t rows, const real* weights,
+                         std::size_t taps, std::size_t dilation, real* signal) {
+  std::fill_n(signal, rows + (taps - 1) * dilation, real(0));
+  real* inner = signal + taps / 2 * dilation;
+  for (std::size_t c = 0; c < C; ++c) {
+    const real weight = weights[c], *x = channels + c * rows;
+    if (weight == 0) continue;
+    for (std::size_t t = 0; t < rows; ++t) inner[t] += weight * x[t];
+  }
+}
+
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -134,97 +134,131 @@ void filters_backward(const GroupOfSeries& at, const real* y, real* gradient) {
   }
 }
 
-/// The inputs of soft_filter_pools() but for the filters.
-struct PoolInputs {
-  std::shared_ptr<const GroupSignals> signals;
-  Tensor thresholds, temperatures;
-  std::size_t taps;
+/// Sets the gradient of the signal without its zeros from those of the responses. (rows)
+void signal_backward(const GroupOfSeries& at, const real* y, real* gradient) {
+  const std::size_t pad = at.taps / 2 * at.dilation;
+  std::fill_n(gradient, at.rows, real(0));
+  for (std::size_t j = 0; j < at.taps; ++j) {
+    const std::ptrdiff_t shift = std::ptrdiff_t(j * at.dilation) - std::ptrdiff_t(pad);
+    const std::size_t begin = shift < 0 ? std::min(at.rows, std::size_t(-shift)) : 0,
+                      end = shift > 0 ? at.rows - std::min(at.rows, std::size_t(shift)) : at.rows;
+    real w[K];
+    for (std::size_t f = 0; f < K; ++f) w[f] = at.filters[f * at.taps + j];
+    for (std::size_t t = begin; t < end; ++t) {
+      real sum = 0;
+      for (std::size_t f = 0; f < K; ++f) sum += w[f] * y[f * at.rows + t];
+      gradient[std::size_t(std::ptrdiff_t(t) + shift)] += sum;
+    }
+  }
+}
 
-  std::size_t filters() const { return signals->groups * K; }
-  /// Calls take(series, group, its inputs, its responses) for each in parallel.
+/// The inputs of soft_filter_pools() but for the filters and weights.
+struct PoolInputs {
+  std::shared_ptr<const SeriesChannels> series;
+  std::size_t dilation;
+  Tensor thresholds, temperatures;
+  std::size_t groups, taps;
+
+  std::size_t filters() const { return groups * K; }
+  std::size_t count() const { return series->values.size(); }
+  /// Calls take(series, group, its inputs, its responses, room for rows) for each in parallel.
   template <class Take>
-  void for_each(const real* filters, const Take& take) const {
-    const std::size_t G = signals->groups;
+  void for_each(const real* filters, const real* weights, const Take& take) const {
     std::size_t longest = 0;
-    for (const std::size_t rows : signals->rows) longest = std::max(longest, rows);
-    const Scratch<real> scratch(K * longest);
-    parallel_tasks(signals->series * G, [&](std::size_t task) {
-      const std::size_t i = task / G, g = task % G;
-      const GroupOfSeries at{signals->values[task].data(),
-                             filters + g * K * taps,
-                             thresholds.data() + g * K,
-                             signals->dilation,
-                             taps,
-                             signals->rows[i],
-                             temperatures.data()[g]};
-      real* responses = scratch.local();
-      respond(at.signal, at.dilation, at.filters, taps, at.rows, responses);
-      take(i, g, at, responses);
+    for (std::size_t i = 0; i < count(); ++i) longest = std::max(longest, series->rows(i));
+    const std::size_t C = series->channels, padded = longest + (taps - 1) * dilation;
+    const Scratch<real> scratch(K * longest + padded);
+    parallel_tasks(count() * groups, [&](std::size_t task) {
+      const std::size_t i = task / groups, g = task % groups, rows = series->rows(i);
+      real *responses = scratch.local(), *signal = responses + K * longest;
+      mix_channels(series->values[i].data(), C, rows, weights + g * C, taps, dilation, signal);
+      const GroupOfSeries at{
+          signal, filters + g * K * taps, thresholds.data() + g * K, dilation, taps,
+          rows,   temperatures.data()[g]};
+      respond(signal, dilation, at.filters, taps, rows, responses);
+      take(i, g, at, responses, signal);
     });
   }
 };
 
-Tensor pools_of(const PoolInputs& inputs, const real* filters) {
+Tensor pools_of(const PoolInputs& inputs, const real* filters, const real* weights) {
   const std::size_t F = inputs.filters();
-  Tensor pools = uninitialized({inputs.signals->series, P, F});
-  inputs.for_each(filters, [&](std::size_t i, std::size_t g, const GroupOfSeries& at, real* y) {
-    PoolSums sums;
-    sums.add(at, y);
-    for (std::size_t f = 0; f < K; ++f) {
-      real* out = pools.data() + i * P * F + g * K + f;
-      out[0 * F] = mean_of(sums.wins[f], at.rows);
-      out[1 * F] = mean_of(sums.least[f], at.rows);
-      out[2 * F] = mean_of(sums.above[f], at.rows);
-      out[3 * F] = sums.largest[f];
-      out[4 * F] = mean_of(sums.mean[f], at.rows);
-    }
-  });
+  Tensor pools = uninitialized({inputs.count(), P, F});
+  inputs.for_each(filters, weights,
+                  [&](std::size_t i, std::size_t g, const GroupOfSeries& at, const real* y, real*) {
+                    PoolSums sums;
+                    sums.add(at, y);
+                    for (std::size_t f = 0; f < K; ++f) {
+                      real* out = pools.data() + i * P * F + g * K + f;
+                      out[0 * F] = mean_of(sums.wins[f], at.rows);
+                      out[1 * F] = mean_of(sums.least[f], at.rows);
+                      out[2 * F] = mean_of(sums.above[f], at.rows);
+                      out[3 * F] = sums.largest[f];
+                      out[4 * F] = mean_of(sums.mean[f], at.rows);
+                    }
+                  });
   return pools;
 }
 
-void check_shapes(const Var& filters, const GroupSignals& signals, const Tensor& thresholds,
-                  const Tensor& temperatures) {
-  const Shape& shape = filters.shape();
-  require(shape.size() == 3 && shape[0] == signals.groups && shape[1] == K && shape[2] > 0,
-          "soft_filter_pools", "filters must be (", signals.groups, ", ", K, ", taps), not ",
-          shape);
-  require(thresholds.size() == signals.groups * K && temperatures.size() == signals.groups,
-          "soft_filter_pools",
-          "needs a threshold for each filter and a temperature for each group");
-  require(signals.rows.size() == signals.series &&
-              signals.values.size() == signals.series * signals.groups,
-          "soft_filter_pools", "needs rows for each series and a signal for each group");
-  for (std::size_t i = 0; i < signals.values.size(); ++i) {
-    const std::size_t rows = signals.rows[i / signals.groups];
-    require(rows > 0 && signals.values[i].size() == rows + (shape[2] - 1) * signals.dilation,
-            "soft_filter_pools", "a signal of ", signals.values[i].size(), " values has not ", rows,
-            " windows");
+/// Returns the sums over the series of parts (series, ..) in their order.
+Tensor sum_over_series(const std::vector<real>& parts, const Shape& shape) {
+  Tensor sums = uninitialized(shape);
+  for (std::size_t j = 0; j < sums.size(); ++j) {
+    double sum = 0;
+    for (std::size_t i = j; i < parts.size(); i += sums.size()) sum += double(parts[i]);
+    sums.data()[j] = real(sum);
   }
+  return sums;
+}
+
+void pools_backward(const PoolInputs& inputs, const Var& filters, const Var& weights,
+                    const Tensor& gradient) {
+  const std::size_t F = inputs.filters(), C = inputs.series->channels, each = K * inputs.taps;
+  const bool of_weights = weights.needs_gradient();
+  std::vector<real> of_filters(inputs.count() * filters.size()),
+      of_channels(of_weights ? inputs.count() * weights.size() : 0);
+  inputs.for_each(filters.data(), weights.data(),
+                  [&](std::size_t i, std::size_t g, const GroupOfSeries& at, real* y, real* room) {
+                    respond_backward(at, gradient.data() + i * P * F + g * K, F, y);
+                    filters_backward(at, y, of_filters.data() + i * filters.size() + g * each);
+                    if (!of_weights) return;
+                    signal_backward(at, y, room);  // the signal is not needed any more
+                    for (std::size_t c = 0; c < C; ++c) {
+                      const real* x = inputs.series->values[i].data() + c * at.rows;
+                      of_channels[i * weights.size() + g * C + c] =
+                          real(std::inner_product(x, x + at.rows, room, 0.0));
+                    }
+                  });
+  if (filters.needs_gradient()) filters.add_gradient(sum_over_series(of_filters, filters.shape()));
+  if (of_weights) weights.add_gradient(sum_over_series(of_channels, weights.shape()));
+}
+
+void check_shapes(const Var& filters, const Var& weights, const SeriesChannels& series,
+                  std::size_t dilation, const Tensor& thresholds, const Tensor& temperatures) {
+  const Shape& shape = filters.shape();
+  require(shape.size() == 3 && shape[1] == K && shape[2] > 0 && dilation > 0, "soft_filter_pools",
+          "filters must be (groups, ", K, ", taps) at a dilation from 1 on, not ", shape, " at ",
+          dilation);
+  require(weights.shape() == Shape({shape[0], series.channels}), "soft_filter_pools",
+          "weights must be (groups, channels), not ", weights.shape());
+  require(thresholds.size() == shape[0] * K && temperatures.size() == shape[0], "soft_filter_pools",
+          "needs a threshold for each filter and a temperature for each group");
+  for (const std::vector<real>& values : series.values)
+    require(!values.empty() && values.size() % series.channels == 0, "soft_filter_pools",
+            "a series of ", values.size(), " values has not ", series.channels, " channels");
 }
 
 }  // namespace
 
-Var soft_filter_pools(const Var& filters, const std::shared_ptr<const GroupSignals>& signals,
+Var soft_filter_pools(const Var& filters, const Var& weights,
+                      const std::shared_ptr<const SeriesChannels>& series, std::size_t dilation,
                       const Tensor& thresholds, const Tensor& temperatures) {
-  check_shapes(filters, *signals, thresholds, temperatures);
-  const PoolInputs inputs{signals, thresholds, temperatures, filters.dim(2)};
-  return record("soft_filter_pools", pools_of(inputs, filters.data()), {filters},
-                [filters, inputs](Tensor& gradient) {
-                  const std::size_t F = inputs.filters(), size = filters.size(),
-                                    G = inputs.signals->groups;
-                  std::vector<real> parts(inputs.signals->series * size);
-                  inputs.for_each(filters.data(), [&](std::size_t i, std::size_t g,
-                                                      const GroupOfSeries& at, real* y) {
-                    respond_backward(at, gradient.data() + i * P * F + g * K, F, y);
-                    filters_backward(at, y, parts.data() + i * size + g * (size / G));
-                  });
-                  Tensor sums = uninitialized(filters.shape());
-                  for (std::size_t j = 0; j < size; ++j) {
-                    double sum = 0;
-                    for (std::size_t i = j; i < parts.size(); i += size) sum += double(parts[i]);
-                    sums.data()[j] = real(sum);
-                  }
-                  filters.add_gradient(std::move(sums));
+  check_shapes(filters, weights, *series, dilation, thresholds, temperatures);
+  const PoolInputs inputs{series,       dilation,       thresholds,
+                          temperatures, filters.dim(0), filters.dim(2)};
+  return record("soft_filter_pools", pools_of(inputs, filters.data(), weights.data()),
+                {filters, weights}, [filters, weights, inputs](Tensor& gradient) {
+                  pools_backward(inputs, filters, weights, gradient);
                 });
 }
 

@@ -5,11 +5,12 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
-/// Signals that groups of filters see, for each series and each group.
-struct GroupSignals {
-  std::size_t series = 0, groups = 0, dilation = 1;
-  std::vector<std::size_t> rows = {};          ///< of the responses to a series
-  std::vector<std::vector<real>> values = {};  ///< (series, groups): rows + (taps - 1) dilation
+/// Series by channel.
+struct SeriesChannels {
+  std::size_t channels = 1;
+  std::vector<std::vector<real>> values = {};  ///< of each series: (channels, rows)
+
+  std::size_t rows(std::size_t series) const { return values[series].size() / channels; }
 };
 
 /// The pools of soft_filter_pools(), in their order.
@@ -18,9 +19,11 @@ inline constexpr std::size_t filter_pools = 5;
 
 /// Returns means over the rows of responses y of groups of eight filters: y times the softmax of y
 /// / temperature over the group, that softmax of -y, the sigmoid of (y - threshold) / temperature;
-/// the largest y; and y. filters (groups, 8, taps), thresholds (groups 8), temperatures (groups) ->
-/// (series, 5, groups 8). No gradient of the signals.
-Var soft_filter_pools(const Var& filters, const std::shared_ptr<const GroupSignals>& signals,
+/// the largest y; and y. A group sees the sum of the channels by its weights, at a dilation, with
+/// zeros around a series. filters (groups, 8, taps), weights (groups, channels), thresholds (groups
+/// 8), temperatures (groups) -> (series, 5, groups 8). No gradient of the series.
+Var soft_filter_pools(const Var& filters, const Var& weights,
+                      const std::shared_ptr<const SeriesChannels>& series, std::size_t dilation,
                       const Tensor& thresholds, const Tensor& temperatures);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

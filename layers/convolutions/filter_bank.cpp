@@ -140,14 +140,16 @@ FilterBank::FilterBank(const FilterBankSpec& spec)
       scales_(scales_of(spec)),
       density_(make_density(completed(spec, scales_.size()))),
       units_(filled({spec.channels, 2}, 1)),
-      weights_(zeros({scales_.size(), spec.groups, spec.channels})),
+      weights_(Shape{scales_.size(), spec.groups, spec.channels}),
       quantiles_(filled({scales_.size(), spec.filters()}, 0)),
       deviations_(filled({scales_.size(), spec.groups}, 1)) {
   for (std::size_t c = 0; c < spec.channels; ++c) units_(c, 0) = 0;
   const std::uint64_t channels = bochner::stream_of("filter_bank.channels");
   for (std::size_t g = 0; g < scales_.size() * spec.groups; ++g)
-    draw_weights({weights_.data() + g * spec.channels, spec.channels},
+    draw_weights({weights_.value().data() + g * spec.channels, spec.channels},
                  Draws({spec.seed, Purpose::initialization, channels + g}));
+  mask_ = weights_.value();
+  for (real& each : mask_) each = each != 0;
 }
 
 std::size_t FilterBank::size() const {
@@ -180,33 +182,35 @@ std::vector<real> FilterBank::standardized(SeriesValues series) const {
   return values;
 }
 
-std::size_t FilterBank::set_signal(const std::vector<real>& series, std::size_t scale,
-                                   std::size_t group, std::vector<real>& signal) const {
-  const std::size_t C = spec_.channels, T = series.size() / C, L = spec_.taps;
+std::vector<real> FilterBank::rows_of(const std::vector<real>& series, std::size_t scale) const {
+  const std::size_t C = spec_.channels, T = series.size() / C;
   const bool differences = scales_[scale].differences && T > 1;
-  const std::size_t d = scales_[scale].dilation, rows = differences ? T - 1 : T, pad = L / 2 * d;
-  signal.assign(rows + (L - 1) * d, 0);
-  for (std::size_t c = 0; c < C; ++c) {
-    const real weight = weights_(scale, group, c), *x = series.data() + c * T;
-    if (weight == 0) continue;
+  if (!differences) return series;
+  const std::size_t rows = T - 1;
+  std::vector<real> changes(C * rows);
+  for (std::size_t c = 0; c < C; ++c)
     for (std::size_t t = 0; t < rows; ++t)
-      signal[pad + t] += weight * (differences ? x[t + 1] - x[t] : x[t]);
-  }
-  return rows;
+      changes[c * rows + t] = series[c * T + t + 1] - series[c * T + t];
+  return changes;
 }
 
 template <class Take>
 void FilterBank::respond(const std::vector<real>& series, const Tensor& filters,
                          const Take& take) const {
-  const std::size_t T = series.size() / spec_.channels, L = spec_.taps;
+  const std::size_t C = spec_.channels, T = series.size() / C, L = spec_.taps;
   std::vector<real> signal, responses(G * T);
-  for (std::size_t s = 0; s < scales_.size(); ++s)
+  for (std::size_t s = 0; s < scales_.size(); ++s) {
+    const std::vector<real> channels = rows_of(series, s);
+    const std::size_t d = scales_[s].dilation, rows = channels.size() / C;
+    signal.resize(rows + (L - 1) * d);
     for (std::size_t g = 0; g < spec_.groups; ++g) {
-      const std::size_t rows = set_signal(series, s, g, signal);
-      const real* w = filters.data() + (s * spec_.groups + g) * G * L;
-      bochner::respond(signal.data(), scales_[s].dilation, w, L, rows, responses.data());
+      const std::size_t group = s * spec_.groups + g;
+      mix_channels(channels.data(), C, rows, weights_.value().data() + group * C, L, d,
+                   signal.data());
+      bochner::respond(signal.data(), d, filters.data() + group * G * L, L, rows, responses.data());
       take(s, g, responses.data(), rows);
     }
+  }
 }
 
 void FilterBank::fit(const std::vector<SeriesValues>& series) {
@@ -283,24 +287,20 @@ void FilterBank::write_features(std::size_t scale, std::size_t group,
   }
 }
 
-Var FilterBank::soft_features_of(const Var& filters, const std::vector<std::vector<real>>& series,
+Var FilterBank::soft_features_of(const Var& filters, const Var& weights,
+                                 const std::vector<std::vector<real>>& series,
                                  std::size_t scale) const {
   const std::size_t n = series.size(), F = spec_.filters();
-  auto signals =
-      std::make_shared<GroupSignals>(GroupSignals{n, spec_.groups, scales_[scale].dilation});
-  signals->rows.resize(n);
-  signals->values.resize(n * spec_.groups);
-  parallel_tasks(signals->values.size(), [&](std::size_t i) {
-    const std::size_t g = i % spec_.groups, one = i / spec_.groups;
-    const std::size_t rows = set_signal(series[one], scale, g, signals->values[i]);
-    if (g == 0) signals->rows[one] = rows;
-  });
+  auto channels = std::make_shared<SeriesChannels>(SeriesChannels{spec_.channels, {}});
+  for (const std::vector<real>& one : series) channels->values.push_back(rows_of(one, scale));
   Tensor thresholds = uninitialized({F}), temperatures = uninitialized({spec_.groups});
   std::copy_n(quantiles_.data() + scale * F, F, thresholds.data());
   for (std::size_t g = 0; g < spec_.groups; ++g)
     temperatures(g) = real(spec_.temperature) * deviations_(scale, g);
   const Var each = reshape(slice(filters, 0, scale, scale + 1), {spec_.groups, G, spec_.taps}),
-            pools = soft_filter_pools(each, signals, thresholds, temperatures);
+            sums = reshape(slice(weights, 0, scale, scale + 1), {spec_.groups, spec_.channels}),
+            pools = soft_filter_pools(each, sums, channels, scales_[scale].dilation, thresholds,
+                                      temperatures);
   const auto pool = [&](FilterPool which) {
     return reshape(slice(pools, 1, std::size_t(which), std::size_t(which) + 1), {n, F});
   };
@@ -325,17 +325,18 @@ Var FilterBank::soft_features_of(const Var& filters, const std::vector<std::vect
 Var FilterBank::soft_features(Tape& tape, const std::vector<SeriesValues>& series) {
   std::vector<std::vector<real>> standard;
   for (const SeriesValues& one : series) standard.push_back(standardized(one));
-  const Var all = filters(tape);
+  const Var all = filters(tape), weights = spec_.channels > 1 ? tape(weights_) * tape.view(mask_)
+                                                              : tape.view(weights_.value());
   std::vector<Var> parts;
   for (std::size_t s = 0; s < scales_.size(); ++s)
-    parts.push_back(soft_features_of(all, standard, s));
+    parts.push_back(soft_features_of(all, weights, standard, s));
   return concat(parts, 1);
 }
 
 void FilterBank::visit(Visitor& visitor) {
   visitor("density", *density_);
   visitor("units", units_);
-  visitor("channel_weights", weights_);
+  if (spec_.channels > 1) visitor("channel_weights", weights_);
   visitor("quantiles", quantiles_);
   visitor("deviations", deviations_);
 }

@@ -57,10 +57,10 @@ struct FilterTotals {
   double wins = 0, least = 0, above = 0, sum = 0, largest = 0;
 };
 
-/// Features of series of any length. A group of filters sees a sum of the channels with random
-/// weights, 0 but for at most eight. Filters have mean 0; the response of a filter to a window is
-/// the sum of products over taps, with zeros beyond the ends of a series. Missing values lie on
-/// lines between those of their channel.
+/// Features of series of any length. A group of filters sees a sum of at most eight channels with
+/// random weights, which training changes. Filters have mean 0; the response of a filter to a
+/// window is the sum of products over taps, with zeros beyond the ends of a series. Missing values
+/// lie on lines between those of their channel.
 class FilterBank : public Module {
  public:
   explicit FilterBank(const FilterBankSpec& spec);
@@ -102,7 +102,7 @@ class FilterBank : public Module {
 
   const FilterBankSpec& spec() const { return spec_; }
   /// Returns the weights of the channels in the sum that a group sees. (scales, groups, channels)
-  const Tensor& channel_weights() const { return weights_; }
+  const Tensor& channel_weights() const { return weights_.value(); }
   /// Returns a value of a channel in its unit.
   real in_unit(float value, std::size_t channel) const {
     return real((double(value) - double(units_(channel, 0))) / double(units_(channel, 1)));
@@ -116,12 +116,10 @@ class FilterBank : public Module {
  private:
   /// Returns a series by channel in its units, without missing values.
   std::vector<real> standardized(SeriesValues series) const;
-  /// Sets the signal that a group of a scale sees, with zeros around it, and returns the rows of
-  /// its responses. `series` by channel.
-  std::size_t set_signal(const std::vector<real>& series, std::size_t scale, std::size_t group,
-                         std::vector<real>& signal) const;
-  Var soft_features_of(const Var& filters, const std::vector<std::vector<real>>& series,
-                       std::size_t scale) const;
+  /// Returns what a scale sees of a series by channel: its rows or their differences.
+  std::vector<real> rows_of(const std::vector<real>& series, std::size_t scale) const;
+  Var soft_features_of(const Var& filters, const Var& weights,
+                       const std::vector<std::vector<real>>& series, std::size_t scale) const;
   /// Calls take(scale, group, responses (8, rows), rows) for each group. `series` by channel.
   template <class Take>
   void respond(const std::vector<real>& series, const Tensor& filters, const Take& take) const;
@@ -130,7 +128,8 @@ class FilterBank : public Module {
   std::vector<Scale> scales_;
   std::unique_ptr<SpectralDensity> density_;
   Tensor units_;       // (channels, 2): mean and deviation
-  Tensor weights_;     // (scales, groups, channels)
+  Parameter weights_;  // (scales, groups, channels)
+  Tensor mask_;        // 0 for weights that stay 0
   Tensor quantiles_;   // (scales, filters)
   Tensor deviations_;  // of the responses (scales, groups)
 };

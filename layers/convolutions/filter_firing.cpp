@@ -20,12 +20,14 @@ FilterBank::Firing FilterBank::firing(SeriesValues series, const Origin& origin)
   constexpr std::size_t G = filters_of_group;
   const std::size_t L = spec_.taps, group = origin.filter / G, f = origin.filter % G,
                     dilation = scales_[origin.scale].dilation;
-  std::vector<real> padded;
-  const std::size_t rows = set_signal(standardized(series), origin.scale, group, padded);
-  std::vector<real> y(G * rows);
+  const std::vector<real> channels = rows_of(standardized(series), origin.scale);
+  const std::size_t C = spec_.channels, rows = channels.size() / C,
+                    at = origin.scale * spec_.groups + group;
+  std::vector<real> padded(rows + (L - 1) * dilation), y(G * rows);
+  mix_channels(channels.data(), C, rows, weights_.value().data() + at * C, L, dilation,
+               padded.data());
   const Tensor all = filters();
-  bochner::respond(padded.data(), dilation,
-                   all.data() + (origin.scale * spec_.groups + group) * G * L, L, rows, y.data());
+  bochner::respond(padded.data(), dilation, all.data() + at * G * L, L, rows, y.data());
   const auto begin = padded.begin() + std::ptrdiff_t(L / 2 * dilation);
   Firing firing{{begin, begin + std::ptrdiff_t(rows)}, {}};
   const real *own = y.data() + f * rows, *most = std::max_element(own, own + rows);

@@ -14,15 +14,14 @@ using op_check::random_tensor;
 
 constexpr std::size_t taps = 3, dilation = 2;
 
-/// Two series of 37 and 5 rows for groups of filters.
-std::shared_ptr<const GroupSignals> signals_for(std::size_t groups) {
-  auto signals = std::make_shared<GroupSignals>(GroupSignals{2, groups, dilation, {37, 5}, {}});
-  for (std::size_t i = 0; i < 2 * groups; ++i) {
-    const std::size_t size = signals->rows[i / groups] + (taps - 1) * dilation;
-    const Tensor values = random_tensor({size}, 30 + i);
-    signals->values.emplace_back(values.begin(), values.end());
+/// Two series of 37 and 5 rows.
+std::shared_ptr<const SeriesChannels> some_series(std::size_t channels) {
+  auto series = std::make_shared<SeriesChannels>(SeriesChannels{channels, {}});
+  for (const std::size_t rows : {37, 5}) {
+    const Tensor values = random_tensor({channels, rows}, 30 + rows);
+    series->values.emplace_back(values.begin(), values.end());
   }
-  return signals;
+  return series;
 }
 
 Tensor thresholds_for(std::size_t groups) {
@@ -37,40 +36,45 @@ Tensor temperatures_for(std::size_t groups) {
   return temperatures;
 }
 
-Var pools_of(const Var& filters) {
+Var pools_of(const Var& filters, const Var& weights) {
   const std::size_t groups = filters.dim(0);
-  return soft_filter_pools(filters, signals_for(groups), thresholds_for(groups),
-                           temperatures_for(groups));
+  return soft_filter_pools(filters, weights, some_series(weights.dim(1)), dilation,
+                           thresholds_for(groups), temperatures_for(groups));
 }
 
 Tensor targets_for(std::size_t rows) { return random_tensor({rows, 2}, 40); }
 
 std::vector<OpRow> rows() {
-  const auto pools = [](Tape&, const Inputs& x) { return pools_of(x[0]); };
+  const auto pools = [](Tape&, const Inputs& x) { return pools_of(x[0], x[1]); };
   const auto left_out = [](Tape&, const Inputs& x) {
     return ridge_left_out(x[0], targets_for(x[0].dim(0)));
   };
-  return {{"soft_filter_pools", "", pools, {{{2, 8, taps}}, {{1, 8, taps}}}},
+  return {{"soft_filter_pools", "", pools, {{{2, 8, taps}, {2, 3}}, {{1, 8, taps}, {1, 1}}}},
           {"ridge_left_out", "", left_out, {{{7, 3}}, {{4, 9}}, {{2, 1}}}}};
 }
 
 INSTANTIATE_TEST_SUITE_P(FilterPools, OpTest, ::testing::ValuesIn(rows()), test_name);
 
 TEST(FilterPools, AreMeansOfSoftCounts) {
-  const Tensor filters = random_tensor({2, 8, taps}, 50), pools = pools_of(Var(filters)).value(),
-               thresholds = thresholds_for(2), temperatures = temperatures_for(2);
-  const auto signals = signals_for(2);
+  const Tensor filters = random_tensor({2, 8, taps}, 50), weights = random_tensor({2, 3}, 51),
+               pools = pools_of(Var(filters), Var(weights)).value(), thresholds = thresholds_for(2),
+               temperatures = temperatures_for(2);
+  const auto series = some_series(3);
   for (std::size_t i = 0; i < 2; ++i)
     for (std::size_t g = 0; g < 2; ++g) {
-      const std::size_t n = signals->rows[i];
+      const std::size_t n = series->rows(i);
       const double temperature = double(temperatures(g));
       double sums[5][8] = {};
       for (std::size_t t = 0; t < n; ++t) {
         double y[8], up = 0, down = 0;
         for (std::size_t f = 0; f < 8; ++f) {
           y[f] = 0;
-          for (std::size_t j = 0; j < taps; ++j)
-            y[f] += double(filters(g, f, j)) * double(signals->values[i * 2 + g][t + j * dilation]);
+          for (std::size_t j = 0; j < taps; ++j) {
+            const std::size_t at = t + j * dilation - taps / 2 * dilation;  // wraps before row 0
+            for (std::size_t c = 0; c < 3 && at < n; ++c)
+              y[f] += double(filters(g, f, j)) * double(weights(g, c)) *
+                      double(series->values[i][c * n + at]);
+          }
           up += std::exp(y[f] / temperature);
           down += std::exp(-y[f] / temperature);
         }
@@ -95,9 +99,7 @@ TEST(RidgeLeftOut, PredictsRowsByAllOthers) {
   constexpr std::size_t n = 6, d = 3, D = d + 1;
   const Tensor x = random_tensor({n, d}, 60), y = targets_for(n),
                predictions = ridge_left_out(Var(x), y).value();
-  const auto feature = [&](std::size_t i, std::size_t j) {
-    return j < d ? double(x(i, j)) : 10.0;
-  };
+  const auto feature = [&](std::size_t i, std::size_t j) { return j < d ? double(x(i, j)) : 10.0; };
   for (std::size_t out = 0; out < n; ++out) {
     std::vector<double> gram(D * D), weights(D * 2);
     for (std::size_t j = 0; j < D; ++j) {
@@ -120,12 +122,8 @@ TEST(RidgeLeftOut, PredictsRowsByAllOthers) {
 }
 
 TEST(FilterPools, RefusesShapesThatDoNotFit) {
-  EXPECT_THROW(soft_filter_pools(Var(zeros({1, 7, taps})), signals_for(1), thresholds_for(1),
-                                 temperatures_for(1)),
-               std::invalid_argument);
-  EXPECT_THROW(soft_filter_pools(Var(zeros({1, 8, taps + 1})), signals_for(1), thresholds_for(1),
-                                 temperatures_for(1)),
-               std::invalid_argument);
+  EXPECT_THROW(pools_of(Var(zeros({1, 7, taps})), Var(zeros({1, 1}))), std::invalid_argument);
+  EXPECT_THROW(pools_of(Var(zeros({1, 8, taps})), Var(zeros({2, 1}))), std::invalid_argument);
   EXPECT_THROW(ridge_left_out(Var(zeros({1, 3})), zeros({1, 2})), std::invalid_argument);
 }
 

@@ -22,7 +22,7 @@ class FilterBank(Part):
     """Features of series: pooled responses of filters at dilations 1, 2, 4, ... of rows and of their differences, see
     model.groups, model.taps and model.pools. A group of eight filters sees a weighted sum of the channels."""
 
-    fixed = ("units", "channel_weights", "quantiles", "deviations")
+    learned, fixed = ("channel_weights",), ("units", "quantiles", "deviations")
 
     def __init__(self, at):
         super().__init__(at)
@@ -60,7 +60,8 @@ class FilterBank(Part):
     def features(self, x, filters):
         """(C, T), (scales, filters, taps) -> (features)"""
         x, parts = self.standardized(x), []
-        for scale, weights in enumerate(self.channel_weights):
+        one = torch.ones(len(filters), filters.shape[1] // 8, 1).to(x)
+        for scale, weights in enumerate(one if self.channel_weights is None else self.channel_weights):
             of_differences = self.differences and scale % 2 == 1
             dilation = 2 ** (scale // 2 if self.differences else scale)
             signal = weights @ (x.diff() if of_differences and x.shape[1] > 1 else x)
