@@ -5,7 +5,6 @@
 #include <bochner/base/errors.hpp>
 #include <bochner/base/numeric/parallel.hpp>
 #include <bochner/base/numeric/philox.hpp>
-#include <bochner/base/numeric/quantile.hpp>
 #include <bochner/layers/convolutions/filter_bank.hpp>
 #include <cmath>
 #include <limits>
@@ -65,7 +64,7 @@ void standardize(std::span<real> values) {
   for (real& x : values) x = real((double(x) - mean) / (deviation > 0 ? deviation : 1));
 }
 
-/// Sums of a group over the rows, by lane.
+/// Sums of a group over the rows, by lane. `more`: for "maximum" and "mean" too.
 struct GroupSums {
   real wins[G][lanes] = {}, least[G][lanes] = {}, above[G][lanes] = {}, total[G][lanes] = {},
        largest[G][lanes];
@@ -74,28 +73,30 @@ struct GroupSums {
     for (auto& each : largest) std::fill_n(each, lanes, -std::numeric_limits<real>::infinity());
   }
 
-  template <std::size_t width>
+  template <std::size_t width, bool more>
   void add(const real* responses, std::size_t rows, std::size_t t, const real* quantiles) {
-    real top[width], low[width], top_at[width] = {}, low_at[width] = {};
+    real top[width], low[width];
     std::copy_n(responses + t, width, top);
     std::copy_n(responses + t, width, low);
     for (std::size_t f = 0; f < G; ++f) {
       const real* y = responses + f * rows + t;
       for (std::size_t i = 0; i < width; ++i) {
-        top_at[i] = y[i] > top[i] ? real(f) : top_at[i];
         top[i] = y[i] > top[i] ? y[i] : top[i];
-        low_at[i] = y[i] < low[i] ? real(f) : low_at[i];
         low[i] = y[i] < low[i] ? y[i] : low[i];
         above[f][i] += y[i] > quantiles[f] ? real(1) : real(0);
+      }
+      for (std::size_t i = 0; i < width && more; ++i) {
         total[f][i] += y[i];
         largest[f][i] = y[i] > largest[f][i] ? y[i] : largest[f][i];
       }
     }
-    for (std::size_t f = 0; f < G; ++f)
+    for (std::size_t f = 0; f < G; ++f) {
+      const real* y = responses + f * rows + t;
       for (std::size_t i = 0; i < width; ++i) {
-        wins[f][i] += top_at[i] == real(f) ? top[i] : real(0);
-        least[f][i] += low_at[i] == real(f) ? real(1) : real(0);
+        wins[f][i] += y[i] == top[i] ? y[i] : real(0);
+        least[f][i] += y[i] == low[i] ? real(1) : real(0);
       }
+    }
   }
 };
 
@@ -123,6 +124,13 @@ void write_pool(const std::string& pool, const FilterTotals& totals, double rows
   } else {
     out[0] = real(pool == "mean" ? totals.sum / rows : totals.largest);
   }
+}
+
+/// Returns a number between those around a quantile, so that none of them equals it.
+double between(std::vector<double> numbers, double part) {
+  const auto at = numbers.begin() + std::ptrdiff_t(part * double(numbers.size() - 1));
+  std::ranges::nth_element(numbers, at);
+  return at + 1 == numbers.end() ? *at : (*at + *std::min_element(at + 1, numbers.end())) / 2;
 }
 
 DensitySpec completed(const FilterBankSpec& spec, std::size_t scales) {
@@ -214,8 +222,6 @@ void FilterBank::respond(const std::vector<real>& series, const Tensor& filters,
 }
 
 void FilterBank::fit(const std::vector<SeriesValues>& series) {
-  constexpr std::size_t most_series = 16;
-  constexpr double golden = 0.6180339887498949;
   for (std::size_t c = 0; c < spec_.channels; ++c) {
     double count = 0, sum = 0, squares = 0;
     const auto each = [&](const auto& add) {
@@ -232,33 +238,45 @@ void FilterBank::fit(const std::vector<SeriesValues>& series) {
     units_(c, 0) = real(mean);
     units_(c, 1) = real(deviation > 0 ? deviation : 1);
   }
+  fit_quantiles(series);
+}
+
+void FilterBank::fit_quantiles(const std::vector<SeriesValues>& series) {
+  constexpr std::size_t most_series = 16, rows_of_series = 64;
+  constexpr double golden = 0.6180339887498949;
   const Tensor all = filters();
-  const std::size_t shown = std::min(series.size(), most_series);
-  std::vector<std::vector<double>> seen(scales_.size() * spec_.filters());
-  for (std::size_t i = 0; i < shown; ++i)
+  const std::size_t F = scales_.size() * spec_.filters(),
+                    shown = std::min(series.size(), most_series);
+  std::vector<real> seen(F * shown * rows_of_series);  // responses at equal steps
+  parallel_tasks(shown, [&](std::size_t i) {
     respond(standardized(series[i * series.size() / shown]), all,
             [&](std::size_t s, std::size_t g, const real* responses, std::size_t rows) {
-              for (std::size_t f = 0; f < G; ++f) {
-                auto& numbers = seen[s * spec_.filters() + g * G + f];
-                numbers.insert(numbers.end(), responses + f * rows, responses + (f + 1) * rows);
-              }
+              for (std::size_t f = 0; f < G; ++f)
+                for (std::size_t k = 0; k < rows_of_series; ++k)
+                  seen[((s * spec_.filters() + g * G + f) * shown + i) * rows_of_series + k] =
+                      responses[f * rows + (2 * k + 1) * rows / (2 * rows_of_series)];
             });
-  for (std::size_t g = 0; g < deviations_.size(); ++g) {
-    double count = 0, squares = 0;
-    for (std::size_t f = g * G; f < (g + 1) * G; ++f)
-      for (const double each : seen[f]) ++count, squares += each * each;
-    const double deviation = count > 0 ? std::sqrt(squares / count) : 0;
-    deviations_.data()[g] = real(deviation > 0 ? deviation : 1);
-  }
-  parallel_tasks(seen.size(), [&](std::size_t f) {
-    const double part = double(f + 1) * golden;
-    quantiles_.data()[f] = real(quantile_of(std::move(seen[f]), part - std::floor(part)));
+  });
+  const std::size_t count = shown * rows_of_series;
+  parallel_tasks(F / G, [&](std::size_t group) {
+    double squares = 0;
+    for (std::size_t f = group * G; f < (group + 1) * G; ++f) {
+      const double part = double(f + 1) * golden;
+      const auto begin = seen.begin() + std::ptrdiff_t(f * count);
+      std::vector<double> numbers(begin, begin + std::ptrdiff_t(count));
+      for (const double y : numbers) squares += y * y;
+      quantiles_.data()[f] = real(between(std::move(numbers), part - std::floor(part)));
+    }
+    const double deviation = std::sqrt(squares / double(G * count));
+    deviations_.data()[group] = real(deviation > 0 ? deviation : 1);
   });
 }
 
 Tensor FilterBank::features(const std::vector<SeriesValues>& series) {
   const Tensor all = filters();
   const std::size_t size = this->size(), F = spec_.filters();
+  const bool more = std::ranges::any_of(
+      spec_.pools, [](const std::string& pool) { return pool == "maximum" || pool == "mean"; });
   Tensor features = uninitialized({series.size(), size});
   parallel_tasks(series.size(), [&](std::size_t i) {
     real* out = features.data() + i * size;
@@ -267,7 +285,8 @@ Tensor FilterBank::features(const std::vector<SeriesValues>& series) {
               const real* quantiles = quantiles_.data() + s * F + g * G;
               GroupSums sums;
               for_response_chunks(rows, [&]<std::size_t width>(std::size_t t) {
-                sums.add<width>(responses, rows, t, quantiles);
+                more ? sums.add<width, true>(responses, rows, t, quantiles)
+                     : sums.add<width, false>(responses, rows, t, quantiles);
               });
               FilterTotals totals[G];
               total(sums, totals);

@@ -116,6 +116,8 @@ class FilterBank : public Module {
  private:
   /// Returns a series by channel in its units, without missing values.
   std::vector<real> standardized(SeriesValues series) const;
+  /// Sets the quantiles and deviations of responses.
+  void fit_quantiles(const std::vector<SeriesValues>& series);
   /// Returns what a scale sees of a series by channel: its rows or their differences.
   std::vector<real> rows_of(const std::vector<real>& series, std::size_t scale) const;
   Var soft_features_of(const Var& filters, const Var& weights,

@@ -9,11 +9,11 @@ namespace {
 
 /// Adds the responses of a group to one row.
 void add_row(const real (&y)[filters_of_group], const real* quantiles, FilterTotals* totals) {
-  const auto top = std::max_element(y, y + filters_of_group) - y,
-             low = std::min_element(y, y + filters_of_group) - y;
-  totals[top].wins += double(y[top]);
-  totals[low].least += 1;
+  const real top = *std::max_element(y, y + filters_of_group),
+             low = *std::min_element(y, y + filters_of_group);
   for (std::size_t f = 0; f < filters_of_group; ++f) {
+    totals[f].wins += y[f] == top ? double(y[f]) : 0;
+    totals[f].least += y[f] == low ? 1 : 0;
     totals[f].above += y[f] > quantiles[f] ? 1 : 0;
     totals[f].sum += double(y[f]);
     totals[f].largest = std::max(totals[f].largest, double(y[f]));

@@ -10,7 +10,7 @@ FilterBankModel::FilterBankModel(const FilterBankModelSpec& spec)
     : bank_(spec),
       head_(bank_.size(), std::max<std::size_t>(1, spec.classes)),
       left_out_(spec.classes > 0 ? filled({spec.classes, spec.classes}, 0) : filled({4}, 0)),
-      log_penalty_(filled({}, real(std::log(0.1)))),
+      log_penalty_(zeros({})),
       log_factor_(filled({}, real(std::log(4.0)))) {}
 
 Tensor FilterBankModel::fit_head(const std::vector<SeriesValues>& series,

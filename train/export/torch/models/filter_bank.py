@@ -50,8 +50,7 @@ class FilterBank(Part):
     def pool(self, name, y, quantiles):
         """y (groups, 8, T), quantiles (groups, 8) -> list of (groups 8)"""
         if name == "winners":
-            top = torch.nn.functional.one_hot(y.argmax(1), 8).mT
-            low = torch.nn.functional.one_hot(y.argmin(1), 8).mT
+            top, low = y == y.amax(1, keepdim=True), y == y.amin(1, keepdim=True)
             return [(top * y).mean(-1).clamp(min=0).sqrt().flatten(), low.to(y).mean(-1).sqrt().flatten()]
         if name == "positive":
             return [(y > quantiles[..., None]).to(y).mean(-1).flatten()]
