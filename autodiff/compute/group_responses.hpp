@@ -30,12 +30,14 @@ void respond_at(const real* signal, std::size_t dilation, const real* filters, s
   }
 }
 
-/// Calls chunk.operator()<width>(t) for all rows: 32 at a time, then one at a time.
+/// Calls chunk.operator()<width>(t) for all rows: 32 at a time, then 8, 4 and 1.
 template <class Chunk>
 void for_response_chunks(std::size_t rows, const Chunk& chunk) {
   std::size_t t = 0;
   for (; t + response_lanes <= rows; t += response_lanes)
     chunk.template operator()<response_lanes>(t);
+  for (; t + 8 <= rows; t += 8) chunk.template operator()<8>(t);
+  for (; t + 4 <= rows; t += 4) chunk.template operator()<4>(t);
   for (; t < rows; ++t) chunk.template operator()<1>(t);
 }
 
