@@ -45,12 +45,13 @@ DATA = {
     "vae-images": '[data]\nkind = "shapes"\nside = 12\n',
     "vae-series": '[data]\nkind = "series"\nfiles = ["series.csv"]\nlookback = 24\nsplits = [200, 40, 40]\n',
     "vae-bytes": '[data]\nkind = "bytes"\nlength = 12\nfiles = ["text.txt"]\n',
+    "bank": '[data]\nkind = "labelled_series"\nfiles = ["waves.csv"]\ncolumns = ["x", "y"]\nvalidation = 0\n',
     "series": '[data]\nkind = "labelled_series"\nfiles = ["waves.ts"]\n',
     "numbers": '[data]\nkind = "labelled_series"\nlabels = "numbers"\nfiles = ["slopes.csv"]\n',
     "sensors": '[data]\nkind = "sensors"\nfiles = ["sensors.csv"]\nlength = 12\nplace_columns = ["x", "y"]\n',
 }
 KIND = {"text": "lm", "stores": "forecaster", "images": "classifier", "sensors": "field"}
-KIND |= {"series": "classifier", "numbers": "regressor"}
+KIND |= {"bank": "filter_bank", "series": "classifier", "numbers": "regressor"}
 KIND |= {data: "vae" for data in DATA if data.startswith("vae-")}
 
 MAPS = """positive hyperbolic trigonometric pff wpff wpff_fixed fourier nonstationary oprf saderf sderf aderf hybrid_angular
@@ -220,6 +221,7 @@ def cases():
     for kind in ("none", "free"):
         rows = {"model__backbone": "rows", "model__time__kind": kind, "data__stamps": kind == "free"}
         yield case(f"forecaster-rows-{kind}", "forecaster", model__mixer__kind="linear", model__mixer__time_kernel__kind="decay", **rows)
+    yield from bank_cases(case)
     yield from vae_cases(case)
     yield from series_cases(case)
 
@@ -232,6 +234,14 @@ def series_cases(case):
     yield case("series-alike", "series", **patch | alike)
     for name in ("mse", "mae", "huber", "quantile", "gaussian"):
         yield case(f"numbers-{name}", "numbers", model__loss=name, **patch)
+
+
+def bank_cases(case):
+    pools = {"model__pools": ["winners", "positive", "maximum", "mean"], "model__standardize": "series"}
+    yield case("bank", "bank", model__groups=2)
+    yield case("bank-pools", "bank", model__groups=1, model__taps=5, model__each_scale=True, **pools)
+    yield case("bank-rows", "bank", model__groups=1, model__differences=False, model__density__kind="flow")
+    yield case("bank-numbers", "bank", model__groups=1, data__labels="numbers", data__label_column="number")
 
 
 def vae_cases(case):

@@ -87,13 +87,35 @@ TEST_P(RidgeHeads, FindTheClassesOfTheirExamples) {
   const std::vector<std::int32_t> labels = some_labels(n);
   RidgeHead head(d, 3);
   head.fit(features, labels);
-  const Tensor logits = head.logits(features);
+  const Tensor logits = head.outputs(features);
   std::size_t right = 0;
   for (std::size_t i = 0; i < n; ++i) {
     const real* row = logits.data() + i * 3;
     right += std::max_element(row, row + 3) - row == labels[i];
   }
   EXPECT_GT(right, n * 3 / 4);
+}
+
+/// The numbers +1 and -1 of a class are what a head of classes scores.
+TEST_P(RidgeHeads, PredictNumbersAsTheyScoreAClass) {
+  const std::size_t n = 24, d = GetParam();
+  const Tensor features = some_features(n, d);
+  std::vector<std::int32_t> labels = some_labels(n);
+  std::vector<double> numbers;
+  for (std::int32_t& label : labels) {
+    label = label == 1;
+    numbers.push_back(label == 1 ? 1 : -1);
+  }
+  RidgeHead classes(d, 2), head(d, 1);
+  const Tensor logits = classes.fit(features, labels), scores = classes.outputs(features);
+  const auto buffers = buffers_of(classes);
+  const double factor = double(tensor_of(buffers, "factor")(0));
+  const std::vector<double> left_out = head.fit(features, numbers);
+  const Tensor predicted = head.outputs(features);
+  for (std::size_t i = 0; i < n; ++i) {
+    EXPECT_NEAR(left_out[i], double(logits(i, 1)) / factor, 1e-5);
+    EXPECT_NEAR(double(predicted(i, 0)), double(scores(i, 1)) / factor, 1e-5);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(FewerAndMoreThanExamples, RidgeHeads, testing::Values(5, 60));

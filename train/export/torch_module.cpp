@@ -32,6 +32,7 @@ const std::vector<TorchKey>& torch_keys() {
       {mixer + "time_kernel.density.kind", "density", mixer + "time_kernel.kind", "spectral"},
       {mixer + "filter.kind", "filter"},
       {mixer + "filter.density.kind", "density", mixer + "filter.kind", "spectral"},
+      {"model.density.kind", "density", "model.kind", "filter_bank"},
       {"model.time.kind", "time"},
       {"model.encoding.kind", "encoding"}};
   return keys;

@@ -194,6 +194,7 @@ std::string Session::append(const std::string& line) {
 Path Session::save() {
   const WholeMoments whole(*trainer_);
   if (!run_) return {};
+  task_->fit_closed_form();
   MetricsFile& metrics = run_->metrics();
   metrics.flush();
   state().metrics_bytes = metrics.bytes();

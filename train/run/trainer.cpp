@@ -233,6 +233,7 @@ void Trainer::throw_diverged(double loss, double norm) {
 }
 
 std::optional<Evaluation> Trainer::validate(const std::function<bool()>& should_stop) {
+  task_.fit_closed_form();
   const AverageInUse in_use(average_);
   const auto result =
       evaluate_shards(task_, Split::validation, train_.validation_batch(), train_.validate_batches,
@@ -242,6 +243,7 @@ std::optional<Evaluation> Trainer::validate(const std::function<bool()>& should_
 }
 
 Verdict Trainer::verdict() {
+  task_.fit_closed_form();
   const AverageInUse in_use(average_);
   return task_.verdict(
       held_out_examples(task_.data(), train_.validation_batch(), train_.validate_batches));

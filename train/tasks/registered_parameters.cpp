@@ -19,7 +19,7 @@
 #include <bochner/layers/models/field_model.hpp>
 #include <bochner/layers/models/forecaster.hpp>
 #include <bochner/layers/models/label_loss.hpp>
-#include <bochner/layers/models/series_classifier.hpp>
+#include <bochner/layers/models/filter_bank_model.hpp>
 #include <bochner/layers/models/series_regressor.hpp>
 #include <bochner/layers/models/token_models.hpp>
 #include <bochner/layers/models/variational_autoencoder.hpp>
@@ -175,7 +175,7 @@ void add_models(RowCollector& table) {
   table.add<SeriesRegressorSpec>("model", model("regressor"));
   table.add<EnsembleSpec>("model", model("ensemble") && when("data.kind", {"series"}));
   table.add<TableEnsembleSpec>("model", model("ensemble") && when("data.kind", {"table"}));
-  table.add<SeriesClassifierSpec>("model", model("filter_bank"));
+  table.add<FilterBankModelSpec>("model", model("filter_bank"));
   table.add<EventModelSpec>("model", model("events"));
   table.add<FieldModelSpec>("model", model("field"));
   table.add<ProcessModelSpec>("model", model("gp"));

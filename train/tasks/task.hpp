@@ -167,6 +167,10 @@ class Task {
   /// Fits what depends on errors on the validation examples, such as intervals; called after each
   /// validation, with the weights that were validated. By default does nothing.
   virtual void fit_errors() {}
+  /// Fits what follows in closed form from the parameters and all training examples, such as a
+  /// head; called before each validation, verdict and checkpoint. Training must not depend on it.
+  /// By default does nothing.
+  virtual void fit_closed_form() {}
   /// Returns how good the model is on held-out examples, beside naive answers. By default, and
   /// without examples, there is no verdict.
   virtual Verdict verdict(const HeldOut&) { return {}; }

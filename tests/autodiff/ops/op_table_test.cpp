@@ -121,7 +121,9 @@ const std::set<std::string> without_tangent = {
     "max_pool",
     "monotone_spline",
     "noise_contrastive",
+    "ridge_left_out",
     "sampled_softmax",
+    "soft_filter_pools",
     "state_space",
     "zero_order_hold",
 };

@@ -72,6 +72,33 @@ TEST(RidgePath, HasTheErrorOfRowsThatAreLeftOut) {
   EXPECT_NEAR(path.error(penalty), sum / double(n * H), 1e-12);
 }
 
+/// Fewer rows than inputs: the rows' own decomposition.
+TEST(RidgePath, HasTheSameWeightsAndErrorsWithFewRows) {
+  constexpr std::size_t few = 5, inputs = 9;
+  Draws draws({2});
+  std::vector<double> x, y, padded(inputs * inputs), padded_y(inputs);
+  for (std::size_t i = 0; i < few * inputs; ++i) x.push_back(draws.normal());
+  for (std::size_t i = 0; i < few; ++i) y.push_back(draws.normal());
+  remove_means(x, inputs), remove_means(y, 1);
+  std::ranges::copy(x, padded.begin());  // rows of zeros have no weight
+  std::ranges::copy(y, padded_y.begin());
+  const RidgePath path(few, inputs, 1, x, y), same(inputs, inputs, 1, padded, padded_y);
+  for (const double penalty : {1e-2, 3.0}) {
+    const auto weights = path.weights(penalty), wanted = same.weights(penalty);
+    for (std::size_t j = 0; j < inputs; ++j) EXPECT_NEAR(weights[j], wanted[j], 1e-10) << penalty;
+    const auto errors = path.left_out(penalty);
+    for (std::size_t i = 0; i < few; ++i) {
+      double answer = 0, leverage = 1.0 / few;
+      for (std::size_t j = 0; j < inputs; ++j) answer += x[i * inputs + j] * wanted[j];
+      std::vector<double> unit(few);
+      unit[i] = 1;
+      const auto of_unit = RidgePath(few, inputs, 1, x, unit).weights(penalty);
+      for (std::size_t j = 0; j < inputs; ++j) leverage += x[i * inputs + j] * of_unit[j];
+      EXPECT_NEAR(errors[i], (y[i] - answer) / (1 - std::min(leverage, 0.99)), 1e-9) << penalty;
+    }
+  }
+}
+
 TEST(RidgePath, PenalizesNoiseMoreThanALine) {
   Rows rows = noise();
   remove_means(rows.inputs, L), remove_means(rows.outputs, H);

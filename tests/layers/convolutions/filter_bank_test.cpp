@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
 #include <bochner/layers/convolutions/filter_bank.hpp>
+#include <bochner/layers/convolutions/filter_bank_stream.hpp>
 #include <cmath>
+#include <set>
 
 #include "layers/layer_check.hpp"
 
@@ -152,6 +154,71 @@ TEST(FilterBank, StandardizesEachSeriesWhereAsked) {
   const Tensor features = fitted.bank.features({fitted.series[0], moved});
   for (std::size_t j = 0; j < fitted.bank.size(); ++j)
     EXPECT_NEAR(double(features(0, j)), double(features(1, j)), 2e-2) << j;
+}
+
+/// At a low temperature: where two responses are close, soft counts split.
+TEST(FilterBank, HasSoftFeaturesNearItsFeatures) {
+  FilterBankSpec spec = small_bank();
+  spec.temperature = 1e-3;
+  Fitted fitted(spec);
+  Tape tape;
+  const Tensor hard = fitted.bank.features(fitted.values),
+               soft = fitted.bank.soft_features(tape, fitted.values).value();
+  double sum = 0;
+  for (std::size_t i = 0; i < hard.size(); ++i) {
+    EXPECT_NEAR(double(soft.data()[i]), double(hard.data()[i]), 0.15) << i;
+    sum += std::abs(double(soft.data()[i] - hard.data()[i]));
+  }
+  EXPECT_LT(sum / double(hard.size()), 2e-3);
+}
+
+TEST(FilterBank, ShowsAGroupAtMostEightChannels) {
+  FilterBankSpec spec = small_bank();
+  spec.channels = 20;
+  spec.groups = 40;
+  const FilterBank bank(spec);
+  std::set<std::size_t> counts;
+  const Tensor& weights = bank.channel_weights();
+  for (const real* w = weights.data(); w < weights.data() + weights.size(); w += 20)
+    counts.insert(20 - std::size_t(std::count(w, w + 20, real(0))));
+  EXPECT_EQ(counts, (std::set<std::size_t>{1, 2, 3, 4, 5, 6, 7, 8}));
+}
+
+TEST(FilterBank, MayHaveADensityForEachDilation) {
+  FilterBankSpec spec = small_bank();
+  FilterBank shared(spec);
+  spec.each_scale = true;
+  FilterBank own(spec);
+  EXPECT_EQ(count_parameters(own), own.scales().size() * count_parameters(shared));
+  EXPECT_EQ(own.size(), shared.size());
+}
+
+TEST(FilterBankStream, HasTheFeaturesOfTheRowsSoFar) {
+  FilterBankSpec spec = small_bank();
+  spec.channels = 3;
+  std::vector<float> series;
+  for (const double frequency : {0.2, 0.5, 0.9})
+    for (const float x : wave(70, frequency)) series.push_back(x);
+  FilterBank bank(spec);
+  initialize(bank, 1);
+  bank.fit({series});
+  FilterBankStream stream(bank);
+  EXPECT_THROW(stream.features(), std::invalid_argument);
+  for (std::size_t t = 0; t < 70; ++t) {
+    stream.push(std::vector<float>{series[t], series[70 + t], series[140 + t]});
+    if (t > 2 && t != 30 && t != 69) continue;
+    std::vector<float> seen;
+    for (std::size_t c = 0; c < 3; ++c)
+      seen.insert(seen.end(), series.begin() + std::ptrdiff_t(c * 70),
+                  series.begin() + std::ptrdiff_t(c * 70 + t + 1));
+    const Tensor streamed = stream.features(), wanted = bank.features({seen});
+    for (std::size_t j = 0; j < bank.size(); ++j)
+      EXPECT_NEAR(double(streamed(0, j)), double(wanted(0, j)), is_double ? 1e-9 : 1e-4)
+          << "rows " << t + 1 << ", feature " << j;
+  }
+  spec.standardize = "series";
+  FilterBank needs_all(spec);
+  EXPECT_THROW(FilterBankStream{needs_all}, std::invalid_argument);
 }
 
 }  // namespace filter_bank_test

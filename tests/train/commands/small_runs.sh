@@ -57,6 +57,7 @@ tokens|model.kind=lm data.kind=event_files data.files=["data/events.csv"] data.s
 texts|model.kind=classifier data.kind=texts data.files=["data/texts/*/*"] data.length=32 $stack|text.txt|probe RUN --draws 2
 words|model.kind=bag_of_words data.kind=texts data.files=["data/texts/*/*"] train.steps=0|text.txt|
 bank|model.kind=filter_bank data.kind=labelled_series data.files=["data/waves.ts"] model.groups=2 train.steps=0|waves.ts|
+learned_bank|model.kind=filter_bank data.kind=labelled_series data.files=["data/waves.ts"] model.groups=1|waves.ts|
 series|model.kind=classifier data.kind=labelled_series data.files=["data/waves.ts"] model.patch.length=8 model.patch.stride=4 data.augment.warp=0.2 $stack|waves.ts|
 numbers|model.kind=regressor data.kind=labelled_series data.labels=numbers data.files=["data/slopes.csv"] model.patch.length=4 model.loss=gaussian $stack|slopes.csv|
 images|model.kind=classifier data.kind=images data.files=["data/*idx*"] $stack|images.npy|probe RUN --draws 2
@@ -75,7 +76,7 @@ contrastive|model.kind=contrastive data.kind=series data.files=["data/series.csv
 END
 }
 
-no_torch=' ensemble table_ensemble words bank gp contrastive ' # not supported by PyTorch export
+no_torch=' ensemble table_ensemble words gp contrastive ' # not supported by PyTorch export
 
 train() { # train NAME KEYS
   local sets=(--set train.steps=4 --set train.validate.every=2 --set optim.lr=0.01) key
