@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <bochner/base/shape.hpp>
 #include <bochner/base/numeric/conformal.hpp>
+#include <bochner/base/shape.hpp>
 #include <cmath>
 #include <limits>
 

@@ -93,6 +93,16 @@ NamedArrays Task::arrays(const Examples&) {
   throw std::invalid_argument("cannot export examples of this model: " + learner().describe());
 }
 
+void UsesCalibration::cover(double) {
+  throw std::invalid_argument("--coverage applies to models of series and of classes");
+}
+NamedArray UsesCalibration::anomalies(const NamedArray&) {
+  throw std::invalid_argument("--anomaly applies to models of series and of events");
+}
+NamedArray UsesCalibration::impute(const NamedArray&) {
+  throw std::invalid_argument("--impute applies to forecasters and ensembles of series");
+}
+
 Json Learner::sizes() const { return Json(std::initializer_list<Json::Member>{}); }
 
 TakenBatches batches_taken(const Dataset& data, Split split, std::size_t batch,

@@ -115,13 +115,22 @@ class SeriesLearner
 };
 
 /// Fits a filter bank and its head to series at once, before the first step; there are none.
-class SeriesClassifierTask : public Task {
+class SeriesClassifierTask : public Task, public PredictsClasses {
  public:
   SeriesClassifierTask(const Config& config, const KnownFacts& known)
       : data_(open_series(config, known)), learner_(config, facts_of(data_, known)) {}
 
   Learner& learner() override { return learner_; }
   const Dataset& data() const override { return data_; }
+  TaskAbilities abilities() override { return {.classes = this}; }
+
+  std::vector<std::string> class_names() const override { return data_.classes(); }
+  ClassProbabilities class_probabilities(const Examples& examples) override {
+    const Batch some = batch(examples);
+    Tape tape({.recording = false});
+    const Var each = softmax(tape.constant(learner_.model().logits(some.series)));
+    return {{each.data(), each.data() + each.size()}, some.labels.values};
+  }
 
   void start() override {
     const Batch all = batch(data_.in_order(Split::train, 0, data_.examples(Split::train)));
