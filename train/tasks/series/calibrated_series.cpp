@@ -75,7 +75,7 @@ void CalibratedSeries::begin_answer() {
 }
 
 std::vector<std::string> CalibratedSeries::interval_endings() const {
-  const std::vector<std::string> ends = quantile_endings({(1 - level_) / 2, (1 + level_) / 2});
+  const std::vector<std::string> ends = bochner::interval_endings(level_);
   return {"", ends[0], ends[1]};
 }
 

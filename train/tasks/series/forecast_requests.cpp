@@ -4,6 +4,7 @@
 #include <bochner/base/text.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
 #include <bochner/train/tasks/series/forecast_requests.hpp>
+#include <cmath>
 #include <iterator>
 
 namespace bochner {
@@ -323,6 +324,12 @@ std::vector<std::string> quantile_endings(const std::vector<double>& levels) {
   std::vector<std::string> endings;
   for (const double level : levels) endings.push_back("_" + format_number(level));
   return endings;
+}
+
+std::vector<std::string> interval_endings(double level) {
+  constexpr double digits = 1e9;  // (1 - 0.9) / 2 is not 0.05
+  const double lower = std::round((1 - level) / 2 * digits) / digits;
+  return quantile_endings({lower, std::round((1 - lower) * digits) / digits});
 }
 
 NamedArray forecast_table(const NamedArray& input, const SeriesColumns& columns,

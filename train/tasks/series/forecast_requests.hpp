@@ -66,6 +66,9 @@ void append_forecast(ForecastRequest& request, const Tensor& forecasts, std::siz
 /// Returns the ends of the names of quantiles: "_0.1"; {""} without any.
 std::vector<std::string> quantile_endings(const std::vector<double>& levels);
 
+/// Returns the ends of the names of an interval's bounds: "_0.05" and "_0.95" of level 0.9.
+std::vector<std::string> interval_endings(double level);
+
 /// Returns the answers, (H, V, Q) in the unit of the data for each request, as rows of the id
 /// columns, the time if there is one, and Q columns of each variate, whose names have these ends.
 NamedArray forecast_table(const NamedArray& input, const SeriesColumns& columns,

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <bochner/base/numeric/cholesky.hpp>
 #include <bochner/base/numeric/quantile.hpp>
 #include <bochner/train/tasks/series/row_imputation.hpp>
@@ -73,21 +75,26 @@ std::vector<double> error_regression(const RowErrors& held, std::size_t H,
   return all;
 }
 
+/// Returns a row on the line between the rows before and after a gap.
+double on_line(double before, double after, std::size_t row, std::size_t length) {
+  return before + (after - before) * double(row + 1) / double(length + 1);
+}
+
 class Imputer {
  public:
   Imputer(const KnownRows& known, const Calibration& calibration, const MakeRowForecasts& forecasts)
       : known_(known),
         calibration_(calibration),
+        H_(calibration.leads),
         filled_(known.series),
         forecasts_(forecasts(filled_)) {}
 
   void fill(const Gap& gap) {
-    const std::size_t H = calibration_.leads;
     std::size_t row = gap.begin;
     while (row < gap.end) {
-      if (row < forecasts_->first_origin() || !forecasts_->is_usable(row)) return on_line(gap, row);
+      if (row < forecasts_->first_origin() || !forecasts_->is_usable(row)) return by_line(gap, row);
       const std::size_t rest = gap.end - row;
-      const std::size_t count = rest < H ? rest : std::min(rest, (H + 1) / 2);
+      const std::size_t count = rest < H_ ? rest : std::min(rest, (H_ + 1) / 2);
       by_forecast(gap, row, count);
       row += count;
     }
@@ -96,57 +103,125 @@ class Imputer {
   Imputed result() const { return {filled_.values, by_lines_}; }
 
  private:
-  bool is_missing(std::size_t v, std::size_t row) const { return known_.missing[v][row]; }
+  const RowErrors& held(std::size_t v) const {
+    return calibration_.channels[known_.number * filled_.variates() + v];
+  }
+  const std::vector<double>& weights_of(std::size_t v) {
+    if (weights_[v].empty()) weights_[v] = origin_weights(held(v), H_);
+    return weights_[v];
+  }
 
-  /// Fills the rest of a gap on the line between the rows before and after it.
-  void on_line(const Gap& gap, std::size_t from) {
+  /// Fills the rest of a gap without a forecast: on a line, or with the only neighbour.
+  void by_line(const Gap& gap, std::size_t from) {
     auto& values = filled_.values;
     const std::size_t v = gap.variate, n = filled_.rows();
     const double after = values(v, std::min(gap.end, n - 1)),
                  before = from > 0 ? values(v, from - 1) : after;
-    const bool has_end = gap.end<n, has_begin = from> 0;
-    const double rows = double(gap.end - from + 1);
     for (std::size_t row = from; row < gap.end; ++row, ++by_lines_)
-      values(v, row) = !has_end     ? before
-                       : !has_begin ? after
-                                    : before + (after - before) * double(row - from + 1) / rows;
+      values(v, row) = gap.end == n ? before : on_line(before, after, row - from, gap.end - from);
+  }
+
+  /// Returns the leads of known rows that correct a forecast from `row`, after the gap's end.
+  std::vector<std::size_t> known_leads(std::size_t v, std::size_t row, std::size_t end) const {
+    const std::size_t most = std::min(most_known_leads, held(v).count(H_) / errors_a_lead);
+    std::vector<std::size_t> leads;
+    for (std::size_t lead = end - row;
+         lead < H_ && row + lead < filled_.rows() && leads.size() < most; ++lead)
+      if (!known_.missing[v][row + lead]) leads.push_back(lead);
+    return leads;
+  }
+
+  /// Returns `count` rows from `row` on: their forecasts, corrected by the errors of known leads.
+  std::vector<double> corrected(std::size_t v, std::size_t row, const real* forecast,
+                                const std::vector<std::size_t>& leads,
+                                const std::vector<double>& regression, std::size_t count) const {
+    std::vector<double> values(forecast, forecast + count);
+    for (std::size_t i = 0; i < count; ++i)
+      for (std::size_t a = 0; a < leads.size(); ++a)
+        values[i] += regression[i * leads.size() + a] *
+                     (filled_.values(v, row + leads[a]) - double(forecast[leads[a]]));
+    return values;
   }
 
   /// Fills `count` rows from `row` on.
   void by_forecast(const Gap& gap, std::size_t row, std::size_t count) {
-    const std::size_t v = gap.variate, H = calibration_.leads, V = filled_.variates();
+    const std::size_t v = gap.variate;
+    const bool reaches_end = row + count == gap.end && gap.end < filled_.rows() && row > 0;
+    const double share = reaches_end ? share_of_forecast(v, count) : 1;
     const Tensor all = forecasts_->at({row});
-    const real* forecast = all.data() + v * H;
-    const RowErrors& held = calibration_.channels[known_.number * V + v];
-    std::vector<std::size_t> leads;
-    for (std::size_t lead = gap.end - row;
-         lead < H && row + lead < filled_.rows() && leads.size() < most_known_leads &&
-         leads.size() < held.count(H) / errors_a_lead;
-         ++lead)
-      if (!is_missing(v, row + lead)) leads.push_back(lead);
-    const std::vector<double> weights =
-        error_regression(held, H, weights_of(v, held), leads, count);
-    for (std::size_t i = 0; i < count; ++i) {
-      double value = double(forecast[i]);
-      for (std::size_t a = 0; a < leads.size(); ++a)
-        value += weights[i * leads.size() + a] *
-                 (filled_.values(v, row + leads[a]) - double(forecast[leads[a]]));
-      filled_.values(v, row + i) = value;
-    }
+    const std::vector<std::size_t> leads = known_leads(v, row, gap.end);
+    const std::vector<double> values =
+        corrected(v, row, all.data() + v * H_, leads,
+                  error_regression(held(v), H_, weights_of(v), leads, count), count);
+    const double before = filled_.values(v, row > 0 ? row - 1 : 0),
+                 after = filled_.values(v, std::min(gap.end, filled_.rows() - 1));
+    for (std::size_t i = 0; i < count; ++i)
+      filled_.values(v, row + i) =
+          share * values[i] + (1 - share) * on_line(before, after, i, count);
   }
 
-  const std::vector<double>& weights_of(std::size_t v, const RowErrors& held) {
-    if (weights_[v].empty()) weights_[v] = origin_weights(held, calibration_.leads);
-    return weights_[v];
+  /// Returns the share of the corrected forecast, beside a line between neighbours, of least
+  /// absolute error in gaps made of known rows, of the largest power of two up to the length.
+  double share_of_forecast(std::size_t v, std::size_t length) {
+    const std::size_t probed = std::bit_floor(length);
+    const auto [found, is_new] = shares_.try_emplace({v, probed}, 1);
+    if (is_new) found->second = best_share(v, probed);
+    return found->second;
   }
+  double best_share(std::size_t v, std::size_t length);
+  /// Returns origins whose rows before, within and after a gap of this length are known.
+  std::vector<std::size_t> probes(std::size_t v, std::size_t length) const;
 
   const KnownRows& known_;
   const Calibration& calibration_;
+  std::size_t H_;
   std::map<std::size_t, std::vector<double>> weights_;  // of origins, by variate
+  std::map<std::pair<std::size_t, std::size_t>, double> shares_;
   TimeSeries filled_;
   std::unique_ptr<RowForecasts> forecasts_;
   std::size_t by_lines_ = 0;
 };
+
+std::vector<std::size_t> Imputer::probes(std::size_t v, std::size_t length) const {
+  constexpr std::size_t most = 96;
+  const std::size_t after = std::max(length + 1, std::min(H_, length + most_known_leads)),
+                    n = filled_.rows();
+  std::vector<std::size_t> all, some;
+  std::size_t known = 0;  // rows in a row, up to `end`
+  for (std::size_t end = 0; end < n; ++end) {
+    known = known_.missing[v][end] ? 0 : known + 1;
+    if (known < after + 1) continue;
+    const std::size_t row = end + 1 - after;
+    if (row >= forecasts_->first_origin() && forecasts_->is_usable(row)) all.push_back(row);
+  }
+  for (const std::size_t i : evenly_spaced(all.size(), most)) some.push_back(all[i]);
+  return some;
+}
+
+double Imputer::best_share(std::size_t v, std::size_t length) {
+  constexpr std::array shares = {1.0, 0.75, 0.5, 0.25, 0.0};
+  const std::vector<std::size_t> origins = probes(v, length);
+  if (origins.empty()) return 1;
+  const std::size_t V = filled_.variates();
+  const Tensor all = forecasts_->at(origins);
+  const std::vector<std::size_t> leads = known_leads(v, origins[0], origins[0] + length);
+  const std::vector<double> regression =
+      error_regression(held(v), H_, weights_of(v), leads, length);
+  std::array<double, shares.size()> errors{};
+  for (std::size_t i = 0; i < origins.size(); ++i) {
+    const std::size_t row = origins[i];
+    const std::vector<double> values =
+        corrected(v, row, all.data() + (i * V + v) * H_, leads, regression, length);
+    for (std::size_t j = 0; j < length; ++j) {
+      const double line =
+          on_line(filled_.values(v, row - 1), filled_.values(v, row + length), j, length);
+      for (std::size_t s = 0; s < shares.size(); ++s)
+        errors[s] +=
+            std::abs(filled_.values(v, row + j) - shares[s] * values[j] - (1 - shares[s]) * line);
+    }
+  }
+  return shares[std::size_t(std::ranges::min_element(errors) - errors.begin())];
+}
 
 }  // namespace
 

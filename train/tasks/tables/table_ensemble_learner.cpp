@@ -148,7 +148,7 @@ std::vector<std::pair<std::string, double>> TableEnsembleLearner::bands() const 
   const double width = conformal_quantile(scores, level_) / contest.bands[0];
   demand(std::isfinite(width), "--coverage {}: is too high for {} held-out rows; ask for less",
          level_, scores.size());
-  const std::vector<std::string> ends = quantile_endings({(1 - level_) / 2, (1 + level_) / 2});
+  const std::vector<std::string> ends = interval_endings(level_);
   return {{"", 0}, {ends[0], -width}, {ends[1], width}};
 }
 
