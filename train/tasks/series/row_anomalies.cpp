@@ -51,6 +51,7 @@ struct Variate {
   std::vector<double> forecast = {};  ///< (H) from the row after the last usual one
   std::size_t lead = 0;
   bool is_usual = true;
+  bool is_above = false;  ///< side of the first unusual value
 };
 
 /// Forecasts of the next rows, computed together until a value is replaced.
@@ -115,7 +116,7 @@ class Scorer {
       const Surprise now = surprise(one, v, value, still);
       all.join(now);
       ++scored;
-      one.is_usual = now.score < (one.is_usual ? unusual : usual_again);
+      judge(one, value > one.forecast[one.lead], now.score);
       if (!one.is_usual) replaced |= keep_forecast(one, v, row);
     }
     if (replaced) ahead_.restart();
@@ -143,6 +144,13 @@ class Scorer {
     Surprise now{ranks.surprise(error), ranks.p_value(error)};
     now.join(still);
     return now;
+  }
+
+  /// An unusual stretch ends with a value that is usual, or on the other side of its forecast.
+  static void judge(Variate& one, bool is_above, double score) {
+    const bool continues = !one.is_usual && is_above == one.is_above && score >= usual_again;
+    if (score >= unusual && one.is_usual) one.is_above = is_above;
+    one.is_usual = score < unusual && !continues;
   }
 
   /// Replaces the value of a row in the forecasts of later rows. Returns true.
