@@ -23,18 +23,6 @@ std::vector<std::size_t> columns_called(const NamedArray& table,
   return columns;
 }
 
-/// Returns the target columns: those named, or all without another role that are not dates.
-std::vector<std::size_t> target_columns(const NamedArray& table, const SeriesColumns& columns) {
-  if (!columns.targets.empty()) return columns_called(table, columns.targets);
-  const std::vector<std::size_t> others = columns_called(table, columns.others());
-  std::vector<std::size_t> targets;
-  for (std::size_t i = 0; i < table.values.shape()[1]; ++i)
-    if (i != table.time && std::ranges::count(others, i) == 0 &&
-        std::ranges::count(table.more_times, i) == 0)
-      targets.push_back(i);
-  return targets;
-}
-
 void require_series_table(const NamedArray& table) {
   if (table.values.dimension() != 2)
     throw DataError("a series is a table of rows and columns, not an array of ",
@@ -228,6 +216,17 @@ WallClock clock_of(const NamedArray& table, const std::vector<std::size_t>& rows
     offsets.push_back(table.offsets.at(row));
   }
   return {times, offsets};
+}
+
+std::vector<std::size_t> target_columns(const NamedArray& table, const SeriesColumns& columns) {
+  if (!columns.targets.empty()) return columns_called(table, columns.targets);
+  const std::vector<std::size_t> others = columns_called(table, columns.others());
+  std::vector<std::size_t> targets;
+  for (std::size_t i = 0; i < table.values.shape()[1]; ++i)
+    if (i != table.time && std::ranges::count(others, i) == 0 &&
+        std::ranges::count(table.more_times, i) == 0)
+      targets.push_back(i);
+  return targets;
 }
 
 std::size_t rows_to_forecast(const NamedArray& table, const SeriesColumns& columns,

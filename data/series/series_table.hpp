@@ -73,6 +73,9 @@ std::string words_of(const std::vector<std::string>& id);
 /// Returns the clock of these rows: the offsets of their stamps from UTC.
 WallClock clock_of(const NamedArray& table, const std::vector<std::size_t>& rows);
 
+/// Returns the target columns: those named, or all without another role that are not dates.
+std::vector<std::size_t> target_columns(const NamedArray& table, const SeriesColumns& columns);
+
 /// Returns the number of rows at the end that have a time but no targets: they are to be forecast.
 std::size_t rows_to_forecast(const NamedArray& table, const SeriesColumns& columns,
                              const std::vector<std::size_t>& rows);

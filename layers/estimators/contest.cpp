@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <bochner/base/errors.hpp>
+#include <bochner/base/numeric/conformal.hpp>
 #include <bochner/base/numeric/parallel.hpp>
 #include <bochner/base/numeric/philox.hpp>
-#include <bochner/base/numeric/quantile.hpp>
 #include <bochner/layers/estimators/table_ensemble.hpp>
 #include <cmath>
 #include <numeric>
@@ -96,12 +96,9 @@ Entry entry_of(const Estimator& member, const AnsweredRows& rows, const HeldRows
   return entry;
 }
 
-/// Returns the conformal quantile of the absolute errors of a number in deviations.
-double band_of(const RowEstimates& held, const std::vector<double>& truth, double level) {
-  std::vector<double> scaled;
-  for (std::size_t i = 0; i < truth.size(); ++i)
-    scaled.push_back(std::abs(truth[i] - held.values[0][i]) / held.deviations[i]);
-  return quantile_of(scaled, std::min(1.0, level * (1 + 1 / double(truth.size()))));
+/// Returns the conformal quantile of the scores, at most the largest one.
+double band_of(const std::vector<double>& scores, double level) {
+  return std::min(conformal_quantile(scores, level), *std::ranges::max_element(scores));
 }
 
 /// Returns inputs in which the columns of each group in turn are permuted. (d, groups * n)
@@ -194,6 +191,13 @@ void compare(const std::vector<Entry>& entries, const Columns& answers, TableCon
 
 }  // namespace
 
+std::vector<double> scaled_errors(const RowEstimates& held, const std::vector<double>& truth) {
+  std::vector<double> scaled;
+  for (std::size_t i = 0; i < truth.size(); ++i)
+    scaled.push_back(std::abs(truth[i] - held.values[0][i]) / held.deviations[i]);
+  return scaled;
+}
+
 std::size_t HeldRows::size() const {
   std::size_t size = 0;
   for (const auto& fold : folds) size += fold.size();
@@ -233,9 +237,10 @@ TableContest compete(const std::vector<NamedEstimator>& members, const AnsweredR
       combine(contest.weights, contest.losses, [&](std::size_t m) { return all.entries[m].held; });
   const Score score = score_of(contest.held.values, answers);
   contest.loss = score.loss, contest.error = score.error;
-  if (answers.size() == 1)
-    contest.bands = {band_of(contest.held, answers[0], 0.8),
-                     band_of(contest.held, answers[0], 0.95)};
+  if (answers.size() == 1) {
+    const std::vector<double> scores = scaled_errors(contest.held, answers[0]);
+    contest.bands = {band_of(scores, 0.8), band_of(scores, 0.95)};
+  }
   contest.importance = importance_of(all, contest, groups, seed);
   for (Entry& entry : all.entries) contest.states.push_back(std::move(entry.state));
   return contest;

@@ -70,6 +70,9 @@ struct TableContest {
 TableContest compete(const std::vector<NamedEstimator>& members, const AnsweredRows& rows,
                      const std::vector<std::size_t>& groups, std::uint64_t seed);
 
+/// Returns absolute errors of held rows of a number in deviations.
+std::vector<double> scaled_errors(const RowEstimates& held, const std::vector<double>& truth);
+
 /// Returns the weights, not negative and of sum 1, of the least squared error of a number or log
 /// loss of classes. estimates (M), each (answers, n)
 std::vector<double> stacking_weights(const std::vector<Columns>& estimates, const Columns& answers);

@@ -151,21 +151,6 @@ bool fit_weighted(const std::vector<NamedMember>& members, Rows rows, Contest& c
   return true;
 }
 
-/// Returns the mean absolute error of each row of the horizon, over an eighth of it around. (H)
-std::vector<double> spread_of(const std::vector<double>& residuals, std::size_t H) {
-  std::vector<double> by_row(H), spread;
-  for (std::size_t i = 0; i < residuals.size(); ++i) by_row[i % H] += std::abs(residuals[i]);
-  const double origins = double(residuals.size() / H);
-  const std::size_t around = H / 8;
-  for (std::size_t h = 0; h < H; ++h) {
-    const std::size_t first = h < around ? 0 : h - around, end = std::min(H, h + around + 1);
-    const double sum = std::accumulate(by_row.begin() + std::ptrdiff_t(first),
-                                       by_row.begin() + std::ptrdiff_t(end), 0.0);
-    spread.push_back(sum / origins / double(end - first));
-  }
-  return spread;
-}
-
 /// Returns how many independent errors there are about: half of `horizons`, for the members were
 /// chosen by the same errors, times the variance of an error over that of the mean of a horizon.
 double independent_errors(const std::vector<double>& residuals, std::size_t H, double horizons) {
@@ -211,6 +196,25 @@ void measure(Contest& contest, std::size_t H, double horizons) {
 }
 
 }  // namespace
+
+std::vector<double> spread_of(const std::vector<double>& residuals, std::size_t H) {
+  std::vector<double> by_row(H), spread;
+  for (std::size_t i = 0; i < residuals.size(); ++i) by_row[i % H] += std::abs(residuals[i]);
+  const double origins = double(residuals.size() / H);
+  const std::size_t around = H / 8;
+  for (std::size_t h = 0; h < H; ++h) {
+    const std::size_t first = h < around ? 0 : h - around, end = std::min(H, h + around + 1);
+    const double sum = std::accumulate(by_row.begin() + std::ptrdiff_t(first),
+                                       by_row.begin() + std::ptrdiff_t(end), 0.0);
+    spread.push_back(sum / origins / double(end - first));
+  }
+  return spread;
+}
+
+double independent_errors(const Contest& contest, std::size_t horizon) {
+  const double rows = double(contest.origins.back() + horizon - contest.origins.front());
+  return std::max(2.0, independent_errors(contest.residuals, horizon, rows / double(horizon)));
+}
 
 Contest compete(const std::vector<NamedMember>& members, Rows rows, std::size_t horizon,
                 Rows effects) {

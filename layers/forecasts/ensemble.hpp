@@ -68,6 +68,12 @@ struct Contest {
 Contest compete(const std::vector<NamedMember>& members, Rows rows, std::size_t horizon,
                 Rows effects = {});
 
+/// Returns the mean absolute error of each row of the horizon, over an eighth of it around. (O, H)
+/// -> (H)
+std::vector<double> spread_of(const std::vector<double>& residuals, std::size_t horizon);
+/// Returns how many of the residuals are about independent, at least 2.
+double independent_errors(const Contest& contest, std::size_t horizon);
+
 /// Returns the naive member of least error.
 std::size_t best_naive(const std::vector<NamedMember>& members, const std::vector<double>& errors);
 

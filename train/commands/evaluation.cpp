@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <bochner/base/text.hpp>
 #include <bochner/data/text/token_windows.hpp>
-#include <bochner/train/commands/loaded_run.hpp>
+#include <bochner/train/commands/calibrated_run.hpp>
 #include <bochner/train/commands/shared_work.hpp>
 #include <bochner/train/run/distributed_evaluation.hpp>
 #include <bochner/train/studies/backtest_figures.hpp>
 #include <bochner/train/studies/eval_scores.hpp>
+#include <bochner/train/tasks/conformal/calibrate.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <bochner/train/tasks/task_kinds.hpp>
 #include <bochner/train/tasks/train_spec.hpp>
@@ -21,6 +22,7 @@ struct EvalOptions : ModelOptions {
   std::size_t backtest = 0, stride = 0, season = 0;
   bool json = false;
   bool calibration = false;
+  std::optional<double> coverage = {};
   std::size_t draws = 0;
   CommandLine* line = nullptr;
 };
@@ -109,6 +111,33 @@ void run_backtest(const EvalOptions& options, Split split, Task& task, std::uint
   options.json ? print_backtest_json(*backtest, step) : print_backtest(*backtest, step);
 }
 
+/// Prints how often intervals or sets hold: of other data all, else of the test split.
+void eval_coverage(const EvalOptions& options, Task& task, std::uint64_t step) {
+  const Split split =
+      !options.file.empty() || options.split == "train" ? Split::train : Split::test;
+  const Calibration calibration = calibration_of(load_run(options.run, options.sets), options);
+  const CoverageReport report = coverage_of(calibration, task, split, *options.coverage,
+                                            std::max<std::size_t>(1, options.stride));
+  if (!options.json)
+    fmt::print("step {}   intervals of {:g} % in {}; widths in {}\n", step, 100 * *options.coverage,
+               options.file.empty() ? fmt::format("the {} split", name_of(split))
+                                    : printable(options.file),
+               report.unit);
+  for (const Coverage& method : report.methods) {
+    const double n = std::max(1.0, method.terms);
+    if (options.json)
+      print_line({{"step", step},
+                  {"level", *options.coverage},
+                  {"method", method.name},
+                  {"terms", method.terms},
+                  {"coverage", method.covered / n},
+                  {"width", method.width / n}});
+    else
+      fmt::print("{:<20} {:>7.2f} % hold   width {:.4g}   of {:.0f}\n", printable(method.name),
+                 100 * method.covered / n, method.width / n, method.terms);
+  }
+}
+
 /// Throws if the processes read different data. Skips large texts: reading takes longer than
 /// evaluating.
 void require_one_data(Processes& processes, const Dataset& data) {
@@ -156,15 +185,25 @@ void eval_command(const EvalOptions& options) {
   const bool other = !options.file.empty();
   demand(!other || options.split == "validation", "--split has no effect with a file; remove it");
   const Split split = other ? Split::train : split_called(options.split);
-  demand(options.backtest > 0 || (options.stride == 0 && options.season == 0),
-         "--stride and --season require --backtest, the number of origins");
+  demand(options.backtest > 0 || options.season == 0,
+         "--season requires --backtest, the number of origins");
+  demand(options.backtest > 0 || options.coverage || options.stride == 0,
+         "--stride requires --backtest, the number of origins, or --coverage");
+  if (options.coverage) require_level(*options.coverage);
+  demand(!options.coverage || (options.backtest == 0 && options.draws == 0 && !options.calibration),
+         "--coverage has no effect with --backtest, --draws and --calibration; remove them");
   SharedWork work(*options.line);
   const auto [checkpoint, config, task] = work.first_opens(options, [&](const auto& opened) {
     LoadedTask loaded = load_task(opened, opened.file);
-    require_examples(loaded.config, loaded.task->data(), split, "--split " + options.split);
+    if (!opened.coverage)
+      require_examples(loaded.config, loaded.task->data(), split, "--split " + options.split);
     return loaded;
   });
   const std::uint64_t step = checkpoint.state().step;
+  if (options.coverage) {
+    if (work.leads()) eval_coverage(options, *task, step);
+    return work.end();
+  }
   BoundsByDraws* bounds = task->abilities().bounds;
   const bool weighted = bounds && options.draws > 0 && !options.calibration;
   if (weighted) bounds->evaluate_by(options.draws);
@@ -203,10 +242,14 @@ void add_eval(const Command& program) {
                  "forecasters: errors at the last N rolling origins of the split, by row of the "
                  "horizon, next to the last value and the last season as baselines",
                  "N");
-  command.option("--stride", &options.stride, "rows between origins (default: the horizon)",
-                 "ROWS");
+  command.option("--stride", &options.stride,
+                 "rows between origins (default: the horizon; of --coverage: 1)", "ROWS");
   command.option("--season", &options.season,
                  "period of the series in rows (default: inferred from time stamps)", "ROWS");
+  command.number(
+      "--coverage", &options.coverage,
+      "how often intervals of this probability hold in the test split, or in FILE: split "
+      "conformal ones, and those that adapt to the rows before; classes: sets of them");
   command.flag("--json", &options.json, "print JSON");
   command.flag(
       "--calibration", &options.calibration,

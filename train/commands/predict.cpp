@@ -4,10 +4,11 @@
 #include <bochner/base/text.hpp>
 #include <bochner/data/formats/read_array.hpp>
 #include <bochner/data/text/labelled_texts.hpp>
-#include <bochner/train/commands/loaded_run.hpp>
+#include <bochner/train/commands/calibrated_run.hpp>
 #include <bochner/train/commands/shared_work.hpp>
 #include <bochner/train/run/instruments/drawn_posteriors.hpp>
 #include <bochner/train/storage/output.hpp>
+#include <bochner/train/tasks/conformal/class_calibration.hpp>
 #include <bochner/train/tasks/learner.hpp>
 #include <bochner/train/tasks/task_kinds.hpp>
 #include <bochner/train/tasks/text/text_scores.hpp>
@@ -21,9 +22,13 @@ struct PredictOptions : ModelOptions {
   std::vector<std::string> inputs;  ///< empty for standard input
   std::string output = "-";
   bool lines = false, tokens = false, latent = false;
+  bool anomaly = false, impute = false;
+  std::optional<double> coverage = {};
   std::size_t draws = 0, steps = 0;
   std::optional<std::size_t> context = {};
   CommandLine* line = nullptr;
+
+  bool uses_calibration() const { return anomaly || impute || coverage; }
 
   static bool is_latent(const Config& config) { return config.text("model.kind") == "vae"; }
 };
@@ -241,7 +246,18 @@ NamedArray answer_texts(const PredictOptions& options, const Config& config, Lea
   return result;
 }
 
-NamedArray answer_table(const PredictOptions& options, const Config& config, Learner& learner) {
+/// Answers a table with what held-out examples have shown: anomalies, values filled in, intervals.
+NamedArray answer_calibrated(const PredictOptions& options, const NamedArray& table,
+                             Learner& learner) {
+  const LearnerAbilities can = learner.abilities();
+  if (options.anomaly) return can.calibrated->anomalies(table);
+  if (options.impute) return can.calibrated->impute(table);
+  can.calibrated->cover(*options.coverage);
+  return can.tables->predict(table);
+}
+
+NamedArray answer_table(const PredictOptions& options, const LoadedRun& run, Learner& learner) {
+  const Config& config = run.config;
   const std::string input = only_input(options);
   const LearnerAbilities can = learner.abilities();
   AnswersTables* tables = can.tables;
@@ -250,11 +266,32 @@ NamedArray answer_table(const PredictOptions& options, const Config& config, Lea
          learner.describe());
   if (can.rows) can.rows->forecast_rows(options.steps);
   const NamedArray table = read_table(config, tables, input);
-  NamedArray result =
-      mean_over_draws(options, config, learner.model(), [&] { return tables->predict(table); });
+  const bool calibrated = options.uses_calibration() && can.calibrated;
+  if (calibrated && !can.calibrated->has_held_out())
+    can.calibrated->set_calibration(calibration_of(run, options));
+  NamedArray result = calibrated ? answer_calibrated(options, table, learner)
+                                 : mean_over_draws(options, config, learner.model(),
+                                                   [&] { return tables->predict(table); });
   for (const std::string& note : tables->notes())
     fmt::print(stderr, "note     {}\n", printable(note));
   return result;
+}
+
+/// Throws std::invalid_argument if the model lacks what is asked.
+void require_calibrated(const PredictOptions& options, const LearnerAbilities& can,
+                        const std::string& model) {
+  demand(can.calibrated || !options.anomaly,
+         "--anomaly applies to models of series and of events, "
+         "not to this one: {}",
+         model);
+  demand(can.calibrated || !options.impute,
+         "--impute applies to models of series, not to this "
+         "one: {}",
+         model);
+  demand(!can.writes || !options.coverage,
+         "--coverage applies to models of series and of classes, "
+         "not to this one: {}",
+         model);
 }
 
 /// Predicts from texts or a table; for a table the first process works and the others wait.
@@ -264,8 +301,12 @@ NamedArray predict(const PredictOptions& options, const LoadedRun& run, SharedWo
   const auto learner = load_learner(run, options, work.leads());
   const LearnerAbilities can = learner->abilities();
   if (can.latent) return predict_latent(options, run.config, can);
-  return texts ? answer_texts(options, run.config, *learner, work)
-               : answer_table(options, run.config, *learner);
+  require_calibrated(options, can, learner->describe());
+  NamedArray result = texts ? answer_texts(options, run.config, *learner, work)
+                            : answer_table(options, run, *learner);
+  if (options.coverage && !can.calibrated && work.leads())
+    result = with_class_sets(result, "class_", calibration_of(run, options), *options.coverage);
+  return result;
 }
 
 /// Loads the run and throws std::invalid_argument if options do not apply to its model.
@@ -281,6 +322,13 @@ LoadedRun run_of(const PredictOptions& options) {
          "--tokens and --draws have no effect with a vae; remove them");
   demand(kind == "series" || options.steps == 0, "--steps applies to models of series, not of {}",
          kind);
+  const int asked = int(options.anomaly) + int(options.impute) + int(options.coverage.has_value());
+  demand(asked <= 1, "--coverage, --anomaly and --impute exclude each other; ask for one");
+  demand(asked == 0 || (options.draws == 0 && !is_vae),
+         "--coverage, --anomaly and --impute have no effect with --draws or a vae; remove them");
+  demand(options.steps == 0 || !(options.anomaly || options.impute),
+         "--steps has no effect with --anomaly and --impute; remove it");
+  if (options.coverage) require_level(*options.coverage);
   demand(kind == "bytes" || !options.tokens,
          "--tokens applies to language models of bytes, not of {}", kind);
   return run;
@@ -327,6 +375,18 @@ void add_predict(const Command& program) {
   command.number("--steps", &options.steps,
                  "series: forecast N rows; those after data.horizon follow from forecasts of the "
                  "rows before them");
+  command.number(
+      "--coverage", &options.coverage,
+      "series: intervals that hold with this probability, by the errors of held-out rows "
+      "and of known rows after them; classes: a set that holds the right one so often, "
+      "whichever it is");
+  command.flag(
+      "--anomaly", &options.anomaly,
+      "series, events: how unusual each row is given those before it: its surprise in nats, "
+      "and the probability of as much among held-out rows (p)");
+  command.flag(
+      "--impute", &options.impute,
+      "series: the table with missing values filled in, by the rows before and after them");
   add_draws(command, options.draws);
   add_model_changes(command, options);
 }

@@ -124,13 +124,22 @@ void report_verdict(Session& session, Progress& progress, const std::string& pro
                   (verdict.beats_naive() ? "" : "; " + remedy(session, program)));
 }
 
+/// Keeps in the run what held-out examples show, for intervals and p-values of its predictions.
+void keep_calibration(Session& session) {
+  if (!session.processes().leads()) return;
+  if (const auto calibration = session.trainer().held_out_scores(session.config()))
+    session.run().write_calibration(encode_facts(*calibration));
+}
+
 /// Prints how the run ended and returns the exit code; `program` is the typed program name.
 int report(StopReason reason, Session& session, SignalGuard& signals, Progress& progress,
            const std::string& program) {
   const TrainerState& state = session.state();
   const std::string run = shell_word(session.path().string());
-  if (reason != StopReason::signal && reason != StopReason::until)
+  if (reason != StopReason::signal && reason != StopReason::until) {
     report_verdict(session, progress, program);
+    keep_calibration(session);
+  }
   if (reason == StopReason::signal || reason == StopReason::time_limit ||
       reason == StopReason::until) {
     progress.line(fmt::format("stopped at step {} by {}; continue with:  {} resume {}", state.step,

@@ -1,6 +1,6 @@
 #pragma once
 /// Run directory: config.toml, meta.json, metrics.jsonl, checkpoints/, run.lock, verdict.json,
-/// profile.json; with word pieces also tokenizer.model.
+/// calibration.bin, profile.json; with word pieces also tokenizer.model.
 
 #include <bochner/train/config/config.hpp>
 #include <bochner/train/run/checkpoint/checkpoint_file.hpp>
@@ -55,6 +55,10 @@ class RunDirectory {
   /// Writes verdict.json, the verdict of the last training that ended.
   void write_verdict(const std::string& json) {
     commit_file(*storage_, path_ / verdict_name, json);
+  }
+  /// Writes calibration.bin, the calibration of the last training that ended.
+  void write_calibration(const std::string& bytes) {
+    commit_file(*storage_, path_ / calibration_name, bytes);
   }
   Path checkpoint_path(std::uint64_t step) const;
   /// Returns the steps of all checkpoint files by their names, ascending.

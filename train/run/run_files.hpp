@@ -10,7 +10,8 @@ inline constexpr const char* meta_name = "meta.json";  ///< where it came from
 inline constexpr const char* metrics_name = "metrics.jsonl";
 inline constexpr const char* profile_name = "profile.json";
 inline constexpr const char* lock_name = "run.lock";
-inline constexpr const char* verdict_name = "verdict.json";  ///< see Verdict::json()
+inline constexpr const char* verdict_name = "verdict.json";         ///< see Verdict::json()
+inline constexpr const char* calibration_name = "calibration.bin";  ///< see Calibration
 /// Tokenizer model; an exported model has it next to its weights.
 inline constexpr const char* tokenizer_name = "tokenizer.model";
 

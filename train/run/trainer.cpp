@@ -12,6 +12,7 @@
 #include <bochner/train/run/instruments/gradient_noise.hpp>
 #include <bochner/train/run/trainer.hpp>
 #include <bochner/train/run/version.hpp>
+#include <bochner/train/tasks/conformal/calibrate.hpp>
 
 namespace bochner {
 namespace {
@@ -247,6 +248,14 @@ Verdict Trainer::verdict() {
   const AverageInUse in_use(average_);
   return task_.verdict(
       held_out_examples(task_.data(), train_.validation_batch(), train_.validate_batches));
+}
+
+std::optional<Calibration> Trainer::held_out_scores(const Config& config) {
+  if (!calibrates_quickly(config, task_)) return {};
+  const AverageInUse in_use(average_);
+  Calibration scores = bochner::calibrate(config, task_);
+  scores.step = state_.step;
+  return scores;
 }
 
 std::optional<std::vector<KernelMetrics>> Trainer::kernels(

@@ -9,6 +9,7 @@
 #include <bochner/train/run/checkpoint/trainer_state.hpp>
 #include <bochner/train/run/instruments/attention.hpp>
 #include <bochner/train/run/instruments/drawn_posteriors.hpp>
+#include <bochner/train/tasks/conformal/calibration.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/train_spec.hpp>
 
@@ -58,6 +59,9 @@ class Trainer {
   /// Returns the verdict on the test data, or else on the validation data, with the same weights;
   /// in this process alone.
   Verdict verdict();
+  /// Returns what held-out examples show of the same weights; nothing if calibrates_quickly() is
+  /// false.
+  std::optional<Calibration> held_out_scores(const Config& config);
   /// Measures the learned kernels on the first validation example, with the same weights; empty if
   /// train.validate.kernels is off and in all processes but the first. The model must be new when
   /// the trainer is made. `should_stop` as in validate().

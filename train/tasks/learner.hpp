@@ -13,6 +13,7 @@
 
 namespace bochner {
 
+struct Calibration;
 class Config;
 class Json;
 struct KnownFacts;
@@ -38,6 +39,22 @@ class ForecastsRows {
   virtual ~ForecastsRows() = default;
   /// Sets how many rows predict() forecasts after each series; 0 for the horizon of the model.
   virtual void forecast_rows(std::size_t rows) = 0;
+};
+
+/// Answers with intervals, p-values and values filled in, by what held-out examples have shown.
+/// Those that a model lacks throw std::invalid_argument.
+class UsesCalibration {
+ public:
+  virtual ~UsesCalibration() = default;
+  /// Returns whether the model itself holds what set_calibration() gives others.
+  virtual bool has_held_out() const { return false; }
+  virtual void set_calibration(Calibration calibration) = 0;
+  /// Makes predict() give intervals that hold with a probability of `level`.
+  virtual void cover(double level);
+  /// Returns a score of each row or event given those before it, and its p-value.
+  virtual NamedArray anomalies(const NamedArray& question);
+  /// Returns the table with its missing values filled in, and how many of each row were.
+  virtual NamedArray impute(const NamedArray& question);
 };
 
 /// Answers texts with a row each, its number in the first column.
@@ -101,6 +118,7 @@ struct LearnerAbilities {
   HasLatent* latent = nullptr;
   HasSpecimens* specimens = nullptr;
   ForecastsRows* rows = nullptr;
+  UsesCalibration* calibrated = nullptr;
 };
 
 class Learner {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bochner/autodiff/ops/loss.hpp>
+#include <bochner/autodiff/ops/normalisation.hpp>
 #include <bochner/base/text.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/task.hpp>
@@ -55,6 +56,12 @@ std::uint64_t right_answers(const Var& scores, const Indices& labels) {
   return right;
 }
 
+ClassProbabilities probabilities_of(const Tensor& logits, const Indices& labels) {
+  Tape tape({.recording = false});
+  const Var each = softmax(tape.constant(logits));
+  return {{each.data(), each.data() + each.size()}, labels.values};
+}
+
 Evaluation evaluate_answers(const Var& logits, const Indices& labels) {
   const double mean = double(cross_entropy(logits, labels).value().data()[0]);
   const std::vector<std::int32_t>& all = labels.values;
@@ -102,6 +109,16 @@ HeldOut held_out_examples(const Dataset& data, std::size_t batch, std::uint64_t 
 
 NamedArrays Task::arrays(const Examples&) {
   throw std::invalid_argument("cannot export examples of this model: " + learner().describe());
+}
+
+void UsesCalibration::cover(double) {
+  throw std::invalid_argument("--coverage applies to models of series and of classes");
+}
+NamedArray UsesCalibration::anomalies(const NamedArray&) {
+  throw std::invalid_argument("--anomaly applies to models of series and of events");
+}
+NamedArray UsesCalibration::impute(const NamedArray&) {
+  throw std::invalid_argument("--impute applies to forecasters and ensembles of series");
 }
 
 Json Learner::sizes() const { return Json(std::initializer_list<Json::Member>{}); }

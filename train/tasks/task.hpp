@@ -82,6 +82,48 @@ class Backtests {
   virtual std::optional<Backtest> backtest(const BacktestPlan& plan) = 0;
 };
 
+/// How often intervals or sets hold, and how wide they are.
+struct Coverage {
+  std::string name;    ///< of the method
+  double covered = 0;  ///< number of terms that the intervals hold
+  double width = 0;    ///< sum of widths, or of classes in the sets
+  double terms = 0;
+};
+struct CoverageReport {
+  std::string unit;  ///< of widths
+  std::vector<Coverage> methods = {};
+};
+
+/// Measures its own errors on held-out examples.
+class Calibrates {
+ public:
+  virtual ~Calibrates() = default;
+  /// Returns what the validation examples show, or those that a fit at once has held out. Throws
+  /// std::invalid_argument if there are none.
+  virtual Calibration calibrate() = 0;
+  /// Returns how often intervals of a level hold in a split, in the order of the data, of forecasts
+  /// `stride` rows apart. The split is not that of the calibration.
+  virtual CoverageReport coverage(const Calibration& calibration, Split split, double level,
+                                  std::size_t stride) = 0;
+};
+
+/// Probabilities (n, C) of the classes of examples, and their labels (n).
+struct ClassProbabilities {
+  std::vector<double> values = {};
+  std::vector<std::int32_t> labels = {};
+};
+
+/// Returns the softmax of logits (n, C) with the labels (n).
+ClassProbabilities probabilities_of(const Tensor& logits, const Indices& labels);
+
+/// Predicts one of some classes.
+class PredictsClasses {
+ public:
+  virtual ~PredictsClasses() = default;
+  virtual std::vector<std::string> class_names() const = 0;
+  virtual ClassProbabilities class_probabilities(const Examples& examples) = 0;
+};
+
 /// Learns embeddings.
 class Embeds {
  public:
@@ -124,6 +166,8 @@ struct TaskAbilities {
   Embeds* embeds = nullptr;
   HasUnits* units = nullptr;
   BoundsByDraws* bounds = nullptr;
+  Calibrates* calibrates = nullptr;
+  PredictsClasses* classes = nullptr;
 };
 
 /// Batches of a split to evaluate: all, or a limited number at equal steps, since the first ones of

@@ -54,22 +54,22 @@ kinds() {
   cat <<END
 lm|data.kind=bytes data.files=["data/text.txt"] data.length=32 $stack|text.txt|sample RUN --bytes 20 --seed 3;probe RUN --draws 2
 tokens|model.kind=lm data.kind=event_files data.files=["data/events.csv"] data.sequence_column=who data.length=16 model.positions=none $stack|unlabelled.csv|probe RUN --draws 2
-texts|model.kind=classifier data.kind=texts data.files=["data/texts/*/*"] data.length=32 $stack|text.txt|probe RUN --draws 2
+texts|model.kind=classifier data.kind=texts data.files=["data/texts/*/*"] data.length=32 $stack|text.txt|probe RUN --draws 2;predict RUN text.txt --coverage 0.5
 words|model.kind=bag_of_words data.kind=texts data.files=["data/texts/*/*"] train.steps=0|text.txt|
 bank|model.kind=filter_bank data.kind=labelled_series data.files=["data/waves.ts"] model.groups=2 train.steps=0|waves.ts|
 learned_bank|model.kind=filter_bank data.kind=labelled_series data.files=["data/waves.ts"] model.groups=1|waves.ts|
 series|model.kind=classifier data.kind=labelled_series data.files=["data/waves.ts"] model.patch.length=8 model.patch.stride=4 data.augment.warp=0.2 $stack|waves.ts|
 numbers|model.kind=regressor data.kind=labelled_series data.labels=numbers data.files=["data/slopes.csv"] model.patch.length=4 model.loss=gaussian $stack|slopes.csv|
-images|model.kind=classifier data.kind=images data.files=["data/*idx*"] $stack|images.npy|probe RUN --draws 2
+images|model.kind=classifier data.kind=images data.files=["data/*idx*"] $stack|images.npy|probe RUN --draws 2;predict RUN images.npy --coverage 0.5
 labels|model.kind=classifier data.kind=event_files data.files=["data/events.csv"] data.sequence_column=who data.label_column=kind data.length=16 $stack|unlabelled.csv|probe RUN --draws 2
-forecaster|model.kind=forecaster data.kind=series data.files=["data/series.csv"] data.lookback=14 data.horizon=7 model.backbone=linear|series.csv|
-ensemble|model.kind=ensemble data.kind=series data.files=["data/series.csv"] data.lookback=14 data.horizon=7 model.seasons=[7] train.steps=0|series.csv|
+forecaster|model.kind=forecaster data.kind=series data.files=["data/series.csv"] data.lookback=14 data.horizon=7 model.backbone=linear|series.csv|predict RUN series.csv --coverage 0.5;predict RUN series.csv --anomaly;predict RUN series.csv --impute
+ensemble|model.kind=ensemble data.kind=series data.files=["data/series.csv"] data.lookback=14 data.horizon=7 model.seasons=[7] train.steps=0|series.csv|predict RUN series.csv --coverage 0.5;predict RUN series.csv --anomaly;predict RUN series.csv --impute
 rows|model.kind=forecaster data.kind=series data.files=["data/series.csv"] data.lookback=14 data.horizon=7 model.backbone=rows model.time=free data.known=["price"] data.columns=["load"] $stack|next.csv|probe RUN --draws 2
-events|model.kind=events data.kind=event_files data.files=["data/events.csv"] data.sequence_column=who data.length=16 model.positions=none model.time=free $stack|unlabelled.csv|probe RUN --draws 2
+events|model.kind=events data.kind=event_files data.files=["data/events.csv"] data.sequence_column=who data.length=16 model.positions=none model.time=free $stack|unlabelled.csv|probe RUN --draws 2;predict RUN unlabelled.csv --anomaly
 films|model.kind=field data.kind=field_files data.files=["data/film.npy"] data.frames=3 model.patch.pixels=4 model.encoding.space=4 model.encoding.time=4 $stack|film.npy|probe RUN --draws 2
 sensors|model.kind=field data.kind=sensors data.files=["data/sensors.csv"] data.place_columns=["x"] data.length=16 model.encoding.space=4 model.encoding.time=4 $stack|sensors.csv|probe RUN --draws 2
 gp|model.kind=gp data.kind=table data.files=["data/table.csv"] train.batch=1|table.csv|
-table_ensemble|model.kind=ensemble data.kind=table data.files=["data/table.csv"] model.estimators=["ridge","additive"] train.steps=0|table.csv|
+table_ensemble|model.kind=ensemble data.kind=table data.files=["data/table.csv"] model.estimators=["ridge","additive"] train.steps=0|table.csv|predict RUN table.csv --coverage 0.5
 vae|model.kind=vae data.kind=series data.files=["data/series.csv"] data.lookback=8 model.patch.length=4 model.vae.latent=2 $stack|series.csv|sample RUN --count 2 --seed 3;predict RUN series.csv --latent;probe RUN --draws 2
 vae_images|model.kind=vae data.kind=images data.files=["data/*idx*"] model.patch.pixels=4 model.vae.latent=2 model.vae.discrete.categories=3 $stack|images.npy|sample RUN --count 2 --seed 3
 contrastive|model.kind=contrastive data.kind=series data.files=["data/series.csv"] data.lookback=16 model.patch.length=4 $stack|series.csv|probe RUN --draws 2

@@ -1,18 +1,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bochner/base/numeric/conformal.hpp>
 #include <bochner/base/text.hpp>
+#include <bochner/train/config/usage.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/arrays.hpp>
 #include <bochner/train/tasks/config_templates/templates.hpp>
+#include <bochner/train/tasks/conformal/calibration.hpp>
 #include <bochner/train/tasks/encoding_checks.hpp>
 #include <bochner/train/tasks/encoding_pictures.hpp>
 #include <bochner/train/tasks/events/event_data.hpp>
 #include <bochner/train/tasks/events/event_report.hpp>
+#include <bochner/train/tasks/events/event_surprise.hpp>
 #include <bochner/train/tasks/init_from_data.hpp>
+#include <bochner/train/tasks/series/row_forecasts.hpp>
 #include <bochner/train/tasks/series/series_data.hpp>
 #include <bochner/train/tasks/table_learner.hpp>
 #include <bochner/train/tasks/task.hpp>
+#include <cmath>
 
 namespace bochner {
 namespace {
@@ -51,7 +57,8 @@ EventSequences view(const EventBatch& batch) {
 }
 
 /// Predicts type and time of the next event.
-class EventLearner : public TableLearner<EventFacts, EventModelSpec, EventModel> {
+class EventLearner : public TableLearner<EventFacts, EventModelSpec, EventModel>,
+                     public UsesCalibration {
  public:
   EventLearner(const Config& config, EventFacts facts)
       : TableLearner(config, std::move(facts), event_model_spec), columns_(event_columns(config)) {}
@@ -63,6 +70,9 @@ class EventLearner : public TableLearner<EventFacts, EventModelSpec, EventModel>
                        spec_.stack.positions, describe_time(spec_.time), place);
   }
   std::string loss_unit() const override { return "nats/event"; }
+  LearnerAbilities abilities() override {
+    return {.tables = this, .specimens = this, .calibrated = this};
+  }
   Json sizes() const override { return Json{{"length", facts_.length}}; }
 
   void illustrate(Page& page) override {
@@ -88,6 +98,11 @@ class EventLearner : public TableLearner<EventFacts, EventModelSpec, EventModel>
   }
   std::vector<std::string> notes() const override { return notes_; }
 
+  void set_calibration(Calibration calibration) override { held_ = std::move(calibration); }
+  /// Returns -ln density of each event given those before it in its window, and its p-value; none
+  /// for the first event of a window.
+  NamedArray anomalies(const NamedArray& question) override;
+
   void forward_specimen(Tape& tape, std::size_t i) override {
     model_.loss(tape, view(facts_.specimens[i]));
   }
@@ -106,19 +121,64 @@ class EventLearner : public TableLearner<EventFacts, EventModelSpec, EventModel>
   }
 
   EventColumns columns_;
+  Calibration held_;
   std::vector<std::string> notes_;
 };
+
+NamedArray EventLearner::anomalies(const NamedArray& question) {
+  const std::vector<EventTable> windows =
+      windows_of_table(question, columns_, facts_, NewTypes::other);
+  count_others(windows);
+  demand(!held_.scores.empty() && !held_.scores[0].empty(),
+         "the run has no held-out events, which p-values need; train one with data.validation");
+  const ConformalRanks ranks(held_.scores[0]);
+  NamedArray result{xt::xarray<double>::from_shape({question.values.shape()[0], 2}),
+                    {"score", "p"}};
+  result.values.fill(std::numeric_limits<double>::quiet_NaN());
+  for (const EventTable& events : windows) {
+    Indices next_types = events.types;
+    Times next_times = events.times;
+    const std::size_t T = next_types.values.size();
+    for (std::size_t i = 0; i < T; ++i) {
+      next_types.values[i] = i + 1 < T ? events.types.values[i + 1] : -1;
+      next_times(0, i) = events.times(0, std::min(i + 1, T - 1));
+    }
+    const std::vector<double> surprises = event_surprises(
+        model_, {events.types, next_types, events.times, next_times, events.places});
+    for (std::size_t i = 0; i + 1 < T; ++i) {
+      result.values(events.rows[i + 1], 0) = surprises[i];
+      result.values(events.rows[i + 1], 1) = ranks.p_value(surprises[i]);
+    }
+  }
+  return beside_events(question, columns_, result);
+}
 
 constexpr std::size_t intensity_points = 4;  // of every gap, to compare intensities
 
 /// Trains a model of next events; simulated ones are compared with the true process.
-class EventTask : public Task {
+class EventTask : public Task, public Calibrates {
  public:
   EventTask(const Config& config, const KnownFacts& known)
       : EventTask(config, open_events(config, known)) {}
 
   Learner& learner() override { return learner_; }
   const Dataset& data() const override { return *data_; }
+  TaskAbilities abilities() override { return {.calibrates = this}; }
+
+  /// Returns -ln density of the events of up to 1,000 validation windows.
+  Calibration calibrate() override {
+    constexpr std::size_t most = 1000;
+    Calibration calibration{.scores = {{}}};
+    for (const std::size_t i : evenly_spaced(data_->examples(Split::validation), most)) {
+      const EventBatch batch = data_->batch(data_->in_order(Split::validation, i, 1));
+      for (const double surprise : event_surprises(learner_.model(), view(batch)))
+        if (!std::isnan(surprise)) calibration.scores[0].push_back(surprise);
+    }
+    return calibration;
+  }
+  CoverageReport coverage(const Calibration&, Split, double, std::size_t) override {
+    throw std::invalid_argument("--coverage applies to models of series and of classes");
+  }
 
   void start() override {
     if (!data_->truth()) learner_.model().start_at_poisson();

@@ -96,13 +96,26 @@ void BagOfWordsLearner::illustrate(Page& page) {
 }
 
 /// Fits a bag of words to texts at once, before the first step; there are none.
-class BagOfWordsTask : public Task {
+class BagOfWordsTask : public Task, public PredictsClasses {
  public:
   BagOfWordsTask(const Config& config, const KnownFacts& known)
       : texts_(opened(config, known)), learner_(config, facts_of_texts(config, known)) {}
 
   BagOfWordsLearner& learner() override { return learner_; }
   const Dataset& data() const override { return *texts_; }
+  TaskAbilities abilities() override { return {.classes = this}; }
+
+  std::vector<std::string> class_names() const override { return learner_.known().labels; }
+  ClassProbabilities class_probabilities(const Examples& examples) override {
+    ClassProbabilities answers;
+    std::vector<std::string> texts;
+    for (const auto& each : examples.numbers) {
+      texts.push_back(texts_->text(examples.split, each.index));
+      answers.labels.push_back(texts_->label(examples.split, each.index));
+    }
+    answers.values = learner_.model().probabilities(learner_.terms_of_texts(texts));
+    return answers;
+  }
 
   void start() override {
     std::vector<std::string> texts;

@@ -187,7 +187,7 @@ class LabelLearner : public TableLearner<LabelFacts, SequenceClassifierSpec, Seq
 };
 
 /// Trains a classifier of sequences.
-class ClassifierTask : public Task {
+class ClassifierTask : public Task, public PredictsClasses {
  public:
   ClassifierTask(const Config& config, const KnownFacts& known)
       : data_(config, known),
@@ -201,6 +201,15 @@ class ClassifierTask : public Task {
 
   Learner& learner() override { return learner_; }
   const Dataset& data() const override { return *data_.sequences; }
+  TaskAbilities abilities() override { return {.classes = this}; }
+
+  std::vector<std::string> class_names() const override { return learner_.class_names(); }
+  ClassProbabilities class_probabilities(const Examples& examples) override {
+    const LabelledBatch batch = sequences().batch(examples);
+    Tape tape({.recording = false});
+    const Var logits = classifier().logits(tape, batch.tokens, batch.lengths, batch.times);
+    return probabilities_of(logits.value(), batch.labels);
+  }
 
   Var loss(Tape& tape, const Examples& examples) override {
     const LabelledBatch batch = sequences().batch(examples);

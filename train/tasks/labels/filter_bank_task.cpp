@@ -59,9 +59,16 @@ NamedArray number_table(const Tensor& numbers, double deviation) {
 }
 
 /// Trains on the classes of series.
-class FilterBankOfClasses : public FilterBankTask {
+class FilterBankOfClasses : public FilterBankTask, public PredictsClasses {
  public:
   using FilterBankTask::FilterBankTask;
+  TaskAbilities abilities() override { return {.classes = this}; }
+
+  std::vector<std::string> class_names() const override { return data_.classes(); }
+  ClassProbabilities class_probabilities(const Examples& examples) override {
+    const LabelledSeriesBatch some = labelled_batch(data_, examples);
+    return probabilities_of(model().outputs(some.series), some.labels);
+  }
 
   Evaluation evaluate(Tape& tape, const Examples& examples) override {
     const LabelledSeriesBatch some = labelled_batch(data_, examples);

@@ -44,7 +44,7 @@ class SeriesClassLearner : public TableLearner<LabelledSeriesFacts, SeriesModelS
 };
 
 /// Trains a classifier of series.
-class SeriesClassTask : public Task {
+class SeriesClassTask : public Task, public PredictsClasses {
  public:
   SeriesClassTask(const Config& config, const KnownFacts& known)
       : data_(open_series(config, known)),
@@ -62,6 +62,13 @@ class SeriesClassTask : public Task {
 
   Learner& learner() override { return learner_; }
   const Dataset& data() const override { return data_; }
+  TaskAbilities abilities() override { return {.classes = this}; }
+
+  std::vector<std::string> class_names() const override { return data_.classes(); }
+  ClassProbabilities class_probabilities(const Examples& examples) override {
+    const LabelledSeriesBatch batch = labelled_batch(data_, examples);
+    return probabilities_of(outputs_of(model(), batch.series), batch.labels);
+  }
 
   Var loss(Tape& tape, const Examples& examples) override {
     const LabelledSeriesBatch batch = labelled_batch(data_, examples);

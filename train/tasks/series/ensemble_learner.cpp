@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bochner/base/join.hpp>
+#include <bochner/base/numeric/parallel.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/series/ensemble_learner.hpp>
 
@@ -32,6 +33,35 @@ std::size_t longest_filled(std::size_t season) {
   return std::max(seasons_to_fill * season, rows_to_fill);
 }
 
+/// Forecasts of a series from all rows before its rows.
+class EnsembleForecasts : public RowForecasts {
+ public:
+  EnsembleForecasts(const EnsembleLearner& learner, const TimeSeries& series, std::size_t number)
+      : learner_(learner),
+        stepped_(series),
+        number_(number),
+        first_(learner.first_origin(stepped_, number)) {}
+
+  std::size_t first_origin() const override { return first_; }
+  Tensor at(const std::vector<std::size_t>& origins) override {
+    const TimeSeries& series = stepped_.series;
+    const std::size_t V = series.variates(), H = learner_.spec().horizon;
+    Tensor all = uninitialized({origins.size(), V, H});
+    parallel_tasks(origins.size(), [&](std::size_t i) {
+      const xt::xarray<double> coming = covariates_from(series, origins[i], H);
+      for (std::size_t v = 0; v < V; ++v)
+        std::ranges::transform(learner_.forecast(stepped_, number_, v, origins[i], coming).mean,
+                               all.data() + (i * V + v) * H, [](double x) { return real(x); });
+    });
+    return all;
+  }
+
+ private:
+  const EnsembleLearner& learner_;
+  SteppedSeries stepped_;
+  std::size_t number_, first_;
+};
+
 /// Ends of the names of a forecast and its bands of 95 and 80 %.
 const std::vector<std::string> band_endings = {"", "_0.025", "_0.1", "_0.9", "_0.975"};
 
@@ -47,6 +77,15 @@ Tensor band_rows(const std::vector<EnsembleForecast>& forecasts) {
       std::ranges::transform(values, rows.data() + (h * V + v) * Q,
                              [](double x) { return real(x); });
     }
+  return rows;
+}
+
+/// Returns forecasts as rows. (H, V, 1)
+Tensor mean_rows(const std::vector<EnsembleForecast>& forecasts) {
+  const std::size_t V = forecasts.size(), H = forecasts[0].mean.size();
+  Tensor rows = uninitialized({H, V, 1});
+  for (std::size_t h = 0; h < H; ++h)
+    for (std::size_t v = 0; v < V; ++v) rows(h, v, 0) = real(forecasts[v].mean[h]);
   return rows;
 }
 
@@ -138,7 +177,32 @@ void EnsembleLearner::require_rows(const SteppedSeries& stepped, std::size_t num
   }
 }
 
+std::size_t EnsembleLearner::first_origin(const SteppedSeries& stepped, std::size_t number) const {
+  std::size_t first = 0;
+  for (std::size_t v = 0; v < facts_.variates; ++v) {
+    const std::size_t least = least_rows(number * facts_.variates + v);
+    std::size_t rows = std::min(stepped.series.rows(), std::max(first, least));
+    while (rows > 0 && rows < stepped.series.rows() &&
+           regular_rows(stepped, v, rows, season()).size() < least)
+      ++rows;
+    first = std::max(first, rows);
+  }
+  return first;
+}
+
+std::unique_ptr<RowForecasts> EnsembleLearner::forecasts_of(const TimeSeries& series,
+                                                            std::size_t number) {
+  return std::make_unique<EnsembleForecasts>(*this, series, number);
+}
+
+std::vector<std::string> EnsembleLearner::notes() const {
+  std::vector<std::string> notes = answers_.notes();
+  notes.insert(notes.end(), interval_notes().begin(), interval_notes().end());
+  return notes;
+}
+
 NamedArray EnsembleLearner::predict(const NamedArray& question) {
+  begin_answer();
   const auto forecast_of = [&](const ForecastRequest& request) {
     const SteppedSeries history(request.history);
     const std::size_t C = facts_.channels, L = facts_.lookback, H = facts_.horizon;
@@ -151,8 +215,9 @@ NamedArray EnsembleLearner::predict(const NamedArray& question) {
     for (std::size_t v = 0; v < facts_.variates; ++v)
       forecasts.push_back(
           forecast(history, request.facts.series[0], v, request.history.rows(), coming));
-    return band_rows(forecasts);
+    return covers() ? with_intervals(mean_rows(forecasts), request) : band_rows(forecasts);
   };
+  if (covers()) return answers_.answer(question, forecast_of, interval_endings(), 0);
   return answers_.answer(question, forecast_of, band_endings, 0);
 }
 

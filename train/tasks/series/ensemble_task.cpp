@@ -5,6 +5,7 @@
 #include <bochner/train/tasks/config_templates/templates.hpp>
 #include <bochner/train/tasks/series/ensemble_pictures.hpp>
 #include <bochner/train/tasks/series/rolling_origins.hpp>
+#include <bochner/train/tasks/series/row_coverage.hpp>
 #include <bochner/train/tasks/series/series_data.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/task_kinds.hpp>
@@ -33,14 +34,14 @@ struct Standings {
 };
 
 /// Fits an ensemble to series at once, before the first step; there are none.
-class EnsembleTask : public Task, public Backtests {
+class EnsembleTask : public Task, public Backtests, public Calibrates {
  public:
   EnsembleTask(const Config& config, const KnownFacts& known)
       : EnsembleTask(config, read_series(config, known), known) {}
 
   Learner& learner() override { return learner_; }
   const Dataset& data() const override { return windows_; }
-  TaskAbilities abilities() override { return {.backtests = this}; }
+  TaskAbilities abilities() override { return {.backtests = this, .calibrates = this}; }
 
   void start() override {
     std::vector<std::vector<double>> channels, covariates;
@@ -82,6 +83,12 @@ class EnsembleTask : public Task, public Backtests {
     return origins.result();
   }
 
+  /// Returns the errors of the competition.
+  Calibration calibrate() override;
+  CoverageReport coverage(const Calibration& calibration, Split split, double level,
+                          std::size_t stride) override {
+    return row_coverage(calibration, windows_, split, level, stride, learner_);
+  }
   Verdict verdict(const HeldOut& held) override;
   void illustrate(Page& page) override;
 
@@ -123,6 +130,21 @@ class EnsembleTask : public Task, public Backtests {
   EnsembleLearner learner_;
   std::vector<SteppedSeries> stepped_;  // by number of the series
 };
+
+Calibration EnsembleTask::calibrate() {
+  const std::size_t H = windows_.spec().horizon;
+  Calibration calibration{.leads = H};
+  for (std::size_t c = 0; c < channels(); ++c) {
+    const Contest contest = learner_.model().contest(c);
+    calibration.channels.push_back(
+        {{contest.residuals.begin(), contest.residuals.end()}, independent_errors(contest, H)});
+  }
+  std::vector<std::size_t> ends;
+  for (std::size_t number = 0; number < windows_.count(); ++number)
+    ends.push_back(windows_.rows(Split::train, number));
+  set_known_rows(calibration, windows_, ends);
+  return calibration;
+}
 
 Standings EnsembleTask::standings() {
   const Ensemble& model = learner_.model();

@@ -33,6 +33,72 @@ Tensor middle_output(const Tensor& forecast, const std::vector<double>& levels) 
   return values;
 }
 
+/// Forecasts of a series from the windows before its rows.
+class WindowForecasts : public RowForecasts {
+ public:
+  WindowForecasts(ForecastLearner& learner, const TimeSeries& series, std::size_t number,
+                  const RequestRules& rules)
+      : learner_(learner),
+        series_(series),
+        number_(number),
+        spec_(rules.windows),
+        step_(step_of(series, rules.facts.step(number))),
+        gaps_(rows_after_gaps(series, rules, number)) {}
+
+  std::size_t first_origin() const override { return spec_.lookback; }
+  bool is_usable(std::size_t origin) const override {
+    const auto next = std::ranges::upper_bound(gaps_, origin - spec_.lookback);
+    return next == gaps_.end() || *next > origin;
+  }
+  Tensor at(const std::vector<std::size_t>& origins) override {
+    const std::size_t V = series_.variates(), H = spec_.horizon;
+    Tensor all = uninitialized({origins.size(), V, H});
+    for (std::size_t first = 0; first < origins.size(); first += batch_) {
+      const std::size_t end = std::min(origins.size(), first + batch_);
+      const SeriesBatch batch = batch_at(
+          {origins.begin() + std::ptrdiff_t(first), origins.begin() + std::ptrdiff_t(end)});
+      const Tensor forecast =
+          learner_.point_of(learner_.forecast_in_unit(batch.past, rows_of(batch)));
+      std::ranges::copy(forecast, all.data() + first * V * H);
+    }
+    return all;
+  }
+
+ private:
+  SeriesBatch batch_at(const std::vector<std::size_t>& origins) const;
+
+  static constexpr std::size_t batch_ = 64;
+  ForecastLearner& learner_;
+  const TimeSeries& series_;
+  std::size_t number_;
+  const SeriesSpec& spec_;
+  TimeStep step_;
+  std::vector<std::size_t> gaps_;
+};
+
+/// Returns the windows before these rows; covariates of rows after the last are those of the last.
+SeriesBatch WindowForecasts::batch_at(const std::vector<std::size_t>& origins) const {
+  const std::size_t B = origins.size(), V = series_.variates(), C = series_.channels(),
+                    L = spec_.lookback, H = spec_.horizon, n = series_.rows();
+  SeriesBatch batch{uninitialized({B, V, L}),
+                    {},
+                    Times(std::vector<std::size_t>{B, L + H}),
+                    C > 0 ? uninitialized({B, C, L + H}) : Tensor(),
+                    std::vector<std::size_t>(B, number_)};
+  for (std::size_t b = 0; b < B; ++b)
+    for (std::size_t i = 0; i < L + H; ++i) {
+      const std::size_t row = origins[b] - L + i, last = std::min(row, n - 1);
+      for (std::size_t v = 0; v < V && i < L; ++v)
+        batch.past(b, v, i) = real(series_.values(v, row));
+      for (std::size_t c = 0; c < C; ++c)
+        batch.covariates(b, c, i) = real(series_.covariates(c, last));
+      batch.times(b, i) = !spec_.stamps ? double(i)
+                          : row < n     ? series_.times[row]
+                                        : step_.after(series_.times.back(), row - n + 1);
+    }
+  return batch;
+}
+
 /// Transposes (1, V, H) or (1, V, H, Q) to (H, V, 1) or (H, V, Q).
 Tensor by_rows(const Tensor& forecast, std::size_t V, std::size_t H) {
   const std::size_t Q = forecast.size() / (V * H);
@@ -80,15 +146,25 @@ Json ForecastLearner::sizes() const {
 }
 
 NamedArray ForecastLearner::predict(const NamedArray& question) {
+  begin_answer();
   const auto forecast_of = [&](const ForecastRequest& request) {
-    return by_rows(forecast_in_unit(request.past, request.facts), spec_.variates, spec_.horizon);
+    const Tensor all = forecast_in_unit(request.past, request.facts);
+    return covers() ? with_intervals(by_rows(point_of(all), spec_.variates, spec_.horizon), request)
+                    : by_rows(all, spec_.variates, spec_.horizon);
   };
+  if (covers()) return answers_.answer(question, forecast_of, interval_endings(), 0);
   return answers_.answer(question, forecast_of, quantile_endings(levels()),
                          levels().empty() ? 0 : median_index(levels()));
 }
 
+std::unique_ptr<RowForecasts> ForecastLearner::forecasts_of(const TimeSeries& series,
+                                                            std::size_t number) {
+  return std::make_unique<WindowForecasts>(*this, series, number, answers_.rules());
+}
+
 std::vector<std::string> ForecastLearner::notes() const {
   std::vector<std::string> notes = answers_.notes();
+  notes.insert(notes.end(), interval_notes().begin(), interval_notes().end());
   const bool dates_are_said = !spec_.regular || !answers_.rules().columns.known.empty();
   if (!dates_are_said && facts_.crosses_pauses > 0)
     notes.push_back(

@@ -1,13 +1,14 @@
 #pragma once
 #include <bochner/layers/models/forecaster.hpp>
-#include <bochner/train/tasks/series/forecast_answers.hpp>
+#include <bochner/train/tasks/series/calibrated_series.hpp>
 #include <bochner/train/tasks/table_learner.hpp>
 
 namespace bochner {
 
 /// Forecasts the rows that follow the last ones of each series.
 class ForecastLearner : public TableLearner<SeriesFacts, ForecasterSpec, Forecaster>,
-                        public ForecastsRows {
+                        public ForecastsRows,
+                        public CalibratedSeries {
  public:
   ForecastLearner(const Config& config, SeriesFacts facts);
 
@@ -17,15 +18,18 @@ class ForecastLearner : public TableLearner<SeriesFacts, ForecasterSpec, Forecas
   std::vector<std::string> series() const override { return facts_.names(); }
 
   LearnerAbilities abilities() override {
-    return {.tables = this, .specimens = this, .rows = this};
+    return {.tables = this, .specimens = this, .rows = this, .calibrated = this};
   }
   std::vector<std::string> input_columns() const override {
     return requested_columns(answers_.rules());
   }
-  /// Answers the requests of forecast_requests() with forecast_table().
+  /// Answers the requests of forecast_requests() with forecast_table(); after cover(), with the
+  /// point forecast and its interval.
   NamedArray predict(const NamedArray& question) override;
   std::vector<std::string> notes() const override;
   void forecast_rows(std::size_t rows) override { answers_.forecast_rows(rows); }
+
+  std::unique_ptr<RowForecasts> forecasts_of(const TimeSeries& series, std::size_t number) override;
 
   void forward_specimen(Tape& tape, std::size_t i) override;
 
@@ -41,6 +45,8 @@ class ForecastLearner : public TableLearner<SeriesFacts, ForecasterSpec, Forecas
   Tensor forecast_in_unit(Tensor past, const RowFacts& rows);
 
  private:
+  const RequestRules& request_rules() const override { return answers_.rules(); }
+
   SeriesAnswers answers_;
 };
 

@@ -4,6 +4,7 @@
 #include <bochner/base/text.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
 #include <bochner/train/tasks/series/forecast_requests.hpp>
+#include <cmath>
 #include <iterator>
 
 namespace bochner {
@@ -169,19 +170,6 @@ Tensor last_columns(const xt::xarray<double>& matrix, std::size_t count) {
   return last;
 }
 
-/// Returns the time step of the rows, or the learned one where at least 90 % of the rows agree with
-/// it: a week of business days does not show that weekends are skipped.
-TimeStep step_of(const TimeSeries& series, const TimeStep* learned) {
-  if (!learned) return series.time_step();
-  const TimeStep step = learned->by(series.clock);
-  std::size_t alike = 1;
-  for (std::size_t row = 1; row < series.times.size(); ++row)
-    alike += step.between(series.times[row - 1], series.times[row]) == 1;
-  const bool agrees =
-      (step.counts_dates() || step.has_pauses()) && 10 * alike >= 9 * series.times.size();
-  return agrees || series.rows() <= 2 ? step : series.time_step();
-}
-
 /// Throws DataError unless the rows to be forecast are the next ones in time.
 void require_next_steps(const TimeSeries& series, const std::vector<double>& coming,
                         std::size_t asked, const TimeStep* learned, const SeriesSpec& spec) {
@@ -253,6 +241,29 @@ RequestRules request_rules(const Config& config, const SeriesFacts& facts) {
   return rules;
 }
 
+TimeStep step_of(const TimeSeries& series, const TimeStep* learned) {
+  if (!learned) return series.time_step();
+  const TimeStep step = learned->by(series.clock);
+  std::size_t alike = 1;
+  for (std::size_t row = 1; row < series.times.size(); ++row)
+    alike += step.between(series.times[row - 1], series.times[row]) == 1;
+  const bool agrees =
+      (step.counts_dates() || step.has_pauses()) && 10 * alike >= 9 * series.times.size();
+  return agrees || series.rows() <= 2 ? step : series.time_step();
+}
+
+std::vector<std::size_t> rows_after_gaps(const TimeSeries& series, const RequestRules& rules,
+                                         std::size_t number) {
+  std::vector<std::size_t> rows;
+  const TimeStep* learned = rules.facts.step(number);
+  if (!has_steps(series, learned, rules.windows)) return rows;
+  const TimeStep step = learned->by(series.clock);
+  for (std::size_t row = 1; row < series.rows(); ++row)
+    if (step.between(series.times[row - 1], series.times[row]) > rules.windows.pause)
+      rows.push_back(row);
+  return rows;
+}
+
 std::vector<std::string> requested_columns(const RequestRules& rules) {
   std::vector<std::string> columns = rules.facts.columns;
   const std::vector<std::string> others = rules.columns.others();
@@ -260,20 +271,25 @@ std::vector<std::string> requested_columns(const RequestRules& rules) {
   return columns;
 }
 
+PartedTable parts_of_table(const NamedArray& input, const RequestRules& rules,
+                           std::vector<std::string>& left_out) {
+  const SeriesFacts& learned = rules.facts;
+  PartedTable all{input, rules.columns, {}};
+  if (input.values.dimension() == 2 && !all.columns.others().empty())
+    all.columns = with_indicators(all.table, all.columns, learned.levels);
+  all.columns.targets.clear();
+  if (!input.columns.empty()) all.columns.targets = learned.columns;
+  all.parts = rows_of_series(all.table, all.columns.series);
+  if (all.columns.series.empty()) return all;
+  leave_out_unlearned(all.parts, learned, left_out);
+  require_known(all.parts, learned);
+  return all;
+}
+
 std::vector<ForecastRequest> forecast_requests(const NamedArray& input, const RequestRules& rules,
                                                std::vector<std::string>& left_out) {
   const SeriesFacts& learned = rules.facts;
-  NamedArray table = input;
-  SeriesColumns columns = rules.columns;
-  if (table.values.dimension() == 2 && !columns.others().empty())
-    columns = with_indicators(table, columns, learned.levels);
-  columns.targets.clear();
-  if (!input.columns.empty()) columns.targets = learned.columns;
-  std::vector<SeriesRows> parts = rows_of_series(table, columns.series);
-  if (!columns.series.empty()) {
-    leave_out_unlearned(parts, learned, left_out);
-    require_known(parts, learned);
-  }
+  auto [table, columns, parts] = parts_of_table(input, rules, left_out);
   std::vector<SeenSeries> all;
   for (const SeriesRows& part : parts) all.push_back(seen_series(table, rules, columns, part));
   require_fit(all, learned);
@@ -308,6 +324,12 @@ std::vector<std::string> quantile_endings(const std::vector<double>& levels) {
   std::vector<std::string> endings;
   for (const double level : levels) endings.push_back("_" + format_number(level));
   return endings;
+}
+
+std::vector<std::string> interval_endings(double level) {
+  constexpr double digits = 1e9;  // (1 - 0.9) / 2 is not 0.05
+  const double lower = std::round((1 - level) / 2 * digits) / digits;
+  return quantile_endings({lower, std::round((1 - lower) * digits) / digits});
 }
 
 NamedArray forecast_table(const NamedArray& input, const SeriesColumns& columns,

@@ -31,6 +31,17 @@ RequestRules request_rules(const Config& config, const SeriesFacts& facts);
 /// Returns the columns that requests need in addition to the time; none without names.
 std::vector<std::string> requested_columns(const RequestRules& rules);
 
+/// A table with texts of covariates replaced, the roles of its columns, and its series.
+struct PartedTable {
+  NamedArray table;
+  SeriesColumns columns;
+  std::vector<SeriesRows> parts;
+};
+/// Parts a table. Series that were too short to train on are skipped with a note in `left_out`,
+/// unless all are such. Throws DataError for unknown series.
+PartedTable parts_of_table(const NamedArray& input, const RequestRules& rules,
+                           std::vector<std::string>& left_out);
+
 /// Returns a request for each series of a table, in the order of their first rows. Rows without
 /// targets at the end of a series are to be forecast: at their times if the model has data.stamps,
 /// else one step apart, with their values if it has data.known, which requires such rows. Series
@@ -40,6 +51,13 @@ std::vector<std::string> requested_columns(const RequestRules& rules);
 std::vector<ForecastRequest> forecast_requests(const NamedArray& input, const RequestRules& rules,
                                                std::vector<std::string>& left_out);
 
+/// Returns the time step of the rows, or the learned one where at least 90 % of the rows agree with
+/// it: a week of business days does not show that weekends are skipped. Null: none was learned.
+TimeStep step_of(const TimeSeries& series, const TimeStep* learned);
+/// Returns the rows after gaps that no window of training crosses, ascending.
+std::vector<std::size_t> rows_after_gaps(const TimeSeries& series, const RequestRules& rules,
+                                         std::size_t number);
+
 /// Appends a column of the forecasts (H, V, Q) to the history of a request without covariates,
 /// which becomes one for the next H rows.
 void append_forecast(ForecastRequest& request, const Tensor& forecasts, std::size_t column,
@@ -47,6 +65,9 @@ void append_forecast(ForecastRequest& request, const Tensor& forecasts, std::siz
 
 /// Returns the ends of the names of quantiles: "_0.1"; {""} without any.
 std::vector<std::string> quantile_endings(const std::vector<double>& levels);
+
+/// Returns the ends of the names of an interval's bounds: "_0.05" and "_0.95" of level 0.9.
+std::vector<std::string> interval_endings(double level);
 
 /// Returns the answers, (H, V, Q) in the unit of the data for each request, as rows of the id
 /// columns, the time if there is one, and Q columns of each variate, whose names have these ends.

@@ -12,6 +12,7 @@
 #include <bochner/train/tasks/init_from_data.hpp>
 #include <bochner/train/tasks/series/forecast_learner.hpp>
 #include <bochner/train/tasks/series/rolling_origins.hpp>
+#include <bochner/train/tasks/series/row_coverage.hpp>
 #include <bochner/train/tasks/series/series_data.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/task_kinds.hpp>
@@ -70,15 +71,6 @@ std::string error_chart(const char* title, const std::vector<HorizonErrors>& for
   return draw(chart);
 }
 
-/// Returns `count` of the numbers 0 to n - 1, evenly spaced with both ends, or all of them.
-std::vector<std::size_t> spread(std::size_t n, std::size_t count) {
-  count = std::min(n, count);
-  std::vector<std::size_t> chosen;
-  for (std::size_t i = 0; i < count; ++i)
-    chosen.push_back(count == 1 ? 0 : i * (n - 1) / (count - 1));
-  return chosen;
-}
-
 /// Returns variate v of window 0 of (B, V, n), from element `first`. (n - first)
 std::vector<double> variate(const Tensor& x, std::size_t v, std::size_t first = 0) {
   const real* row = x.data() + v * x.shape()[2];
@@ -124,7 +116,7 @@ Tensor persistence(const Tensor& past, std::size_t H) {
 }
 
 /// Trains a forecaster on windows of multivariate series.
-class ForecastTask : public Task, public Backtests, public HasUnits {
+class ForecastTask : public Task, public Backtests, public HasUnits, public Calibrates {
  public:
   ForecastTask(const Config& config, const KnownFacts& known)
       : ForecastTask(config, read_series(config, known), known) {}
@@ -137,7 +129,9 @@ class ForecastTask : public Task, public Backtests, public HasUnits {
 
   Learner& learner() override { return learner_; }
   const Dataset& data() const override { return windows_; }
-  TaskAbilities abilities() override { return {.backtests = this, .units = this}; }
+  TaskAbilities abilities() override {
+    return {.backtests = this, .units = this, .calibrates = this};
+  }
 
   std::vector<std::string> shifted_columns() override {
     const Standardize& unit = forecaster().standardize();
@@ -200,6 +194,12 @@ class ForecastTask : public Task, public Backtests, public HasUnits {
     return origins.result();
   }
 
+  Calibration calibrate() override { return calibrate_rows(windows_, learner_); }
+  CoverageReport coverage(const Calibration& calibration, Split split, double level,
+                          std::size_t stride) override {
+    return row_coverage(calibration, windows_, split, level, stride, learner_);
+  }
+
   /// Compares mean absolute errors at all origins a horizon apart.
   Verdict verdict(const HeldOut& held) override {
     const auto result = backtest({held.split});
@@ -214,7 +214,7 @@ class ForecastTask : public Task, public Backtests, public HasUnits {
     if (count == 0) return;
     page.section("Forecasts",
                  fmt::format("Windows of the {} split, in the unit of the data.", name_of(split)));
-    for (const std::size_t window : spread(count, shown_windows))
+    for (const std::size_t window : evenly_spaced(count, shown_windows))
       page.charts(window_charts(split, window), card_width(forecast_width));
     page.section(
         "Errors by row of the horizon",
@@ -251,8 +251,9 @@ class ForecastTask : public Task, public Backtests, public HasUnits {
   Examples spread_windows() const {
     constexpr std::size_t most_rows = 8192;
     Examples examples{Split::train, {}};
-    for (const std::size_t index : spread(windows_.examples(Split::train),
-                                          std::max<std::size_t>(64, most_rows / spec().variates)))
+    for (const std::size_t index :
+         evenly_spaced(windows_.examples(Split::train),
+                       std::max<std::size_t>(64, most_rows / spec().variates)))
       examples.numbers.push_back({index});
     return examples;
   }
@@ -276,7 +277,7 @@ class ForecastTask : public Task, public Backtests, public HasUnits {
     const std::string from =
         all.empty() ? fmt::format("row {}", row + 1) : series.time_text(all[row]);
     std::vector<std::string> charts;
-    for (const std::size_t v : spread(spec().variates, shown_variates)) {
+    for (const std::size_t v : evenly_spaced(spec().variates, shown_variates)) {
       ForecastPicture picture{fmt::format("{} from {}", variate_name(series, v), from),
                               axis,
                               times,

@@ -1,7 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bochner/base/numeric/conformal.hpp>
 #include <bochner/train/config/config.hpp>
+#include <bochner/train/config/usage.hpp>
+#include <bochner/train/tasks/conformal/class_calibration.hpp>
+#include <bochner/train/tasks/series/forecast_requests.hpp>
 #include <bochner/train/tasks/tables/table_ensemble_learner.hpp>
 #include <bochner/train/tasks/tables/table_keys.hpp>
 #include <bochner/train/tasks/task_kinds.hpp>
@@ -19,9 +23,6 @@ TableEnsembleSpec table_ensemble_spec(const Config& config, const MixedTable& ta
   spec.seed = config.count("train.seed");
   return spec;
 }
-
-/// Ends of the names of a number and its bands of 95 and 80 %.
-constexpr const char* band_endings[] = {"", "_0.025", "_0.1", "_0.9", "_0.975"};
 
 /// Appends a column to an array of rows.
 void add_column(NamedArray& array, const std::string& name, const std::vector<double>& values) {
@@ -135,21 +136,47 @@ RowEstimates TableEnsembleLearner::estimate(const Columns& inputs) const {
   return estimates;
 }
 
+std::vector<std::pair<std::string, double>> TableEnsembleLearner::bands() const {
+  if (level_ == 0) {
+    const double outer = model_.band_ratio();
+    return {{"", 0}, {"_0.025", -outer}, {"_0.1", -1}, {"_0.9", 1}, {"_0.975", outer}};
+  }
+  const TableContest contest = model_.contest();
+  std::vector<double> truth;
+  for (const std::size_t row : contest.rows) truth.push_back(seen_.answers[0][row]);
+  const std::vector<double> scores = scaled_errors(contest.held, truth);
+  const double width = conformal_quantile(scores, level_) / contest.bands[0];
+  demand(std::isfinite(width), "--coverage {}: is too high for {} held-out rows; ask for less",
+         level_, scores.size());
+  const std::vector<std::string> ends = interval_endings(level_);
+  return {{"", 0}, {ends[0], -width}, {ends[1], width}};
+}
+
+NamedArray TableEnsembleLearner::with_sets(const NamedArray& answer) const {
+  const TableContest contest = model_.contest();
+  Calibration held{.classes = table_.target.categories,
+                   .scores = std::vector<std::vector<double>>(table_.target.categories.size())};
+  for (std::size_t i = 0; i < contest.rows.size(); ++i)
+    for (std::size_t k = 0; k < held.scores.size(); ++k)
+      if (seen_.answers[k][contest.rows[i]] > 0)
+        held.scores[k].push_back(1 - contest.held.values[k][i]);
+  return with_class_sets(answer, "p_", held, level_);
+}
+
 NamedArray TableEnsembleLearner::predict(const NamedArray& question) {
   notes_.clear();
   EncodedInputs encoded = encoded_inputs(question, table_, notes_);
   const RowEstimates estimates = estimate(standardized(std::move(encoded.values)));
   const std::string& target = table_.target.name;
   const std::size_t n = question.values.shape()[0], K = estimates.values.size();
-  NamedArray array =
-      inputs_of_question(question, table_, has_classes() ? K + 1 : std::size(band_endings));
+  const auto all_bands = has_classes() ? decltype(bands())() : bands();
+  NamedArray array = inputs_of_question(question, table_, has_classes() ? K + 1 : all_bands.size());
   std::vector<double> column(n);
   if (!has_classes()) {
-    const double outer = model_.band_ratio(), widths[] = {0, -outer, -1, 1, outer};
-    for (std::size_t b = 0; b < std::size(band_endings); ++b) {
+    for (const auto& [ending, width] : all_bands) {
       for (std::size_t i = 0; i < n; ++i)
-        column[i] = estimates.values[0][i] + widths[b] * estimates.deviations[i];
-      add_column(array, target + band_endings[b], column);
+        column[i] = estimates.values[0][i] + width * estimates.deviations[i];
+      add_column(array, target + ending, column);
     }
     return array;
   }
@@ -162,7 +189,7 @@ NamedArray TableEnsembleLearner::predict(const NamedArray& question) {
   add_column(array, target, column);
   for (std::size_t k = 0; k < K; ++k)
     add_column(array, "p_" + table_.target.categories[k], estimates.values[k]);
-  return array;
+  return level_ > 0 ? with_sets(array) : array;
 }
 
 }  // namespace bochner

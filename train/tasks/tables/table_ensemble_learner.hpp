@@ -1,5 +1,6 @@
 #pragma once
 #include <bochner/layers/estimators/table_ensemble.hpp>
+#include <bochner/train/tasks/conformal/calibration.hpp>
 #include <bochner/train/tasks/learner.hpp>
 #include <bochner/train/tasks/tables/mixed_facts.hpp>
 
@@ -9,7 +10,7 @@ class Config;
 
 /// Answers rows of a table by a TableEnsemble: a number with its bands, or a class with the
 /// probabilities of all.
-class TableEnsembleLearner : public Learner, public AnswersTables {
+class TableEnsembleLearner : public Learner, public AnswersTables, public UsesCalibration {
  public:
   TableEnsembleLearner(const Config& config, MixedFacts facts);
 
@@ -17,14 +18,17 @@ class TableEnsembleLearner : public Learner, public AnswersTables {
   std::string describe() const override;
   std::string facts() const override;
   std::string loss_unit() const override { return has_classes() ? "nats" : "mse"; }
-  LearnerAbilities abilities() override { return {.tables = this}; }
+  LearnerAbilities abilities() override { return {.tables = this, .calibrated = this}; }
 
   ReadOptions read_options() const override { return reading_; }
   std::vector<std::string> input_columns() const override;
   /// Returns the inputs, then the number and its bands of 95 and 80 %, or the class and the
-  /// probability of each.
+  /// probability of each. After cover(): one band of its level, or sets of classes.
   NamedArray predict(const NamedArray& question) override;
   std::vector<std::string> notes() const override { return notes_; }
+  bool has_held_out() const override { return true; }
+  void set_calibration(Calibration) override {}
+  void cover(double level) override { level_ = level; }
 
   bool has_classes() const { return table_.target.has_categories(); }
   /// Returns the rows that the ensemble is fitted to, as they are.
@@ -40,12 +44,16 @@ class TableEnsembleLearner : public Learner, public AnswersTables {
  private:
   AnsweredRows answered() const;
   Columns standardized(Columns inputs) const;
+  /// Returns ends of names and widths of the bands of numbers, in those of 80 %.
+  std::vector<std::pair<std::string, double>> bands() const;
+  NamedArray with_sets(const NamedArray& answer) const;
 
   MixedTable table_;
   std::vector<ColumnUnit> units_;
   ReadOptions reading_;
   AnsweredRows seen_;
   TableEnsemble model_;
+  double level_ = 0;  // of cover(); 0 for bands of 80 and 95 %
   std::vector<std::string> notes_;
 };
 

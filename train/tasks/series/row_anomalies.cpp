@@ -1,0 +1,182 @@
+#include <algorithm>
+#include <bochner/train/tasks/series/row_anomalies.hpp>
+#include <cmath>
+#include <limits>
+
+namespace bochner {
+namespace {
+
+constexpr double unusual = 7, usual_again = 2.3;  // nats: one row in a thousand, and in ten
+constexpr std::size_t most_ahead = 64;
+constexpr double none = std::numeric_limits<double>::quiet_NaN();
+
+struct Surprise {
+  double score = 0, p = 1;
+
+  void join(const Surprise& other) {
+    score = std::max(score, other.score);
+    p = std::min(p, other.p);
+  }
+};
+
+/// Length of the present run of hardly changing values of a variate.
+class StillRun {
+ public:
+  explicit StillRun(const Stillness& usual) : usual_(usual) {}
+
+  Surprise add(double value) {
+    run_ = std::abs(value - last_) <= usual_.step ? run_ + 1 : 0;
+    last_ = value;
+    if (run_ == 0 || usual_.reached.empty()) return {};
+    const std::size_t longest = usual_.reached.size() - 1;
+    const double all = double(usual_.reached[0] + 1),
+                 p = double(usual_.reached[std::min(run_, longest)] + 1) / all;
+    // Beyond the longest run of training, each further row counts as much as the first.
+    std::size_t seen = std::min(run_, longest);
+    while (seen > 1 && usual_.reached[seen] == 0) --seen;
+    const double first =
+        -std::log(double(usual_.reached[std::min<std::size_t>(1, longest)] + 1) / all);
+    return {-std::log(double(usual_.reached[seen] + 1) / all) + double(run_ - seen) * first, p};
+  }
+
+ private:
+  const Stillness& usual_;
+  double last_ = none;
+  std::size_t run_ = 0;
+};
+
+/// One variate: the forecast in use, and how many of its rows have passed.
+struct Variate {
+  StillRun still;
+  std::vector<double> forecast = {};  ///< (H) from the row after the last usual one
+  std::size_t lead = 0;
+  bool is_usual = true;
+  bool is_above = false;  ///< side of the first unusual value
+};
+
+/// Forecasts of the next rows, computed together until a value is replaced.
+class Ahead {
+ public:
+  Ahead(RowForecasts& forecasts, std::size_t rows, std::size_t width)
+      : forecasts_(forecasts), rows_(rows), width_(width) {}
+
+  const real* at(std::size_t origin) {
+    if (origin < first_ || origin >= end_) {
+      first_ = origin, end_ = std::min(rows_, origin + count_);
+      std::vector<std::size_t> origins;
+      for (std::size_t row = first_; row < end_; ++row) origins.push_back(row);
+      values_ = forecasts_.at(origins);
+      count_ = std::min(most_ahead, 2 * count_);
+    }
+    return values_.data() + (origin - first_) * width_;
+  }
+  /// Forgets what was computed from replaced values.
+  void restart() { first_ = end_ = 0, count_ = 1; }
+
+ private:
+  RowForecasts& forecasts_;
+  std::size_t rows_, width_, first_ = 0, end_ = 0, count_ = most_ahead;
+  Tensor values_;
+};
+
+class Scorer {
+ public:
+  Scorer(const KnownRows& known, HeldOutRows& held, const MakeRowForecasts& forecasts)
+      : known_(known),
+        held_(held),
+        cleaned_(known.series),
+        V_(cleaned_.variates()),
+        H_(held.calibration().leads),
+        forecasts_(forecasts(cleaned_)),
+        ahead_(*forecasts_, cleaned_.rows(), V_ * H_) {
+    for (std::size_t v = 0; v < V_; ++v)
+      variates_.push_back({StillRun(held.calibration().channels[channel(v)].still)});
+  }
+
+  RowScore score(std::size_t row) {
+    RowScore result{std::vector<double>(V_, none), none, none};
+    const bool can = row >= forecasts_->first_origin() && forecasts_->is_usable(row);
+    Surprise all;
+    std::size_t scored = 0;
+    bool replaced = false;
+    for (std::size_t v = 0; v < V_; ++v) {
+      Variate& one = variates_[v];
+      const double value = known_.series.values(v, row);
+      const Surprise still = known_.missing[v][row] ? Surprise() : one.still.add(value);
+      if (!can) {
+        one.is_usual = true;
+        continue;
+      }
+      begin(one, v, row);
+      result.expected[v] = one.forecast[one.lead];
+      if (known_.missing[v][row]) {
+        replaced |= keep_forecast(one, v, row);
+        continue;
+      }
+      const Surprise now = surprise(one, v, value, still);
+      all.join(now);
+      ++scored;
+      judge(one, value > one.forecast[one.lead], now.score);
+      if (!one.is_usual) replaced |= keep_forecast(one, v, row);
+    }
+    if (replaced) ahead_.restart();
+    if (scored == 0) return result;
+    result.score = all.score;
+    result.p = std::min(1.0, all.p * 2 * double(scored));  // Bonferroni: errors and runs
+    return result;
+  }
+
+ private:
+  std::size_t channel(std::size_t v) const { return known_.number * V_ + v; }
+
+  /// Takes a new forecast after a usual row, or when the last one ends.
+  void begin(Variate& one, std::size_t v, std::size_t row) {
+    ++one.lead;
+    if (!one.is_usual && one.lead < H_) return;
+    const real* forecast = ahead_.at(row) + v * H_;
+    one.forecast.assign(forecast, forecast + H_);
+    one.lead = 0;
+  }
+
+  Surprise surprise(const Variate& one, std::size_t v, double value, const Surprise& still) {
+    const ConformalRanks& ranks = held_.ranks(channel(v), one.lead);
+    const double error = std::abs(value - one.forecast[one.lead]);
+    Surprise now{ranks.surprise(error), ranks.p_value(error)};
+    now.join(still);
+    return now;
+  }
+
+  /// An unusual stretch ends with a value that is usual, or on the other side of its forecast.
+  static void judge(Variate& one, bool is_above, double score) {
+    const bool continues = !one.is_usual && is_above == one.is_above && score >= usual_again;
+    if (score >= unusual && one.is_usual) one.is_above = is_above;
+    one.is_usual = score < unusual && !continues;
+  }
+
+  /// Replaces the value of a row in the forecasts of later rows. Returns true.
+  bool keep_forecast(Variate& one, std::size_t v, std::size_t row) {
+    one.is_usual = false;
+    cleaned_.values(v, row) = one.forecast[one.lead];
+    return true;
+  }
+
+  const KnownRows& known_;
+  HeldOutRows& held_;
+  TimeSeries cleaned_;
+  std::size_t V_, H_;
+  std::unique_ptr<RowForecasts> forecasts_;
+  Ahead ahead_;
+  std::vector<Variate> variates_;
+};
+
+}  // namespace
+
+std::vector<RowScore> score_rows(const KnownRows& known, HeldOutRows& held,
+                                 const MakeRowForecasts& forecasts) {
+  Scorer scorer(known, held, forecasts);
+  std::vector<RowScore> scores;
+  for (std::size_t row = 0; row < known.series.rows(); ++row) scores.push_back(scorer.score(row));
+  return scores;
+}
+
+}  // namespace bochner
