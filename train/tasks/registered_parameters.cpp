@@ -21,7 +21,7 @@
 #include <bochner/layers/models/series_classifier.hpp>
 #include <bochner/layers/models/token_models.hpp>
 #include <bochner/layers/models/variational_autoencoder.hpp>
-#include <bochner/layers/registry.hpp>
+#include <bochner/base/registry.hpp>
 #include <bochner/optim/optimizer.hpp>
 #include <bochner/train/config/conditions.hpp>
 #include <bochner/train/tasks/encoding_checks.hpp>
@@ -102,7 +102,12 @@ void check_optimizer(const Config& config) {
     fail(config, "optim.betas", "must be two numbers");
   if (config.flag("optim.nesterov") && config.number("optim.momentum") == 0)
     fail(config, "optim.nesterov", "needs optim.momentum greater than 0", "optim.momentum");
-  const bool natural = config.text("optim.kind").starts_with("natural");
+  const std::string& kind = config.text("optim.kind");
+  if (config.flag("train.partition") && optimizers().traits(kind, {}).whole_tensors)
+    fail(config, "train.partition",
+         "must be false with " + assignment(config, "optim.kind") + ", which updates whole tensors",
+         "optim.kind");
+  const bool natural = kind.starts_with("natural");
   if (config.flag("optim.density_natural") && natural)
     fail(config, "optim.density_natural",
          "must be false with " + assignment(config, "optim.kind") + ", which has steps of its own",
