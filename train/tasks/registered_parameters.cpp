@@ -187,7 +187,7 @@ void add_data(RowCollector& table) {
   std::vector<std::string> grids = field_kinds();
   grids.push_back("field_files");
   table.add<DataSpec>("data");
-  table.add<TokenTaskSpec>("data", data(token_task_kinds()));
+  table.add<TokenTaskSpec>("data", data(token_tasks().names()));
   table.add<LengthBuckets>("data");
   table.add<ListOpsSpec>("data", data({"listops"}));
   table.add<ImagesSpec>("data", data({"images"}));
