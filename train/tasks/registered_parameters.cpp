@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bochner/base/format.hpp>
+#include <bochner/base/registry.hpp>
 #include <bochner/data/fields/fields.hpp>
 #include <bochner/data/fields/sensor_windows.hpp>
 #include <bochner/data/labelled/augmentations.hpp>
@@ -21,7 +22,6 @@
 #include <bochner/layers/models/series_classifier.hpp>
 #include <bochner/layers/models/token_models.hpp>
 #include <bochner/layers/models/variational_autoencoder.hpp>
-#include <bochner/base/registry.hpp>
 #include <bochner/optim/optimizer.hpp>
 #include <bochner/train/config/conditions.hpp>
 #include <bochner/train/tasks/encoding_checks.hpp>
@@ -51,7 +51,9 @@ void check_model(const Config& config) {
 }
 
 void check_norm(const Config& config) {
-  if (config.text("model.norm") != "batch" || !predicts_what_follows(config)) return;
+  if (!norms().traits(config.text("model.norm"), {}).crosses_tokens ||
+      !predicts_what_follows(config))
+    return;
   const char* by = forecasts_rows(config) ? "model.backbone" : "model.kind";
   fail_over(config, "model.norm",
             "shows tokens those that they are to predict in training: choose layer or rms for", by);
