@@ -61,15 +61,19 @@ inline void describe(Keys& keys, OptimizerSpec& spec) {
        "optimizer; langevin: sgd with noise, which samples weights from the posterior (set clip = "
        "0, and weight_decay = 0 for a flat prior); natural: adamw, with closed-form natural "
        "gradients for Gaussian densities and posteriors of densities; natural_cg: natural gradient "
+       "of all weights of a small model (set lr = 1 or less); muon: matrices between hidden layers "
+       "step along their orthogonalised mean gradient, the other parameters as in adamw");
+natural: adamw, with closed-form natural "
+       "gradients for Gaussian densities and posteriors of densities; natural_cg: natural gradient "
        "of all weights of a small model (set lr = 1 or less)");
   keys("lr", spec.lr, at_least(0), "peak learning rate of the schedule");
-  keys.when("kind", {"adam", "adamw", "natural"}, [&] {
+  keys.when("kind", {"adam", "adamw", "natural", "muon"}, [&] {
     std::vector<double> betas = {spec.beta1, spec.beta2};
     keys("betas", betas, below(0, 1), "decay of the running mean and square of the gradient");
     spec.beta1 = betas.at(0), spec.beta2 = betas.at(1);
     keys("epsilon", spec.epsilon, above(0), "added to the root of the running square");
   });
-  keys.when("kind", {"adamw", "adam", "sgd", "langevin", "natural"})(
+  keys.when("kind", {"adamw", "adam", "sgd", "langevin", "natural", "muon"})(
       "weight_decay", spec.weight_decay, at_least(0),
       "weight decay; norms, biases, spectral parameters and sharpness are not decayed");
   keys.when(learns_densities())("density_lr_factor", spec.density_lr_factor, at_least(0),
