@@ -12,6 +12,8 @@ namespace tape_test {
 
 using op_check::error_of;
 using op_check::vector_of;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 constexpr std::size_t long_chain = 100000;
 
