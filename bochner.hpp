@@ -16,6 +16,7 @@
 #include <bochner/data/formats/read_array.hpp>
 #include <bochner/data/series/series_windows.hpp>
 #include <bochner/data/tables/table_rows.hpp>
+#include <bochner/data/text/token_tasks.hpp>
 #include <bochner/data/text/token_windows.hpp>
 #include <bochner/layers/basic/conv.hpp>
 #include <bochner/layers/basic/position_wise.hpp>

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <atomic>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/tape.hpp>
 #include <bochner/base/numeric/parallel.hpp>
@@ -115,11 +117,27 @@ Tensor& Var::gradient_buffer() const {
 Parameter::Parameter(Tensor value, Initial initial)
     : initial_(initial),
       value_(std::make_shared<Tensor>(std::move(value))),
-      node_(std::make_shared<Node>(Node{"parameter", value_->shape()})) {
+      node_(std::make_shared<Node>(Node{"parameter", value_->shape()})),
+      awaits_initial_(initial.kind != Initial::Kind::as_constructed && initial.scale > 0 &&
+                      value_->size() > 0) {
   mark_changed();
 }
 
+/// Tapes of several threads may come here at once.
+void Parameter::require_usable() {
+  require(value_->shape() == node_->shape, "tape", "a parameter ", node_->shape, " holds a value ",
+          value_->shape(), "; replace it by assign()");
+  const std::atomic_ref<bool> awaits(awaits_initial_);
+  if (!awaits.load(std::memory_order_relaxed)) return;
+  require(std::ranges::any_of(*value_, [](real x) { return x != 0; }), "tape", "a parameter ",
+          node_->shape,
+          " of random initial values is all zeros; call initialize(model, seed), or "
+          "read weights");
+  awaits.store(false, std::memory_order_relaxed);
+}
+
 void Parameter::assign(Tensor value) {
+  awaits_initial_ = false;
   *value_ = std::move(value);
   node_->shape = value_->shape();
   node_->filled = false;
@@ -169,6 +187,7 @@ Var Tape::operator()(Parameter& parameter) {
   require(!visited || visited->contains(&parameter), "tape", "a parameter ", parameter.shape(),
           " is not named by any visit(), so it would be neither trained nor saved; add it to the "
           "visit() of its module");
+  parameter.require_usable();
   if (recording ? check_finite : holding) leaves_.push_back(parameter.node_);
   return Var(parameter.value_, recording ? parameter.node_ : nullptr, this);
 }

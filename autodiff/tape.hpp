@@ -177,10 +177,12 @@ class Parameter {
 
  private:
   friend class Tape;
+  void require_usable();
   Initial initial_;
   std::shared_ptr<Tensor> value_;
   std::shared_ptr<Node> node_;
   bool averaged_ = false;
+  bool awaits_initial_;  ///< its value was not seen to differ from zeros
 };
 
 /// A parameter with its dotted name, as optimizers and checkpoints see it.

@@ -6,16 +6,6 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-/// Returns whether a parameter is a logarithm, frequency or time constant, exempt from decay.
-bool is_spectral(const std::string& name) {
-  const std::string path = "." + name;
-  return matches("*.features.*", path) || matches("*.density.*", path) ||
-         matches("*.time_kernel.*", path) || matches("*.time.*", path) ||
-         matches("*.filter.*", path) || matches("*.frequencies", path) ||
-         matches("*.spectrum.*", path) || matches("*.lower_bounds.*", path) ||
-         matches("*.shift.*", path) || matches("*.log_sharpness", path);
-}
-
 std::vector<double> lr_factors_of(const std::vector<ParameterSettings>& settings) {
   std::vector<double> factors;
   for (const ParameterSettings& one : settings) factors.push_back(one.lr_factor);
@@ -35,6 +25,15 @@ void check(const ParameterGroup& group, const char* name, std::optional<double> 
 }
 
 }  // namespace
+
+bool is_spectral(const std::string& name) {
+  const std::string path = "." + name;
+  return matches("*.features.*", path) || matches("*.density.*", path) ||
+         matches("*.time_kernel.*", path) || matches("*.time.*", path) ||
+         matches("*.filter.*", path) || matches("*.frequencies", path) ||
+         matches("*.spectrum.*", path) || matches("*.lower_bounds.*", path) ||
+         matches("*.shift.*", path) || matches("*.log_sharpness", path);
+}
 
 bool is_density(const std::string& name) {
   const std::string path = "." + name;
@@ -69,10 +68,10 @@ std::vector<ParameterSettings> resolve_groups(const std::vector<NamedParameter>&
   return settings;
 }
 
-Optimizer::Optimizer(const OptimizerSpec& spec, std::vector<NamedParameter> parameters,
-                     std::vector<std::string> moments)
+Optimizer::Optimizer(const OptimizerSpec& spec, std::vector<std::string> moments,
+                     const WholeTensors& whole)
     : spec_(spec),
-      parameters_(std::move(parameters)),
+      parameters_(spec.parameters),
       updates_(zeros({parameters_.size()})),
       loop_(parameters_),
       last_(loop_.size()) {
@@ -82,10 +81,16 @@ Optimizer::Optimizer(const OptimizerSpec& spec, std::vector<NamedParameter> para
   if (spec.density_natural) natural_.emplace(densities_of(parameters_));
   if (spec.kind == "natural")
     gaussians_.emplace(parameters_, lr_factors_of(settings_), spec.natural, 1 / spec.temperature);
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    is_whole_.push_back(whole.includes && whole.includes(parameters_[i]));
+    if (is_whole_[i]) whole_.push_back(i);
+  }
   for (std::string& name : moments) {
     Moment& moment = moments_.emplace_back(Moment{std::move(name), {}});
-    for (const NamedParameter& named : parameters_)
-      moment.tensors.push_back(zeros(named.parameter->shape()));
+    const bool only_of_pieces = whole.includes && moments_.size() > whole.moments;
+    for (std::size_t i = 0; i < parameters_.size(); ++i)
+      moment.tensors.push_back(
+          zeros(only_of_pieces && is_whole_[i] ? Shape{0} : parameters_[i].parameter->shape()));
   }
 }
 
@@ -135,16 +140,32 @@ void Optimizer::step_each(double learning_rate, const GradientLimit& limit) {
   natural_->end();
 }
 
+void Optimizer::update_range(std::size_t index, std::size_t begin, std::size_t end,
+                             double learning_rate, const GradientLimit& limit) {
+  Parameter& parameter = *parameters_[index].parameter;
+  if (!parameter.has_gradient()) return;
+  real* gradient = parameter.gradient().data();
+  limit.apply(gradient + begin, end - begin);
+  const real* root = natural_ ? natural_->root(parameter) : nullptr;
+  const Piece piece{index,
+                    begin,
+                    end - begin,
+                    parameter.value().data() + begin,
+                    gradient + begin,
+                    (root ? root : gradient) + begin};
+  const double rate = learning_rate * settings_[index].lr_factor;
+  if (is_whole_[index])
+    update_whole(piece, parameter.shape(), rate, settings_[index].weight_decay);
+  else
+    update(piece, rate, settings_[index].weight_decay);
+}
+
 void Optimizer::update_all(double learning_rate, const GradientLimit& limit) {
   loop_.within(first_, last_, [&](std::size_t index, std::size_t begin, std::size_t end) {
-    Parameter& parameter = *parameters_[index].parameter;
-    if (!parameter.has_gradient()) return;
-    real* gradient = parameter.gradient().data();
-    limit.apply(gradient + begin, end - begin);
-    const real* root = natural_ ? natural_->root(parameter) : nullptr;
-    update({index, begin, end - begin, parameter.value().data() + begin, gradient + begin,
-            (root ? root : gradient) + begin},
-           learning_rate * settings_[index].lr_factor, settings_[index].weight_decay);
+    if (!is_whole_[index]) update_range(index, begin, end, learning_rate, limit);
+  });
+  parallel_tasks(whole_.size(), [&](std::size_t i) {
+    update_range(whole_[i], 0, loop_.size_of(whole_[i]), learning_rate, limit);
   });
 }
 
@@ -169,6 +190,8 @@ std::pair<std::size_t, std::size_t> Optimizer::part_of(std::size_t parameter, st
 void Optimizer::keep(std::size_t first, std::size_t last) {
   require(is_whole() && first <= last && last <= loop_.size(), "optim", "elements ", first, " to ",
           last, " are not a range of the ", loop_.size());
+  require(whole_.empty(), "optim", "\"", spec_.kind,
+          "\" updates whole tensors, which processes cannot share");
   first_ = first, last_ = last;
   for (Moment& moment : moments_)
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
@@ -189,140 +212,19 @@ void Optimizer::make_whole() {
   first_ = 0, last_ = loop_.size();
 }
 
-namespace {
-
-/// g' = g + decay w;  v = momentum v + g';  w -= lr v, or lr (g' + momentum v) with Nesterov's
-/// look-ahead. No dampening, as in Sutskever, Martens, Dahl, Hinton (2013) and PyTorch.
-class Sgd : public Optimizer {
- public:
-  Sgd(const OptimizerSpec& spec, const std::vector<NamedParameter>& parameters)
-      : Optimizer(spec, parameters,
-                  std::vector<std::string>(spec.momentum > 0 ? 1 : 0, "momentum")) {
-    require(!spec.nesterov || spec.momentum > 0, "sgd", "nesterov = true needs a momentum above 0");
-  }
-
- private:
-  void update(const Piece& piece, double learning_rate, double weight_decay) override {
-    const real rate = real(learning_rate), decay = real(weight_decay),
-               momentum = real(spec_.momentum);
-    real* __restrict weight = piece.weight;
-    const real* __restrict gradient = piece.gradient;
-    if (spec_.momentum == 0) {
-      for (std::size_t i = 0; i < piece.size; ++i)
-        weight[i] -= rate * (gradient[i] + decay * weight[i]);
-      return;
-    }
-    real* __restrict velocity = moment(0, piece);
-    // Nesterov's direction is g' + momentum v, the plain one 0 g' + 1 v.
-    const real fresh = real(spec_.nesterov ? 1 : 0), carried = spec_.nesterov ? momentum : real(1);
-    for (std::size_t i = 0; i < piece.size; ++i) {
-      const real g = gradient[i] + decay * weight[i];
-      velocity[i] = momentum * velocity[i] + g;
-      weight[i] -= rate * (fresh * g + carried * velocity[i]);
-    }
-  }
-};
-
-/// m = mean of g, v = mean of g^2, both bias-corrected for t updates; w -= lr * m / (1 - beta1^t) /
-/// (sqrt(v / (1 - beta2^t)) + epsilon). "adam" adds decay to the gradient, Kingma, Ba (2015);
-/// "adamw" subtracts lr * decay * w, Loshchilov, Hutter (2019).
-class Adam : public Optimizer {
- public:
-  Adam(const OptimizerSpec& spec, const std::vector<NamedParameter>& parameters)
-      : Optimizer(spec, parameters, {"first_moment", "second_moment"}) {}
-
- private:
-  void update(const Piece& piece, double learning_rate, double weight_decay) override {
-    const double t = updates(piece), beta1 = spec_.beta1, beta2 = spec_.beta2;
-    const bool decoupled = spec_.kind != "adam";
-    const real rate = real(learning_rate / (1 - std::pow(beta1, t)));
-    const real root_correction = real(1 / std::sqrt(1 - std::pow(beta2, t)));
-    const real share1 = real(1 - beta1), kept2 = real(beta2), share2 = real(1 - beta2);
-    const real epsilon = std::max(real(spec_.epsilon), std::numeric_limits<real>::min());
-    const real penalty = real(decoupled ? 0 : weight_decay);
-    // Subtracted with the rest: float would round away a factor 1 - lr * decay.
-    const real shrink = real(decoupled ? learning_rate * weight_decay : 0);
-    real* __restrict weight = piece.weight;
-    const real* __restrict gradient = piece.gradient;
-    const real* __restrict root = piece.root;
-    real* __restrict first = moment(0, piece);
-    real* __restrict second = moment(1, piece);
-    for (std::size_t i = 0; i < piece.size; ++i) {
-      const real g = gradient[i] + penalty * weight[i], r = root[i] + penalty * weight[i];
-      first[i] += share1 * (g - first[i]);
-      second[i] = kept2 * second[i] + share2 * (r * r);
-      const real scale = std::sqrt(second[i]) * root_correction + epsilon;
-      weight[i] -= rate * first[i] / scale + shrink * weight[i];
-    }
-  }
-};
-
-/// w -= lr (g + decay w) - sqrt(2 lr temperature) z with normal z, functions of seed, name and
-/// update: for small rates w is distributed as exp(-loss / temperature). Welling and Teh, "Bayesian
-/// learning via stochastic gradient Langevin dynamics", 2011.
-class Langevin : public Optimizer {
- public:
-  Langevin(const OptimizerSpec& spec, const std::vector<NamedParameter>& parameters)
-      : Optimizer(spec, parameters, {}) {
-    require(spec.temperature > 0, "langevin", "temperature = 0: must be above 0");
-    for (const NamedParameter& named : parameters)
-      streams_.push_back(stream_of(("langevin." + named.name).c_str()));
-  }
-
- private:
-  void update(const Piece& piece, double learning_rate, double weight_decay) override {
-    const real rate = real(learning_rate), decay = real(weight_decay);
-    constexpr auto countable = double(std::uint64_t(1) << std::numeric_limits<real>::digits);
-    const double update = updates(piece);
-    require(update < countable, "langevin", "after ", countable,
-            " updates the counter would overflow and repeat the noise");
-    const double deviation = std::sqrt(2 * learning_rate * spec_.temperature);
-    const RandomFunction random{spec_.seed, Purpose::posterior,
-                                streams_[piece.parameter] + std::uint64_t(update)};
-    real* __restrict weight = piece.weight;
-    for (std::size_t i = 0; i < piece.size; ++i)
-      weight[i] -= rate * (piece.gradient[i] + decay * weight[i]) -
-                   real(deviation * random.normal(piece.begin + i));
-  }
-
-  std::vector<std::uint64_t> streams_;
-};
-
-/// Settings of the sgd step along natural gradients: no momentum, and no decay except by groups.
-OptimizerSpec plain_step(OptimizerSpec spec) {
-  spec.momentum = spec.weight_decay = 0;
-  spec.nesterov = false;
-  return spec;
+Optimizers& optimizers() {
+  static Optimizers registry = [] {
+    Optimizers all("optimizer", {});
+    for (AddOptimizers* add : {add_adam, add_sgd, add_langevin, add_muon}) add(all);
+    return std::move(all).built_in();
+  }();
+  return registry;
 }
 
-/// Conjugate gradients of more weights would take too many steps.
-void require_small(const std::vector<NamedParameter>& parameters) {
-  constexpr std::size_t most = 10'000'000;
-  std::size_t size = 0;
-  for (const NamedParameter& named : parameters) size += named.parameter->value().size();
-  require(size <= most, "natural_cg", "the model has ", size, " weights, more than ", most,
-          "; choose another optim.kind");
-}
-
-}  // namespace
-
-std::unique_ptr<Optimizer> make_optimizer(const OptimizerSpec& spec,
+std::unique_ptr<Optimizer> make_optimizer(OptimizerSpec spec,
                                           const std::vector<NamedParameter>& parameters) {
-  checked("optim", spec);
-  if (spec.kind == "sgd") return std::make_unique<Sgd>(spec, parameters);
-  if (spec.kind == "natural_cg") {
-    require_small(parameters);
-    require(!spec.density_natural, "optim",
-            "density_natural = true is for other kinds than natural_cg, which does it for all");
-    return std::make_unique<Sgd>(plain_step(spec), parameters);
-  }
-  if (spec.kind == "langevin") return std::make_unique<Langevin>(spec, parameters);
-  if (spec.kind == "natural") {
-    require(spec.temperature > 0, "natural", "temperature = 0: must be above 0");
-    require(!spec.density_natural, "optim",
-            "density_natural = true is for other kinds than natural, which has steps of its own");
-  }
-  return std::make_unique<Adam>(spec, parameters);
+  spec.parameters = parameters;
+  return optimizers().make(spec.kind, spec);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

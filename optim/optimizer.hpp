@@ -1,13 +1,15 @@
 #pragma once
-/// The optimizer interface (parameters, settings, moments, counts) and the factory by name.
+/// The optimizer interface (parameters, settings, moments, counts) and its registry.
 
 #include <bochner/autodiff/tape.hpp>
+#include <bochner/base/registry.hpp>
 #include <bochner/optim/clip.hpp>
 #include <bochner/optim/flat_loop.hpp>
 #include <bochner/optim/natural_cg.hpp>
 #include <bochner/optim/natural_gradients.hpp>
 #include <bochner/optim/parameter_group.hpp>
 #include <bochner/optim/schedule.hpp>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +17,16 @@
 #include <vector>
 
 namespace bochner::inline BOCHNER_PRECISION {
+
+class Optimizer;
+struct OptimizerSpec;
+/// Properties of a kind of optimizer.
+struct OptimizerTraits {
+  bool whole_tensors = false;  ///< updates some tensors whole, so that processes cannot share them
+};
+using Optimizers = Registry<Optimizer, OptimizerSpec, OptimizerTraits>;
+/// Registry of optimizers; add custom ones here.
+Optimizers& optimizers();
 
 /// An optimizer and its schedule, gradient limits and weight average.
 struct OptimizerSpec {
@@ -35,6 +47,8 @@ struct OptimizerSpec {
   std::uint64_t seed = 1;  ///< of langevin's noise
   NaturalSpec natural = {};
   NaturalCgSpec cg = {};
+  std::vector<NamedParameter> parameters = {};  ///< set by make_optimizer(); outlive the optimizer
+  OwnSpecs own = {};                            ///< specs of custom optimizers
 };
 /// The learned densities that optimizers find by their names, see is_density().
 inline KeyCondition learns_densities() {
@@ -43,19 +57,23 @@ inline KeyCondition learns_densities() {
          when("model.mixer.kind", {});  // what a program adds may have its own
 }
 inline void describe(Keys& keys, OptimizerSpec& spec) {
-  keys("kind", spec.kind, one_of({"adamw", "adam", "sgd", "langevin", "natural", "natural_cg"}),
+  keys("kind", spec.kind, one_of(optimizers),
        "optimizer; langevin: sgd with noise, which samples weights from the posterior (set clip = "
        "0, and weight_decay = 0 for a flat prior); natural: adamw, with closed-form natural "
        "gradients for Gaussian densities and posteriors of densities; natural_cg: natural gradient "
+       "of all weights of a small model (set lr = 1 or less); muon: matrices between hidden layers "
+       "step along their orthogonalised mean gradient, the other parameters as in adamw");
+natural: adamw, with closed-form natural "
+       "gradients for Gaussian densities and posteriors of densities; natural_cg: natural gradient "
        "of all weights of a small model (set lr = 1 or less)");
   keys("lr", spec.lr, at_least(0), "peak learning rate of the schedule");
-  keys.when("kind", {"adam", "adamw", "natural"}, [&] {
+  keys.when("kind", {"adam", "adamw", "natural", "muon"}, [&] {
     std::vector<double> betas = {spec.beta1, spec.beta2};
     keys("betas", betas, below(0, 1), "decay of the running mean and square of the gradient");
     spec.beta1 = betas.at(0), spec.beta2 = betas.at(1);
     keys("epsilon", spec.epsilon, above(0), "added to the root of the running square");
   });
-  keys.when("kind", {"adamw", "adam", "sgd", "langevin", "natural"})(
+  keys.when("kind", {"adamw", "adam", "sgd", "langevin", "natural", "muon"})(
       "weight_decay", spec.weight_decay, at_least(0),
       "weight decay; norms, biases, spectral parameters and sharpness are not decayed");
   keys.when(learns_densities())("density_lr_factor", spec.density_lr_factor, at_least(0),
@@ -84,6 +102,7 @@ inline void describe(Keys& keys, OptimizerSpec& spec) {
   keys.section("schedule", spec.schedule);
   keys.when("kind", {"natural"}).section("natural", spec.natural);
   keys.when("kind", {"natural_cg"}).section("cg", spec.cg);
+  optimizers().describe_own(keys, spec.own);
 }
 
 /// Returns whether a parameter belongs to spectra of feature maps, time kernels or filters, or is
@@ -104,6 +123,14 @@ std::vector<ParameterSettings> resolve_groups(const std::vector<NamedParameter>&
                                               double weight_decay, double density_lr_factor,
                                               const std::vector<ParameterGroup>& groups);
 
+/// The tensors that an optimizer updates whole, because their shape matters.
+struct WholeTensors {
+  std::function<bool(const NamedParameter&)> includes = {};
+  std::size_t moments = 0;  ///< how many of the moments they have, the first ones
+};
+
+/// Base of optimizers. Derived classes implement update() for pieces of tensors, which run in
+/// parallel, and update_whole() for tensors whose shape matters.
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
@@ -139,9 +166,9 @@ class Optimizer {
                                               std::size_t last) const;
 
  protected:
-  /// `moments` names the moment tensors per parameter. Parameters must outlive the optimizer.
-  Optimizer(const OptimizerSpec& spec, std::vector<NamedParameter> parameters,
-            std::vector<std::string> moments);
+  /// `moments` names the moment tensors that each parameter of the spec has.
+  Optimizer(const OptimizerSpec& spec, std::vector<std::string> moments,
+            const WholeTensors& whole = {});
 
   /// A range of consecutive elements of one parameter.
   struct Piece {
@@ -151,6 +178,8 @@ class Optimizer {
     const real* root;  ///< divisor: the gradient, or NaturalGradient::root()
   };
   virtual void update(const Piece& piece, double learning_rate, double weight_decay) = 0;
+  /// Updates a whole tensor of the shape; tensors may be updated in parallel.
+  virtual void update_whole(const Piece&, const Shape&, double, double) {}
 
   real* moment(std::size_t which, const Piece& piece) {
     return moments_[which].tensors[piece.parameter].data() + piece.begin -
@@ -171,9 +200,13 @@ class Optimizer {
   void precondition(double learning_rate, const GradientLimit& limit, const FisherProduct& fisher);
   void step_each(double learning_rate, const GradientLimit& limit);
   void update_all(double learning_rate, const GradientLimit& limit);
+  void update_range(std::size_t parameter, std::size_t begin, std::size_t end, double learning_rate,
+                    const GradientLimit& limit);
 
   std::vector<NamedParameter> parameters_;
   std::vector<ParameterSettings> settings_;
+  std::vector<char> is_whole_;      // for each parameter
+  std::vector<std::size_t> whole_;  // parameters that update_whole() updates
   std::vector<Moment> moments_;
   Tensor updates_;  // a tensor, to be saved like the moments; exact up to 2^24
   FlatLoop loop_;
@@ -182,8 +215,15 @@ class Optimizer {
   std::optional<GaussianSteps> gaussians_;
 };
 
+/// Returns whether a parameter is a logarithm, frequency or time constant, exempt from decay.
+bool is_spectral(const std::string& name);
+
 /// Throws if the kind is unknown, a number is out of range or a group matches nothing.
-std::unique_ptr<Optimizer> make_optimizer(const OptimizerSpec& spec,
+std::unique_ptr<Optimizer> make_optimizer(OptimizerSpec spec,
                                           const std::vector<NamedParameter>& parameters);
+
+/// Adds the optimizers that a source defines.
+using AddOptimizers = void(Optimizers& all);
+AddOptimizers add_sgd, add_adam, add_langevin, add_muon;
 
 }  // namespace bochner::inline BOCHNER_PRECISION

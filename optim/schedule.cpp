@@ -5,42 +5,72 @@
 #include <numbers>
 
 namespace bochner::inline BOCHNER_PRECISION {
+namespace {
 
-std::vector<std::string> schedule_kinds() {
-  return {"constant", "cosine", "linear", "inverse_sqrt", "wsd"};
+/// A curve of the library: a function of the spec and the step.
+template <double (*curve)(const Schedule&, const ScheduledStep&)>
+class Curve : public LearningRateCurve {
+ public:
+  explicit Curve(const Schedule& schedule) : schedule_(schedule) {}
+  double at(const ScheduledStep& now) const override { return curve(schedule_, now); }
+
+ private:
+  Schedule schedule_;
+};
+
+double constant(const Schedule&, const ScheduledStep& now) { return now.peak; }
+
+double cosine(const Schedule& schedule, const ScheduledStep& now) {
+  const double angle = std::numbers::pi * double(now.step - schedule.warmup) /
+                       double(now.total_steps - schedule.warmup);
+  return schedule.floor + (now.peak - schedule.floor) / 2 * (1 + std::cos(angle));
 }
 
-ScheduleKind schedule_kind(const std::string& name) {
-  const std::vector<std::string> kinds = schedule_kinds();
-  const auto found = std::find(kinds.begin(), kinds.end(), name);
-  require(found != kinds.end(), "optim.schedule", "no kind \"", name,
-          "\"; choose constant, cosine, linear, inverse_sqrt or wsd");
-  return ScheduleKind(found - kinds.begin());
+/// Returns a line from the peak at `start` to the floor.
+double line(double floor, std::uint64_t start, const ScheduledStep& now) {
+  if (now.step < start) return now.peak;
+  return floor +
+         (now.peak - floor) * double(now.total_steps - now.step) / double(now.total_steps - start);
+}
+
+double linear(const Schedule& schedule, const ScheduledStep& now) {
+  return line(schedule.floor, schedule.warmup, now);
+}
+
+double inverse_sqrt(const Schedule& schedule, const ScheduledStep& now) {
+  const double anchor = double(std::max<std::uint64_t>(schedule.warmup, 1));
+  return std::max(schedule.floor, now.peak * std::sqrt(anchor / double(now.step + 1)));
+}
+
+double wsd(const Schedule& schedule, const ScheduledStep& now) {
+  const std::uint64_t decay = std::min(schedule.decay, now.total_steps);
+  return line(schedule.floor, std::max(schedule.warmup, now.total_steps - decay), now);
+}
+
+}  // namespace
+
+Schedules& schedules() {
+  static Schedules registry = [] {
+    Schedules all("schedule", {});
+    all.add("constant", make<Curve<constant>>, {.ends = false});
+    all.add("cosine", make<Curve<cosine>>);
+    all.add("linear", make<Curve<linear>>);
+    all.add("inverse_sqrt", make<Curve<inverse_sqrt>>, {.ends = false});
+    all.add("wsd", make<Curve<wsd>>);
+    return std::move(all).built_in();
+  }();
+  return registry;
 }
 
 double learning_rate(const Schedule& schedule, double peak, std::uint64_t step,
                      std::uint64_t total_steps) {
-  const auto [kind, warmup, floor, decay] = schedule;
-  const bool ends = kind != ScheduleKind::constant && kind != ScheduleKind::inverse_sqrt;
-  require(!ends || total_steps > 0, "optim.schedule",
-          "this kind ends at the last step: give the number of steps, or choose constant or "
-          "inverse_sqrt");
-  if (step < warmup) return peak * double(step + 1) / double(warmup);
-  if (kind == ScheduleKind::constant) return peak;
-  if (kind == ScheduleKind::inverse_sqrt) {
-    const double anchor = double(std::max<std::uint64_t>(warmup, 1));
-    return std::max(floor, peak * std::sqrt(anchor / double(step + 1)));
-  }
-  if (step >= total_steps) return floor;
-  if (kind == ScheduleKind::cosine) {
-    const double angle = std::numbers::pi * double(step - warmup) / double(total_steps - warmup);
-    return floor + (peak - floor) / 2 * (1 + std::cos(angle));
-  }
-  std::uint64_t start = warmup;
-  if (kind == ScheduleKind::wsd)
-    start = std::max(warmup, total_steps - std::min(decay, total_steps));
-  if (step < start) return peak;
-  return floor + (peak - floor) * double(total_steps - step) / double(total_steps - start);
+  const auto curve = schedules().make(schedule.kind, schedule);
+  const bool ends = schedules().traits(schedule.kind, schedule).ends;
+  require(!ends || total_steps > 0, "optim.schedule", "\"", schedule.kind,
+          "\" ends at the last step: give the number of steps, or choose constant or inverse_sqrt");
+  if (step < schedule.warmup) return peak * double(step + 1) / double(schedule.warmup);
+  if (ends && step >= total_steps) return schedule.floor;
+  return curve->at({peak, step, total_steps});
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -2,6 +2,7 @@
 /// Reductions over any axes; negative axes count from the back, no axes means all of them.
 
 #include <bochner/autodiff/tape.hpp>
+#include <concepts>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -9,6 +10,8 @@ namespace bochner::inline BOCHNER_PRECISION {
 struct Axes : std::vector<int> {
   using std::vector<int>::vector;
   Axes(int axis) : std::vector<int>{axis} {}
+  template <std::floating_point Number>
+  Axes(Number) = delete;  // max(x, 0.0) would be the maximum over axis 0
 };
 /// Whether reduced axes are kept with size 1.
 enum class Keep { no, yes };

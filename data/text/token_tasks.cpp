@@ -122,8 +122,8 @@ void write_induction(Writer& out) {
   out.add_answer(context[place + 1]);
 }
 
-struct Kind {
-  const char* name;
+/// A task of the library: how it is written, and the smallest sizes.
+struct Task {
   void (*write)(Writer&);
   std::size_t (*smallest_length)(const TokenTaskSpec&);
   std::size_t (*smallest_vocabulary)(const TokenTaskSpec&);
@@ -133,37 +133,44 @@ template <std::size_t size>
 std::size_t fixed(const TokenTaskSpec&) {
   return size;
 }
+std::size_t two_for_each_item(const TokenTaskSpec& spec) { return 2 * spec.items; }
+std::size_t four_for_each_item(const TokenTaskSpec& spec) { return 4 * spec.items - 1; }
 
-const Kind kinds[] = {
-    {"copy", write_copy, fixed<2>, fixed<3>},
-    {"selective_copy", write_selective_copy, [](const auto& spec) { return 2 * spec.items; },
-     fixed<4>},
-    {"recall", write_recall, fixed<4>, fixed<5>},
-    {"multi_query_recall", write_multi_query_recall,
-     [](const auto& spec) { return 4 * spec.items - 1; },
-     [](const auto& spec) { return 2 * spec.items; }},
-    {"induction", write_induction, fixed<3>, fixed<3>},
+constexpr Task copy_task{write_copy, fixed<2>, fixed<3>},
+    selective_copy{write_selective_copy, two_for_each_item, fixed<4>},
+    recall{write_recall, fixed<4>, fixed<5>},
+    multi_query_recall{write_multi_query_recall, four_for_each_item, two_for_each_item},
+    induction{write_induction, fixed<3>, fixed<3>};
+
+template <const Task& task>
+class Written : public TokenGenerator {
+ public:
+  explicit Written(const TokenTaskSpec& spec) : spec_(spec) {}
+  Questions make(Draws draws) const override {
+    Writer out(spec_, draws);
+    task.write(out);
+    return std::move(out.questions);
+  }
+  std::size_t smallest_length() const override { return task.smallest_length(spec_); }
+  std::size_t smallest_vocabulary() const override { return task.smallest_vocabulary(spec_); }
+
+ private:
+  TokenTaskSpec spec_;
 };
-
-const Kind& kind_of(const TokenTaskSpec& spec) {
-  const auto found = std::ranges::find(kinds, spec.kind, &Kind::name);
-  require(found != std::end(kinds), "token_tasks", "unknown task \"", spec.kind, "\"");
-  return *found;
-}
 
 }  // namespace
 
-std::vector<std::string> token_task_kinds() {
-  std::vector<std::string> names;
-  for (const Kind& kind : kinds) names.push_back(kind.name);
-  return names;
-}
-
-std::size_t smallest_length(const TokenTaskSpec& spec) {
-  return kind_of(spec).smallest_length(spec);
-}
-std::size_t smallest_vocabulary(const TokenTaskSpec& spec) {
-  return kind_of(spec).smallest_vocabulary(spec);
+TokenGenerators& token_tasks() {
+  static TokenGenerators registry = [] {
+    TokenGenerators all("task of tokens", {});
+    all.add("copy", make<Written<copy_task>>);
+    all.add("selective_copy", make<Written<selective_copy>>);
+    all.add("recall", make<Written<recall>>);
+    all.add("multi_query_recall", make<Written<multi_query_recall>>);
+    all.add("induction", make<Written<induction>>);
+    return std::move(all).built_in();
+  }();
+  return registry;
 }
 
 TokenTaskSpec TokenTaskSpec::of(Split split) const {
@@ -172,23 +179,33 @@ TokenTaskSpec TokenTaskSpec::of(Split split) const {
   return spec;
 }
 
-Questions make_questions(const TokenTaskSpec& spec, Draws draws) {
-  Writer out(spec, draws);
-  kind_of(spec).write(out);
-  return std::move(out.questions);
-}
-
 TokenTasks::TokenTasks(const TokenTaskSpec& spec, const ExampleSet& examples)
-    : TokenSource(examples), spec_(spec) {
-  require(spec.items >= 1, "token_tasks", "data.items = 0: must be at least 1");
+    : TokenSource(examples),
+      spec_(spec),
+      training_(token_tasks().make(spec.kind, spec)),
+      held_out_(token_tasks().make(spec.kind, spec.of(Split::validation))) {
   for (const Split split : {Split::train, Split::validation})
-    require(spec.of(split).length >= smallest_length(spec), "token_tasks",
+    require(spec.of(split).length >= training_->smallest_length(), "token_tasks",
             split == Split::train ? "data.length = " : "data.validation_length = ",
             spec.of(split).length, ": ", spec.kind, " of ", spec.items, " items needs at least ",
-            smallest_length(spec));
-  require(spec.vocabulary >= smallest_vocabulary(spec), "token_tasks",
+            training_->smallest_length());
+  require(spec.vocabulary >= training_->smallest_vocabulary(), "token_tasks",
           "data.vocabulary = ", spec.vocabulary, ": ", spec.kind, " of ", spec.items,
-          " items needs at least ", smallest_vocabulary(spec));
+          " items needs at least ", training_->smallest_vocabulary());
+}
+
+Questions TokenTasks::questions(const Examples& examples, std::size_t row) const {
+  const bool trains = examples.split == Split::train;
+  Questions made = (trains ? training_ : held_out_)
+                       ->make(draws_of(examples_, examples.split, examples.index(row)));
+  const std::size_t tokens = spec_.of(examples.split).length + 1;
+  require(made.tokens.size() == tokens && made.is_answer.size() == tokens, "token_tasks", "\"",
+          spec_.kind, "\" made ", made.tokens.size(), " tokens and ", made.is_answer.size(),
+          " marks of answers instead of ", tokens, " each");
+  for (const std::int32_t token : made.tokens)
+    require(token >= 0 && std::size_t(token) < spec_.vocabulary, "token_tasks", "\"", spec_.kind,
+            "\" made the token ", token, "; data.vocabulary = ", spec_.vocabulary);
+  return made;
 }
 
 Batch TokenTasks::batch(const Examples& examples) const {
@@ -198,8 +215,7 @@ Batch TokenTasks::batch(const Examples& examples) const {
   const Indices tokens{{count, T}, std::vector<std::int32_t>(count * T)};
   Batch batch{tokens, tokens};
   parallel_tasks(count, [&](std::size_t row) {
-    const Draws draws = draws_of(examples_, examples.split, examples.index(row));
-    const Questions questions = make_questions(spec, draws);
+    const Questions questions = this->questions(examples, row);
     for (std::size_t t = 0; t < T; ++t) {
       const bool asked = !only_answers || questions.is_answer[t + 1];
       batch.inputs.values[row * T + t] = questions.tokens[t];

@@ -1,9 +1,16 @@
 #pragma once
 /// Generated sequences with questions that test what a kernel can remember and find.
 
+#include <bochner/base/registry.hpp>
 #include <bochner/data/text/token_windows.hpp>
 
 namespace bochner {
+
+class TokenGenerator;
+struct TokenTaskSpec;
+using TokenGenerators = Registry<TokenGenerator, TokenTaskSpec>;
+/// Registry of generated tasks of language models, named by data.kind; add custom ones here.
+TokenGenerators& token_tasks();
 
 /// Generated task. Everything is drawn uniformly; the answers are in brackets.
 ///
@@ -28,6 +35,7 @@ struct TokenTaskSpec {
   // multi_query_recall
   double gap_power = 1;  ///< slot i = 1, 2, .. after the pairs asks with weight i^(gap_power - 1)
   bool filled_with_all = false;  ///< noise is any token, not only values
+  OwnSpecs own = {};             ///< specs of custom tasks
 
   TokenTaskSpec of(Split split) const;
 };
@@ -50,18 +58,25 @@ inline void describe(Keys& keys, TokenTaskSpec& spec) {
          "tokens between the questions: values or, as published, all tokens");
     spec.filled_with_all = filler == "all";
   });
+  token_tasks().describe_own(keys, spec.own);
 }
-
-std::vector<std::string> token_task_kinds();
-std::size_t smallest_length(const TokenTaskSpec& spec);
-std::size_t smallest_vocabulary(const TokenTaskSpec& spec);
 
 /// T + 1 tokens, and which of them are answers.
 struct Questions {
   std::vector<std::int32_t> tokens;
   std::vector<bool> is_answer;
 };
-Questions make_questions(const TokenTaskSpec& spec, Draws draws);
+
+/// Generates the sequences of a task.
+class TokenGenerator {
+ public:
+  virtual ~TokenGenerator() = default;
+  /// Returns a sequence, a function of the draws alone; called by several threads.
+  virtual Questions make(Draws draws) const = 0;
+  /// Returns the smallest data.length and data.vocabulary of the task.
+  virtual std::size_t smallest_length() const { return 1; }
+  virtual std::size_t smallest_vocabulary() const { return 1; }
+};
 
 /// Batches of generated sequences; targets that are not asked for are `not_asked`.
 class TokenTasks : public TokenSource {
@@ -69,6 +84,8 @@ class TokenTasks : public TokenSource {
   static constexpr std::int32_t not_asked = -1;
 
   /// Throws std::invalid_argument for an unknown kind, or if length or vocabulary are too small.
+  /// batch() throws for sequences of a custom task that have another length, or tokens beyond the
+  /// vocabulary.
   TokenTasks(const TokenTaskSpec& spec, const ExampleSet& examples);
 
   /// Returns a batch; outside training its targets are the answers only.
@@ -82,7 +99,10 @@ class TokenTasks : public TokenSource {
   std::string describe() const override;
 
  private:
+  Questions questions(const Examples& examples, std::size_t row) const;
+
   TokenTaskSpec spec_;
+  std::unique_ptr<TokenGenerator> training_, held_out_;
 };
 
 }  // namespace bochner

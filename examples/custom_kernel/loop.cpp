@@ -16,7 +16,7 @@ int main(int argc, char** argv) {
   initialize(model, 1);
 
   const ByteWindows text(ByteCorpus({argv[1]}), spec.length, 0.1, 1);
-  const OptimizerSpec settings{.lr = 3e-3, .schedule = {ScheduleKind::cosine, 10}};
+  const OptimizerSpec settings{.lr = 3e-3, .schedule = {"cosine", 10}};
   const auto parameters = parameters_of(model);
   const auto optimizer = make_optimizer(settings, parameters);
 

@@ -100,12 +100,35 @@ void BatchNorm::update_running_stats(const BatchMoments& moments) {
   }
 }
 
-std::unique_ptr<Norm> make_norm(const std::string& kind, std::size_t width, double momentum) {
-  if (kind == "layer") return std::make_unique<LayerNorm>(width);
-  if (kind == "batch") return std::make_unique<BatchNorm>(width, momentum);
-  require(kind == "rms", "norm", "no normalisation is called \"", kind,
-          "\"; there are: layer, rms, batch");
-  return std::make_unique<RMSNorm>(width);
+Norms& norms() {
+  static Norms registry = [] {
+    Norms all("norm", {});
+    all.add("layer", [](const NormSpec& spec) { return std::make_unique<LayerNorm>(spec.width); });
+    all.add("rms", [](const NormSpec& spec) { return std::make_unique<RMSNorm>(spec.width); });
+    all.add(
+        "batch",
+        [](const NormSpec& spec) { return std::make_unique<BatchNorm>(spec.width, spec.momentum); },
+        {.crosses_tokens = true});
+    return std::move(all).built_in();
+  }();
+  return registry;
+}
+
+Var FeedForward::forward_residual(Tape& tape, const Var& x, Norm& norm,
+                                  const std::vector<std::size_t>& lengths) {
+  return x + forward(tape, norm.forward(tape, x, lengths));
+}
+
+FeedForwards& mlps() {
+  static FeedForwards registry = [] {
+    FeedForwards all("mlp", {});
+    for (const char* kind : {"gelu", "swiglu"})
+      all.add(kind, [kind](const FeedForwardSpec& spec) {
+        return std::make_unique<MLP>(spec.width, spec.hidden, kind);
+      });
+    return std::move(all).built_in();
+  }();
+  return registry;
 }
 
 Dropout::Dropout(double rate) : rate_(real(rate)) {

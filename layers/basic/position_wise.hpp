@@ -4,6 +4,7 @@
 #include <bochner/autodiff/ops/linalg.hpp>
 #include <bochner/autodiff/ops/normalisation.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/base/registry.hpp>
 #include <bochner/layers/module.hpp>
 #include <optional>
 #include <string>
@@ -147,18 +148,42 @@ class BatchNorm : public Norm {
   Tensor mean_, variance_;
 };
 
-/// Makes a "layer", "rms" or "batch" norm; `momentum` is for batch.
-std::unique_ptr<Norm> make_norm(const std::string& kind, std::size_t width, double momentum = 0.9);
+struct NormSpec {
+  std::size_t width;
+  double momentum = 0.9;  ///< of batch
+};
+/// Properties of a kind of norm.
+struct NormTraits {
+  bool crosses_tokens = false;  ///< not for models that predict at every token
+};
+using Norms = Registry<Norm, NormSpec, NormTraits>;
+/// Registry of norms, named by model.norm; add custom ones here.
+Norms& norms();
+
+/// Network of single tokens, in a residual of its own after each mixer.
+class FeedForward : public Module {
+ public:
+  /// x (.., D) -> (.., D)
+  virtual Var forward(Tape& tape, const Var& x) = 0;
+  /// Returns x + forward(norm(x)); `lengths` as in Norm::forward().
+  virtual Var forward_residual(Tape& tape, const Var& x, Norm& norm,
+                               const std::vector<std::size_t>& lengths);
+};
+struct FeedForwardSpec {
+  std::size_t width, hidden;
+};
+using FeedForwards = Registry<FeedForward, FeedForwardSpec>;
+/// Registry of networks after mixers, named by model.mlp; add custom ones here.
+FeedForwards& mlps();
 
 /// Feed-forward network: two linear maps with a gelu between them, or for "swiglu" W3 (silu(W1 x) *
 /// W2 x), where `up` holds W2 and W1. (.., D) -> (.., D) through (.., hidden)
-class MLP : public Module {
+class MLP : public FeedForward {
  public:
   MLP(std::size_t width, std::size_t hidden, const std::string& kind = "gelu");
-  Var forward(Tape& tape, const Var& x) { return down_.forward(tape, hidden(tape, x)); }
-  /// Returns x + MLP(norm(x)); `lengths` as in Norm::forward().
+  Var forward(Tape& tape, const Var& x) override { return down_.forward(tape, hidden(tape, x)); }
   Var forward_residual(Tape& tape, const Var& x, Norm& norm,
-                       const std::vector<std::size_t>& lengths = {});
+                       const std::vector<std::size_t>& lengths) override;
   void visit(Visitor& visitor) override {
     visitor("up", up_);
     visitor("down", down_);

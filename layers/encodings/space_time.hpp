@@ -2,7 +2,7 @@
 /// Encodings of points in space and time, named after their kernels, the inner products.
 
 #include <bochner/layers/encodings/space_fourier.hpp>
-#include <bochner/layers/registry.hpp>
+#include <bochner/base/registry.hpp>
 #include <span>
 
 namespace bochner::inline BOCHNER_PRECISION {

@@ -2,7 +2,7 @@
 /// Encodings Phi(t) of continuous time, whose inner products are time kernels K(t, s).
 
 #include <bochner/base/time_array.hpp>
-#include <bochner/layers/registry.hpp>
+#include <bochner/base/registry.hpp>
 #include <bochner/layers/spectral/density.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {

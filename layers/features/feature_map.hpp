@@ -4,7 +4,7 @@
 #include <bochner/autodiff/ops/sequence.hpp>
 #include <bochner/layers/features/closed_forms.hpp>
 #include <bochner/layers/module.hpp>
-#include <bochner/layers/registry.hpp>
+#include <bochner/base/registry.hpp>
 #include <bochner/layers/spectral/density.hpp>
 #include <optional>
 #include <span>

@@ -3,7 +3,7 @@
 
 #include <bochner/layers/features/feature_map.hpp>
 #include <bochner/layers/module.hpp>
-#include <bochner/layers/registry.hpp>
+#include <bochner/base/registry.hpp>
 #include <bochner/layers/spectral/importance_proposal.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {

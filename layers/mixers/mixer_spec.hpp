@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <bochner/layers/encodings/time_encoding.hpp>
 #include <bochner/layers/features/feature_map.hpp>
-#include <bochner/layers/registry.hpp>
+#include <bochner/base/registry.hpp>
 #include <bochner/layers/spectral/base_draws.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {

@@ -3,7 +3,7 @@
 #include <bochner/base/numeric/minimise.hpp>
 #include <bochner/base/numeric/parallel.hpp>
 #include <bochner/layers/models/bag_of_words.hpp>
-#include <bochner/layers/registry.hpp>
+#include <bochner/base/registry.hpp>
 #include <cmath>
 #include <limits>
 

@@ -40,18 +40,18 @@ BlockSpec block_spec(const StackSpec& spec, std::size_t index,
 }
 
 void require_causal_norm(const StackSpec& spec, const char* model) {
-  require(spec.block.norm != "batch", model,
-          "batch norm leaks future tokens in training; set norm to layer or rms");
+  require(!norms().traits(spec.block.norm, {spec.block.width}).crosses_tokens, model, "the norm \"",
+          spec.block.norm, "\" leaks future tokens in training; set norm to layer or rms");
 }
 
 Block::Block(const BlockSpec& spec)
-    : mixer_norm_(make_norm(spec.norm, spec.width, spec.norm_momentum)),
+    : mixer_norm_(make_norm(spec)),
       mixer_(mixers().make(spec.mixer.kind, spec.mixer)),
       dropout_(spec.dropout) {
   if (spec.mlp == "glu") gate_ = std::make_unique<GatedOutput>(spec.width);
   if (spec.mlp == "glu" || spec.mlp == "none") return;
-  mlp_norm_ = make_norm(spec.norm, spec.width, spec.norm_momentum);
-  mlp_ = std::make_unique<MLP>(spec.width, spec.width * spec.expansion, spec.mlp);
+  mlp_norm_ = make_norm(spec);
+  mlp_ = mlps().make(spec.mlp, {spec.width, spec.width * spec.expansion});
 }
 
 Var Block::forward(Tape& tape, const Var& x, const Layout& layout) {
@@ -96,9 +96,7 @@ void Block::visit(Visitor& visitor) {
 }
 
 BlockStack::BlockStack(const StackSpec& spec)
-    : width_(spec.block.width),
-      checkpoint_(spec.checkpoint),
-      norm_(make_norm(spec.block.norm, spec.block.width, spec.block.norm_momentum)) {
+    : width_(spec.block.width), checkpoint_(spec.checkpoint), norm_(make_norm(spec.block)) {
   const MixerSpec& mixer = spec.block.mixer;
   require(!mixer.causal || mixer.directions != 2, "mixer",
           "directions = 2 shows tokens what this model has to predict; set it to 1");

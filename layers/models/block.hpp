@@ -19,11 +19,11 @@ inline void describe(Keys& keys, BlockSpec& spec) {
   keys("expansion", spec.expansion, between(1, 64),
        "hidden width of the MLP in units of model.width");
   keys(
-      "mlp", spec.mlp, one_of({"gelu", "swiglu", "glu", "none"}),
+      "mlp", spec.mlp, one_of(mlps, {"none", "glu"}),
       "after the mixer: an MLP in a residual of its own, gelu or gated (swiglu: W3 (silu(W1 x) * "
       "W2 x)); a gate in the mixer's residual (glu: a sigmoid(b) for [a, b] = W gelu(y)); nothing");
   keys("dropout", spec.dropout, below(0, 1), "probability that training drops an activation");
-  keys("norm", spec.norm, one_of({"layer", "rms", "batch"}),
+  keys("norm", spec.norm, one_of(norms),
        "normalization before each mixer and MLP: layer norm, RMS norm, or batch norm over the "
        "tokens of the batch; batch norm is not for models that predict at every token");
   keys.when("norm", {"batch"})(
@@ -66,7 +66,7 @@ class Block : public Module {
   std::unique_ptr<Norm> mixer_norm_, mlp_norm_;  ///< mlp_norm_ is null without an MLP
   std::unique_ptr<Mixer> mixer_;
   std::unique_ptr<GatedOutput> gate_;  ///< mlp "glu", else null
-  std::unique_ptr<MLP> mlp_;           ///< may be null
+  std::unique_ptr<FeedForward> mlp_;   ///< may be null
   Dropout dropout_;
 };
 
@@ -95,6 +95,10 @@ inline void describe(Keys& keys, StackSpec& spec) {
   keys("checkpoint", spec.checkpoint,
        "recompute activations of each block in the backward pass: less memory, more time",
        resumable);
+}
+
+inline std::unique_ptr<Norm> make_norm(const BlockSpec& spec) {
+  return norms().make(spec.norm, {spec.width, spec.norm_momentum});
 }
 
 /// Throws std::invalid_argument for a norm that leaks tokens to be predicted.

@@ -49,6 +49,28 @@ def adam(kind, **keywords):
     return lambda groups: kind(groups, lr=1, foreach=False, **keywords)
 
 
+class Mixed:
+    """Muon for the matrix, whose transpose PyTorch keeps, and AdamW for the others."""
+
+    def __init__(self, groups, keywords):
+        self.flat = groups[0]["params"][0]
+        self.matrix = torch.nn.Parameter(self.flat.detach().view(2, 3).t().clone())
+        first = {**groups[0], "params": [self.matrix]}
+        self.parts = [torch.optim.Muon([first], **keywords),
+                      torch.optim.AdamW(groups[1:], lr=1, betas=(0.9, 0.95), foreach=False)]
+
+    def step(self):
+        self.matrix.grad = self.flat.grad.view(2, 3).t()
+        for part in self.parts:
+            part.step()
+        self.flat.data = self.matrix.detach().t().reshape(-1).clone()
+
+
+def muon(**keywords):
+    torch.bfloat16 = torch.float64  # of its iterations
+    return lambda groups: Mixed(groups, keywords)
+
+
 EVEN = [0.03125] * 3
 CASES = [
     ("sgd", sgd(), EVEN, [0] * 3, False),
@@ -59,6 +81,8 @@ CASES = [
     ("adam_decay", adam(torch.optim.Adam, betas=(0.9, 0.95)), EVEN, [0.125, 0, 0], False),
     ("adamw", adam(torch.optim.AdamW, betas=(0.9, 0.95)), EVEN, [0.125, 0, 0], False),
     ("adamw_gaps", adam(torch.optim.AdamW), EVEN, [0.125, 0, 0], True),
+    ("muon", muon(adjust_lr_fn="match_rms_adamw"), EVEN, [0.125, 0, 0], False),
+    ("muon_shape", muon(adjust_lr_fn="original", momentum=0.75, nesterov=False, ns_steps=3), EVEN, [0.125, 0, 0], True),
     ("adamw_groups", adam(torch.optim.AdamW), [0.03125, 0.03125, 0.0078125], [0.125, 0.25, 0], False),
 ]
 

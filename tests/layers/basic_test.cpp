@@ -42,11 +42,11 @@ TEST(GatedOutput, IsDifferentiable) {
 
 TEST(Norm, IsDifferentiable) {
   for (const char* kind : {"layer", "rms", "batch"}) {
-    const std::unique_ptr<Norm> norm = make_norm(kind, 6);
+    const std::unique_ptr<Norm> norm = norms().make(kind, {6});
     check(*norm, {2, 3, 6});
   }
-  EXPECT_EQ(op_check::error_of([] { make_norm("group", 6); }),
-            "[norm] no normalisation is called \"group\"; there are: layer, rms, batch");
+  EXPECT_EQ(op_check::error_of([] { norms().make("group", {6}); }),
+            "[norm] no norm is called \"group\"; there are: layer, rms, batch");
 }
 
 /// Batches of mean 2 and deviation 3 with padding.

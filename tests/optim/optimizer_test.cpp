@@ -5,7 +5,7 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>
 #include <bochner/base/numeric/parallel.hpp>
-#include <bochner/optim/optimizer.hpp>
+#include <bochner/optim/muon.hpp>
 #include <map>
 
 #include "optim/parameters.hpp"
@@ -86,6 +86,13 @@ struct GoldenCase {
 
 std::ostream& operator<<(std::ostream& out, const GoldenCase& c) { return out << c.name; }
 
+OptimizerSpec muon_by_shape() {
+  OptimizerSpec spec{.kind = "muon", .beta2 = 0.95, .weight_decay = 0.125};
+  spec.own.of<MuonSpec>().muon = {
+      .momentum = 0.75, .nesterov = false, .iterations = 3, .scale = "shape"};
+  return spec;
+}
+
 const std::vector<GoldenCase> cases = {
     {"sgd", {.kind = "sgd", .momentum = 0, .weight_decay = 0}},
     {"sgd_decay", {.kind = "sgd", .momentum = 0, .weight_decay = 0.125}},
@@ -97,6 +104,8 @@ const std::vector<GoldenCase> cases = {
     {"adam_decay", {.kind = "adam", .beta2 = 0.95, .weight_decay = 0.125}},
     {"adamw", {.kind = "adamw", .beta2 = 0.95, .weight_decay = 0.125}},
     {"adamw_gaps", {.kind = "adamw", .beta2 = 0.999, .weight_decay = 0.125}, true},
+    {"muon", {.kind = "muon", .beta2 = 0.95, .weight_decay = 0.125}},
+    {"muon_shape", muon_by_shape(), true},
     {"adamw_groups",
      {.kind = "adamw",
       .beta2 = 0.999,
@@ -135,6 +144,7 @@ const std::vector<OptimizerSpec> all_kinds = {
     {.kind = "sgd", .momentum = 0.9, .nesterov = true, .weight_decay = 0},
     {.kind = "adam", .weight_decay = 0.1},
     {.kind = "adamw", .weight_decay = 0.1},
+    {.kind = "muon", .weight_decay = 0.1},
 };
 
 std::vector<real> after_steps(const OptimizerSpec& spec) {
@@ -262,6 +272,44 @@ TEST(Optimizer, LeavesParametersWithoutGradientAlone) {
   }
 }
 
+/// The sign of a mean of gradients; a program's own optimizer with a key.
+struct SignSpec {
+  double share = 0.1;
+};
+void describe(Keys& keys, SignSpec& spec) {
+  keys("share", spec.share, above(0), "share of the gradient in the running mean");
+}
+class SignOfMean : public Optimizer {
+ public:
+  SignOfMean(const OptimizerSpec& spec, const SignSpec& own)
+      : Optimizer(spec, {"mean"}), share_(real(own.share)) {}
+
+ private:
+  void update(const Piece& piece, double learning_rate, double) override {
+    real* mean = moment(0, piece);
+    for (std::size_t i = 0; i < piece.size; ++i) {
+      mean[i] += share_ * (piece.gradient[i] - mean[i]);
+      piece.weight[i] -= real(learning_rate) * (mean[i] > 0 ? real(1) : real(-1));
+    }
+  }
+  real share_;
+};
+
+TEST(Optimizer, IsChosenByName) {
+  optimizers().add("sign_of_mean", make<SignOfMean, SignSpec>);
+  TestParameters parameters({{"a", {2}}});
+  const auto optimizer = make_optimizer({.kind = "sign_of_mean"}, parameters.named());
+  add_gradient(parameters[0], Tensor{real(3), real(-2)});
+  optimizer->step(0.25);
+  EXPECT_EQ(parameters[0].value(), (Tensor{real(-0.25), real(0.25)}));
+  EXPECT_EQ(optimizer->state()[1].name, "sign_of_mean.mean/a");
+  EXPECT_NEAR(optimizer->state()[1].tensor->data()[0], 0.3, 1e-7);
+  OptimizerSpec spec{.kind = "sign_of_mean"};
+  spec.own.of<SignSpec>().share = 0;
+  EXPECT_THAT([&] { make_optimizer(spec, parameters.named()); },
+              ThrowsMessage<std::invalid_argument>(HasSubstr("share = 0")));
+}
+
 TEST(Optimizer, AccumulatedGradientsCountAsTheirSum) {
   TestParameters once({{"a", {5, 3}}}), twice({{"a", {5, 3}}});
   const auto first = make_optimizer({}, once.named()), second = make_optimizer({}, twice.named());
@@ -309,7 +357,7 @@ void expect_refused(const OptimizerSpec& spec, const std::string& message) {
 
 TEST(Optimizer, RefusesWhatMakesNoSense) {
   expect_refused({.kind = "adamm"},
-                 "kind = \"adamm\"; there are: adamw, adam, sgd, langevin, natural");
+                 "no optimizer is called \"adamm\"; there are: adamw, adam, natural, sgd");
   expect_refused({.kind = "sgd", .momentum = 1}, "momentum = 1");
   expect_refused({.kind = "sgd", .momentum = 0, .nesterov = true}, "nesterov");
   expect_refused({.beta1 = 1}, "betas = 1: must be at least 0 and less than 1");

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bochner/autodiff/gradcheck.hpp>
+#include <bochner/base/join.hpp>
 #include <bochner/layers/attention/feature_heads.hpp>
 #include <bochner/layers/convolutions/filter.hpp>
 #include <bochner/layers/models/step_error.hpp>
@@ -10,6 +11,7 @@
 #include <bochner/layers/recurrences/recurrent_specs.hpp>
 #include <bochner/train/commands/common_options.hpp>
 #include <bochner/train/run/own_program.hpp>
+#include <bochner/train/studies/density_checks.hpp>
 #include <bochner/train/studies/layer_checks.hpp>
 
 namespace bochner {
@@ -115,15 +117,16 @@ void enlarge_embeddings(Module& model) {
 
 /// Largest relative difference of values that are equal up to rounding.
 constexpr double rounding = is_double ? 1e-9 : 1e-3;
-/// Largest deviation from the mean over draws, in standard errors.
-constexpr double most_deviation = 6;
 
 struct CaseReport {
   GradientReport gradients;
-  std::optional<double> step_error;  ///< none if step() is not supported
+  std::optional<double> step_error = {};  ///< none if step() is not supported
   double batch_error = 0;
-  std::optional<double> padding_error = {};  ///< none if both directions are not supported
-  std::string refusal = {};                  ///< error of the kind for both directions
+  double future_error = 0;
+  std::optional<double> interleaved_error = {};  ///< none if step() is not supported
+  std::vector<std::string> unused = {};          ///< visited parameters without a gradient
+  std::optional<double> padding_error = {};      ///< none if both directions are not supported
+  std::string refusal = {};                      ///< error of the kind for both directions
   double sign_error = 0;
   std::string fault() const;
   bool passed() const { return fault().empty(); }
@@ -139,6 +142,16 @@ std::string CaseReport::fault() const {
         "WRONG: step() differs from forward() by {:.1e}: forward() sees later tokens or step() is "
         "another function",
         *step_error);
+  if (is_off(future_error))
+    return fmt::format("WRONG: outputs change by {:.1e} without later tokens: the future is seen",
+                       future_error);
+  if (is_off(interleaved_error))
+    return fmt::format(
+        "WRONG: steps of two texts in turn change by {:.1e}: memory belongs in the MixerState, not "
+        "in a member",
+        *interleaved_error);
+  if (!unused.empty())
+    return fmt::format("WRONG: {} is visited but never used", joined(unused, ", "));
   if (is_off(batch_error))
     return fmt::format("WRONG: the output changes by {:.1e} when another sequence is in the batch",
                        batch_error);
@@ -162,10 +175,10 @@ std::string verdict(const CaseReport& report) {
   return text;
 }
 
-std::optional<double> step_error_of(LanguageModel& model, const Indices& tokens) try {
-  return step_error(model, tokens);
-} catch (const NoSteps&) {
-  return {};
+void check_steps(LanguageModel& model, const Indices& tokens, CaseReport& report) try {
+  report.step_error = step_error(model, tokens);
+  report.interleaved_error = interleaved_error(model, tokens);
+} catch (const NoSteps&) {  // it has none
 }
 
 /// Checks padding with the layer in both directions, which a kind may refuse.
@@ -207,8 +220,11 @@ CaseReport check_case(const GradientCase& which) {
     tape.visited = &visited;
     return model.loss(tape, tokens, targets);
   };
-  CaseReport report{check_gradient(loss, parameters, {.tolerance = tolerance}),
-                    step_error_of(model, tokens), batch_error(model, tokens)};
+  CaseReport report{.gradients = check_gradient(loss, parameters, {.tolerance = tolerance}),
+                    .batch_error = batch_error(model, tokens),
+                    .future_error = future_error(model, tokens),
+                    .unused = unused_parameters(parameters, loss)};
+  check_steps(model, tokens, report);
   check_padding(spec, tokens, report);
   if (which.mixer == "linear") report.sign_error = sign_error_of(spec.block.mixer);
   return report;
@@ -225,22 +241,28 @@ void print_case(const GradientCase& which, const CaseReport& report, bool json) 
               {"at", gradients.worst_element},
               {"steps", or_null(report.step_error)},
               {"batch", report.batch_error},
+              {"future", report.future_error},
+              {"interleaved", or_null(report.interleaved_error)},
+              {"unused", report.unused},
               {"padding", or_null(report.padding_error)},
               {"signs", report.sign_error},
               {"passed", report.passed()}});
 }
 
-/// Checks that the closed form of a density, if any, is the mean over its draws.
-bool check_closed_form(const std::string& density, bool json) {
-  const std::optional<double> error = closed_form_error(density);
-  if (!error) return true;
-  const bool passed = *error < most_deviation;
-  if (json)
-    print_line({{"density", density}, {"kernel", *error}, {"passed", passed}});
-  else
-    fmt::print("{:<64} {:.1f} standard errors from the mean of its draws   {}\n",
-               "kernel() of " + density, *error,
-               passed ? "ok" : "WRONG: kernel() does not match sample()");
+/// Checks the functions of a density, each on a line.
+bool check_functions(const std::string& density, bool json) {
+  bool passed = true;
+  for (const DensityCheck& check : check_density(density)) {
+    passed = passed && check.passed();
+    if (json)
+      print_line({{"density", density},
+                  {"function", check.function},
+                  {"distance", check.distance},
+                  {"passed", check.passed()}});
+    else
+      fmt::print("{:<64} {:.2g} {}   {}\n", check.function + " of " + density, check.distance,
+                 check.words, check.passed() ? "ok" : "WRONG: " + check.fault);
+  }
   return passed;
 }
 
@@ -256,7 +278,7 @@ int gradcheck_command(const GradcheckOptions& options) {
       spectra.push_back(which.density);
   }
   for (const std::string& density : spectra)
-    passed = check_closed_form(density, options.json) && passed;
+    passed = check_functions(density, options.json) && passed;
   return passed ? exit_done : exit_failed;
 }
 
@@ -264,7 +286,7 @@ int gradcheck_command(const GradcheckOptions& options) {
 
 void add_gradcheck(const Command& program) {
   const auto [command, options] = program.command(
-      "gradcheck", "check small models: gradients, steps, batches, padding, signs, closed forms",
+      "gradcheck", "check small models: gradients, steps, batches, padding, signs, densities",
       gradcheck_command);
   options.line = &command.line();
   command.option("--mixer", &options.mixer, "only this mixer");

@@ -2,7 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <bochner/layers/registry.hpp>
+#include <bochner/base/registry.hpp>
 #include <bochner/train/config/nearest.hpp>
 #include <bochner/train/config/parameters.hpp>
 #include <ranges>

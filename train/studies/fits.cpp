@@ -61,7 +61,7 @@ std::vector<double> descend(const std::vector<NamedParameter>& parameters, std::
     tape.backward(value);
     clip_by_norm(parameters, 1.0);
     optimizer->step(
-        learning_rate({.kind = ScheduleKind::cosine, .warmup = warmup}, largest_rate, step, steps));
+        learning_rate({.kind = "cosine", .warmup = warmup}, largest_rate, step, steps));
   }
   return losses;
 }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bochner/base/ceil_div.hpp>
 #include <bochner/train/run/instruments/kernel_sample.hpp>
 #include <bochner/train/studies/layer_checks.hpp>
 #include <cmath>
@@ -46,40 +47,6 @@ double depth_below_zero(const Tensor& x) {
   return largest > 0 ? -lowest / largest : 0;
 }
 
-/// Returns a spec with different heads and coordinates and independent draws.
-DensitySpec sampled(const std::string& kind) {
-  DensitySpec spec;
-  spec.kind = kind;
-  spec.draws = "iid";
-  spec.heads = 2, spec.m = 1 << 14, spec.dim = 2;
-  spec.temperature = 0;  // of a mixture: closed forms are those of the hard choice
-  return spec;
-}
-
-void move_parameters(Module& module) {
-  for (const NamedParameter& named : parameters_of(module)) {
-    const RandomFunction random{1, Purpose::test, stream_of(named.name.c_str())};
-    Tensor& value = named.parameter->value();
-    for (std::size_t i = 0; i < value.size(); ++i) value.data()[i] += real(0.3 * random.normal(i));
-  }
-}
-
-/// Returns the kernel's deviation in standard errors of the mean over frequencies. w (m, d)
-double kernel_deviation(const Tensor& w, const PointFunction& kernel,
-                        const std::vector<double>& lag) {
-  const std::size_t m = w.shape()[0], d = w.shape()[1];
-  double sum = 0, squares = 0;
-  for (std::size_t i = 0; i < m; ++i) {
-    double phase = 0;
-    for (std::size_t j = 0; j < d; ++j) phase += double(w.data()[i * d + j]) * lag[j];
-    sum += std::cos(phase), squares += std::cos(phase) * std::cos(phase);
-  }
-  const double mean = sum / double(m);
-  constexpr double rounding = 1e-4;
-  const double error = std::sqrt(std::max(0.0, squares / double(m) - mean * mean) / double(m));
-  return std::fabs(mean - kernel(lag.data())) / (error + rounding);
-}
-
 }  // namespace
 
 double batch_error(LanguageModel& model, const Indices& tokens) {
@@ -92,6 +59,52 @@ double batch_error(LanguageModel& model, const Indices& tokens) {
     difference.add(together.data() + b * alone.size(), alone.data(), alone.size());
   }
   return difference.relative();
+}
+
+double future_error(LanguageModel& model, const Indices& tokens) {
+  const std::size_t B = tokens.shape[0], T = tokens.shape[1];
+  const Tensor all = evaluated([&](Tape& tape) { return model.logits(tape, tokens); });
+  const std::size_t V = all.shape()[2];
+  Difference difference;
+  for (const std::size_t count : {T - 1, ceil_div(T, 2)}) {
+    const Indices cut = first_tokens(tokens, count);
+    const Tensor first = evaluated([&](Tape& tape) { return model.logits(tape, cut); });
+    for (std::size_t b = 0; b < B; ++b)
+      difference.add(all.data() + b * T * V, first.data() + b * count * V, count * V);
+  }
+  return difference.relative();
+}
+
+double interleaved_error(LanguageModel& model, const Indices& tokens) {
+  const std::size_t B = tokens.shape[0], T = tokens.shape[1];
+  std::vector<LanguageModel::State> together, alone;
+  for (std::size_t b = 0; b < B; ++b) {
+    together.push_back(model.start());
+    alone.push_back(model.start());
+  }
+  std::vector<Tensor> expected;
+  for (std::size_t b = 0; b < B; ++b)
+    for (std::size_t t = 0; t < T; ++t)
+      expected.push_back(model.step(tokens.values[b * T + t], alone[b]));
+  Difference difference;
+  for (std::size_t t = 0; t < T; ++t)
+    for (std::size_t b = 0; b < B; ++b) {
+      const Tensor found = model.step(tokens.values[b * T + t], together[b]);
+      difference.add(found.data(), expected[b * T + t].data(), found.size());
+    }
+  return difference.relative();
+}
+
+std::vector<std::string> unused_parameters(const std::vector<NamedParameter>& parameters,
+                                           const std::function<Var(Tape&)>& loss) {
+  Tape tape;
+  tape.backward(loss(tape));
+  std::vector<std::string> unused;
+  for (const NamedParameter& named : parameters) {
+    if (!named.parameter->has_gradient()) unused.push_back(named.name);
+    named.parameter->zero_gradient();
+  }
+  return unused;
 }
 
 double padding_error(Trunk& trunk, const Indices& tokens, const std::vector<std::size_t>& lengths) {
@@ -118,29 +131,6 @@ double sign_error(FeatureMap& map, const Tensor& x) {
     if (map.positive()) deepest = std::max(deepest, depth_below_zero(products(head.q, head.k)));
   }
   return deepest;
-}
-
-std::optional<double> closed_form_error(const std::string& kind) {
-  const DensitySpec spec = sampled(kind);
-  const auto density = make_density(spec);
-  initialize(*density, 1);
-  move_parameters(*density);
-  const Tensor frequencies = evaluated([&](Tape& tape) { return density->draws(tape); });
-  const RandomFunction random{1, Purpose::test, stream_of("lags")};
-  std::optional<double> largest;
-  for (std::size_t h = 0; h < spec.heads; ++h) {
-    const PointFunction kernel = density->kernel(h);
-    if (!kernel) continue;
-    Tensor of_head = uninitialized({spec.m, spec.dim});
-    std::copy_n(frequencies.data() + h * of_head.size(), of_head.size(), of_head.data());
-    for (std::uint64_t i = 0; i < 8; ++i) {
-      const double unit = std::exp(-spec.log_scale);
-      const std::vector<double> lag{unit * random.normal(2 * i), unit * random.normal(2 * i + 1)};
-      const double deviation = kernel_deviation(of_head, kernel, lag);
-      largest = std::isnan(deviation) ? deviation : std::max(deviation, largest.value_or(0));
-    }
-  }
-  return largest;
 }
 
 }  // namespace bochner

@@ -3,12 +3,25 @@
 
 #include <bochner/layers/features/feature_map.hpp>
 #include <bochner/layers/models/token_models.hpp>
-#include <optional>
+#include <functional>
 
 namespace bochner {
 
 /// Returns the largest relative difference of logits in a batch from those alone. tokens (B, T)
 double batch_error(LanguageModel& model, const Indices& tokens);
+
+/// Returns the largest such difference of logits from those of the first tokens without the rest: 0
+/// but for rounding if no token sees later ones. tokens (B, T), T > 1
+double future_error(LanguageModel& model, const Indices& tokens);
+
+/// Returns the largest such difference of the steps of texts in turn, each with its state, from the
+/// steps of one text after the other: 0 unless a module keeps what belongs in the state. Throws
+/// NoSteps. tokens (B, T)
+double interleaved_error(LanguageModel& model, const Indices& tokens);
+
+/// Returns the names of parameters that a loss gives no gradient.
+std::vector<std::string> unused_parameters(const std::vector<NamedParameter>& parameters,
+                                           const std::function<Var(Tape&)>& loss);
 
 /// Returns the largest such difference of outputs at the first lengths[b] tokens of each text; the
 /// rest is padding, once as in `tokens` and once cut to the longest text. tokens (B, T)
@@ -17,9 +30,5 @@ double padding_error(Trunk& trunk, const Indices& tokens, const std::vector<std:
 /// Returns how far features, or weights phi(q) . phi(k), are below 0 if the map declares them
 /// nonnegative, relative to the largest; 0 otherwise. x (1, T, H, d)
 double sign_error(FeatureMap& map, const Tensor& x);
-
-/// Returns the largest distance of the closed form k(delta) from the mean over many draws, in
-/// standard errors, after moving the parameters; empty if the density has no closed form.
-std::optional<double> closed_form_error(const std::string& density);
 
 }  // namespace bochner

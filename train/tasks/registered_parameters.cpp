@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bochner/base/format.hpp>
+#include <bochner/base/registry.hpp>
 #include <bochner/data/fields/fields.hpp>
 #include <bochner/data/fields/sensor_windows.hpp>
 #include <bochner/data/labelled/augmentations.hpp>
@@ -23,7 +24,6 @@
 #include <bochner/layers/models/series_regressor.hpp>
 #include <bochner/layers/models/token_models.hpp>
 #include <bochner/layers/models/variational_autoencoder.hpp>
-#include <bochner/layers/registry.hpp>
 #include <bochner/optim/optimizer.hpp>
 #include <bochner/train/config/conditions.hpp>
 #include <bochner/train/tasks/encoding_checks.hpp>
@@ -53,7 +53,9 @@ void check_model(const Config& config) {
 }
 
 void check_norm(const Config& config) {
-  if (config.text("model.norm") != "batch" || !predicts_what_follows(config)) return;
+  if (!norms().traits(config.text("model.norm"), {}).crosses_tokens ||
+      !predicts_what_follows(config))
+    return;
   const char* by = forecasts_rows(config) ? "model.backbone" : "model.kind";
   fail_over(config, "model.norm",
             "shows tokens those that they are to predict in training: choose layer or rms for", by);
@@ -104,7 +106,12 @@ void check_optimizer(const Config& config) {
     fail(config, "optim.betas", "must be two numbers");
   if (config.flag("optim.nesterov") && config.number("optim.momentum") == 0)
     fail(config, "optim.nesterov", "needs optim.momentum greater than 0", "optim.momentum");
-  const bool natural = config.text("optim.kind").starts_with("natural");
+  const std::string& kind = config.text("optim.kind");
+  if (config.flag("train.partition") && optimizers().traits(kind, {}).whole_tensors)
+    fail(config, "train.partition",
+         "must be false with " + assignment(config, "optim.kind") + ", which updates whole tensors",
+         "optim.kind");
+  const bool natural = kind.starts_with("natural");
   if (config.flag("optim.density_natural") && natural)
     fail(config, "optim.density_natural",
          "must be false with " + assignment(config, "optim.kind") + ", which has steps of its own",
@@ -191,7 +198,7 @@ void add_data(RowCollector& table) {
   std::vector<std::string> grids = field_kinds();
   grids.push_back("field_files");
   table.add<DataSpec>("data");
-  table.add<TokenTaskSpec>("data", data(token_task_kinds()));
+  table.add<TokenTaskSpec>("data", data(token_tasks().names()));
   table.add<LengthBuckets>("data");
   table.add<ListOpsSpec>("data", data({"listops"}));
   table.add<ImagesSpec>("data", data({"images"}));

@@ -9,6 +9,7 @@
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/task_kinds.hpp>
 #include <bochner/train/tasks/text/tokenizers.hpp>
+#include <mutex>
 
 namespace bochner {
 namespace {
@@ -86,7 +87,14 @@ std::vector<std::string> data_kinds_with(const std::string& validation_key) {
 }
 
 const TaskKinds& task_kinds() {
-  static const TaskKinds kinds = registered_kinds();
+  static std::mutex mutex;
+  static TaskKinds kinds;
+  static std::size_t changes = 0;
+  const std::lock_guard lock(mutex);
+  if (kinds.empty() || changes != CountedChanges::count()) {
+    kinds = registered_kinds();
+    changes = CountedChanges::count();
+  }
   return kinds;
 }
 

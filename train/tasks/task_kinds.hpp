@@ -36,6 +36,7 @@ struct TaskKind {
   bool keeps_data = false;                              ///< whether facts hold the training data
 };
 using TaskKinds = std::vector<TaskKind>;
+/// Returns all kinds; valid until a registry changes.
 const TaskKinds& task_kinds();
 
 /// Each adds the rows of its folder.

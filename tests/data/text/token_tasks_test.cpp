@@ -31,7 +31,7 @@ std::vector<std::size_t> answers(const Questions& questions) {
 std::vector<Questions> sequences(const TokenTaskSpec& spec, std::uint64_t count = 200) {
   std::vector<Questions> all;
   for (std::uint64_t i = 0; i < count; ++i) {
-    all.push_back(make_questions(spec, draws_of(i)));
+    all.push_back(token_tasks().make(spec.kind, spec)->make(draws_of(i)));
     EXPECT_EQ(all.back().tokens.size(), spec.length + 1);
     EXPECT_EQ(all.back().is_answer.size(), spec.length + 1);
     for (const std::int32_t token : all.back().tokens)
@@ -182,10 +182,10 @@ TEST(TokenTasks, InductionAsksForWhatFollowedTheMarker) {
 }
 
 TEST(TokenTasks, ExistAtTheirSmallestSizesAndNotBelow) {
-  for (const std::string& kind : token_task_kinds()) {
+  for (const std::string& kind : token_tasks().names()) {
     TokenTaskSpec spec{kind, 100, 100, 3};
-    spec.length = smallest_length(spec);
-    spec.vocabulary = smallest_vocabulary(spec);
+    spec.length = token_tasks().make(kind, spec)->smallest_length();
+    spec.vocabulary = token_tasks().make(kind, spec)->smallest_vocabulary();
     sequences(spec);
     --spec.length;
     EXPECT_THROW(TokenTasks(spec, {}), std::invalid_argument) << kind;
@@ -202,13 +202,51 @@ TEST(TokenTasks, SayWhatIsTooSmall) {
   EXPECT_THROW(TokenTasks({"forget", 200, 128, 64}, {}), std::invalid_argument);
 }
 
+/// A program's own task: counts up from a drawn token, and asks for the last one.
+class Counting : public TokenGenerator {
+ public:
+  explicit Counting(const TokenTaskSpec& spec) : length_(spec.length), items_(spec.items) {}
+  Questions make(Draws draws) const override {
+    Questions made;
+    const std::size_t first = draws.below(3);
+    for (std::size_t t = 0; t <= length_; ++t) made.tokens.push_back(std::int32_t(first + t));
+    made.is_answer.assign(items_ == 1 ? length_ + 1 : length_, false);
+    made.is_answer.back() = true;
+    return made;
+  }
+
+ private:
+  std::size_t length_, items_;
+};
+
+TEST(TokenTasks, OneOfAProgramIsChosenByName) {
+  token_tasks().add("counting", make<Counting>);
+  const auto batch = [](const TokenTaskSpec& spec) {
+    const TokenTasks tasks(spec, {seed, 100, 5});
+    return tasks.batch(tasks.training(0, 4));
+  };
+  TokenTaskSpec spec{"counting", 4, 7, 1};
+  const Batch four = batch(spec);
+  for (std::size_t row = 0; row < 4; ++row) {
+    EXPECT_EQ(four.targets.values[4 * row + 2], TokenTasks::not_asked);
+    EXPECT_EQ(four.targets.values[4 * row + 3], four.inputs.values[4 * row] + 4);
+  }
+  const auto why = [&](const TokenTaskSpec& wrong) {
+    return message_of<std::invalid_argument>([&] { batch(wrong); });
+  };
+  EXPECT_EQ(why({"counting", 9, 7, 1}),
+            "[token_tasks] \"counting\" made the token 7; data.vocabulary = 7");
+  EXPECT_EQ(why({"counting", 4, 7, 2}),
+            "[token_tasks] \"counting\" made 5 tokens and 4 marks of answers instead of 5 each");
+}
+
 TEST(TokenTasks, BatchesHoldTheSequencesAndAskForAnswersOnly) {
   const TokenTaskSpec spec{"copy", 10, 7};
   const TokenTasks tasks(spec, {seed, 100, 5});
   const Batch batch = held_out_batch(tasks, 1, 3);
   ASSERT_EQ(batch.inputs.shape, (Shape{2, 10}));
   for (std::size_t row = 0; row < 2; ++row) {
-    const Questions questions = make_questions(spec, draws_of(3 + row));
+    const Questions questions = token_tasks().make(spec.kind, spec)->make(draws_of(3 + row));
     for (std::size_t t = 0; t < 10; ++t) {
       EXPECT_EQ(batch.inputs.values[10 * row + t], questions.tokens[t]);
       EXPECT_EQ(batch.targets.values[10 * row + t],
@@ -237,7 +275,7 @@ TEST(TokenTasks, ValidateAtAnotherLength) {
   ASSERT_EQ(batch.inputs.shape, (Shape{3, 300}));
   spec.length = 300;
   EXPECT_EQ(std::vector(batch.inputs.values.begin(), batch.inputs.values.begin() + 300), [&] {
-    auto tokens = make_questions(spec, draws_of(0)).tokens;
+    auto tokens = token_tasks().make(spec.kind, spec)->make(draws_of(0)).tokens;
     tokens.pop_back();
     return tokens;
   }());

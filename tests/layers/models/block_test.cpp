@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>
 #include <bochner/layers/models/token_models.hpp>
 #include <map>
@@ -20,6 +21,31 @@ StackSpec tiny(const std::string& mlp, const std::string& norm = "layer", bool c
   spec.block.mixer.kind = "linear", spec.block.mixer.heads = 2, spec.block.mixer.chunk = 4;
   spec.block.mixer.features.m = 5, spec.block.mixer.causal = causal;
   return spec;
+}
+
+/// A program's own norm and MLP.
+class Halved : public Norm {
+ public:
+  explicit Halved(const NormSpec&) {}
+  Var forward(Tape&, const Var& x, const std::vector<std::size_t>&) override {
+    return x * real(0.5);
+  }
+  void visit(Visitor&) override {}
+};
+class Squared : public FeedForward {
+ public:
+  explicit Squared(const FeedForwardSpec&) {}
+  Var forward(Tape&, const Var& x) override { return square(x); }
+  void visit(Visitor&) override {}
+};
+
+TEST(Block, TakesNormsAndMlpsOfAProgram) {
+  norms().add("halved", make<Halved>);
+  mlps().add("squared", make<Squared>);
+  Block block(block_spec(tiny("squared", "halved", false), 0));
+  Tape tape({.recording = false});
+  const Var x(filled({1, 2, 6}, real(4)));
+  EXPECT_EQ(block.feed(tape, x).value(), filled({1, 2, 6}, real(8)));
 }
 
 TEST(BlockStack, HasWhatStandsBehindItsMixers) {
@@ -155,7 +181,7 @@ TEST(LanguageModel, RefusesBatchNorm) {
   LanguageModelSpec spec;
   spec.block.norm = "batch";
   EXPECT_THAT(op_check::error_of([&] { LanguageModel{spec}; }),
-              HasSubstr("[language_model] batch norm leaks future tokens in training"));
+              HasSubstr("[language_model] the norm \"batch\" leaks future tokens in training"));
 }
 
 }  // namespace block_test

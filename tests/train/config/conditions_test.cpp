@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include <bochner/layers/registry.hpp>
+#include <bochner/base/registry.hpp>
 #include <bochner/train/config/conditions.hpp>
 #include <train/config_text.hpp>
 

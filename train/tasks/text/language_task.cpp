@@ -241,6 +241,7 @@ std::unique_ptr<Task> open_token_task(const Config& config, const KnownFacts& kn
 
 void check_token_task(const Config& config) {
   const TokenTaskSpec spec = token_task_spec(config);
+  const auto task = token_tasks().make(spec.kind, spec);
   const auto demand = [&](const char* key, std::size_t value, std::size_t smallest) {
     if (value < smallest)
       fail(config, key,
@@ -248,10 +249,10 @@ void check_token_task(const Config& config) {
                        assignment(config, "data.kind"), assignment(config, "data.items")),
            "data.kind");
   };
-  demand("data.length", spec.length, smallest_length(spec));
-  demand("data.vocabulary", spec.vocabulary, smallest_vocabulary(spec));
+  demand("data.length", spec.length, task->smallest_length());
+  demand("data.vocabulary", spec.vocabulary, task->smallest_vocabulary());
   if (spec.validation_length == 0) return;
-  demand("data.validation_length", spec.validation_length, smallest_length(spec));
+  demand("data.validation_length", spec.validation_length, task->smallest_length());
   if (config.text("model.positions") == "learned")
     require_at_most(config, "data.validation_length", "data.length");
   const char* positions = "model.mixer.features.length";
@@ -293,7 +294,7 @@ validation = 0.1              # the last part of the bytes
 void add_text_kinds(TaskKinds& kinds) {
   const auto learn = learn_as<LanguageLearner, assumed_text_facts>;
   ModelRows{kinds, "lm", open_language_task, learn}("bytes", validation_fraction);
-  for (const std::string& name : token_task_kinds())
+  for (const std::string& name : token_tasks().names())
     ModelRows{kinds, "lm", open_token_task, learn}(name, validation_examples, check_token_task);
 }
 

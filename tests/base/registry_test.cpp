@@ -1,4 +1,4 @@
-#include <bochner/layers/registry.hpp>
+#include <bochner/base/registry.hpp>
 
 #include "autodiff/op_check.hpp"
 
