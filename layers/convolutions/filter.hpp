@@ -1,8 +1,8 @@
 #pragma once
 /// Filters: kernels of long convolutions, parameterized by few numbers or one per lag.
 
-#include <bochner/layers/impulse_response.hpp>
 #include <bochner/base/registry.hpp>
+#include <bochner/layers/impulse_response.hpp>
 #include <bochner/layers/spectral/density.hpp>
 #include <limits>
 

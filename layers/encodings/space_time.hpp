@@ -1,8 +1,8 @@
 #pragma once
 /// Encodings of points in space and time, named after their kernels, the inner products.
 
-#include <bochner/layers/encodings/space_fourier.hpp>
 #include <bochner/base/registry.hpp>
+#include <bochner/layers/encodings/space_fourier.hpp>
 #include <span>
 
 namespace bochner::inline BOCHNER_PRECISION {

@@ -1,8 +1,8 @@
 #pragma once
 /// Encodings Phi(t) of continuous time, whose inner products are time kernels K(t, s).
 
-#include <bochner/base/time_array.hpp>
 #include <bochner/base/registry.hpp>
+#include <bochner/base/time_array.hpp>
 #include <bochner/layers/spectral/density.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {

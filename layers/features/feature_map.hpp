@@ -2,9 +2,9 @@
 /// Feature maps phi, whose inner products phi(q) . phi(k) estimate kernels.
 
 #include <bochner/autodiff/ops/sequence.hpp>
+#include <bochner/base/registry.hpp>
 #include <bochner/layers/features/closed_forms.hpp>
 #include <bochner/layers/module.hpp>
-#include <bochner/base/registry.hpp>
 #include <bochner/layers/spectral/density.hpp>
 #include <optional>
 #include <span>

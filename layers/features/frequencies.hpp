@@ -1,9 +1,9 @@
 #pragma once
 /// Frequencies of random feature maps, structured ones, and exponential features.
 
+#include <bochner/base/registry.hpp>
 #include <bochner/layers/features/feature_map.hpp>
 #include <bochner/layers/module.hpp>
-#include <bochner/base/registry.hpp>
 #include <bochner/layers/spectral/importance_proposal.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {

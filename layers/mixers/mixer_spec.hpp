@@ -2,9 +2,9 @@
 /// Specs of mixers, separate from the mixers to limit what a new key recompiles.
 
 #include <algorithm>
+#include <bochner/base/registry.hpp>
 #include <bochner/layers/encodings/time_encoding.hpp>
 #include <bochner/layers/features/feature_map.hpp>
-#include <bochner/base/registry.hpp>
 #include <bochner/layers/spectral/base_draws.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {

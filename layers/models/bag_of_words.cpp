@@ -2,8 +2,8 @@
 #include <bochner/autodiff/compute/softmax.hpp>
 #include <bochner/base/numeric/minimise.hpp>
 #include <bochner/base/numeric/parallel.hpp>
-#include <bochner/layers/models/bag_of_words.hpp>
 #include <bochner/base/registry.hpp>
+#include <bochner/layers/models/bag_of_words.hpp>
 #include <cmath>
 #include <limits>
 

@@ -1,8 +1,8 @@
 #pragma once
 /// Learnable spectral densities p(omega), each of which defines a kernel.
 
-#include <bochner/layers/module.hpp>
 #include <bochner/base/registry.hpp>
+#include <bochner/layers/module.hpp>
 #include <bochner/layers/spectral/closed_forms.hpp>
 #include <bochner/layers/spectral/kernel_curve.hpp>
 #include <bochner/layers/spectral/parameter_posterior.hpp>

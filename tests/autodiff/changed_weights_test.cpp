@@ -12,6 +12,8 @@ namespace changed_weights_test {
 
 using op_check::error_of;
 using op_check::vector_of;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 /// Closures read the current weights and would run past their ends.
 TEST(Tape, GoesBackwardFromNoWeightsThatHaveChanged) {
@@ -47,6 +49,33 @@ TEST(Tape, LetsWeightsChangeBetweenPasses) {
   }
   EXPECT_NO_THROW(exp(known) + exp(evaluation(weight)));
 }
+
+TEST(Tape, RefusesParametersWithoutTheirInitialValues) {
+  Parameter weight({2, 3}, Initial::normal(1)), gain({2});
+  const auto use = [](Parameter& parameter) {
+    Tape tape;
+    tape(parameter);
+  };
+  EXPECT_THAT([&] { use(weight); },
+              ThrowsMessage<std::invalid_argument>(HasSubstr("all zeros; call initialize")));
+  EXPECT_NO_THROW(use(gain));
+  weight.value()(1, 2) = 1;
+  EXPECT_NO_THROW(use(weight));
+  weight.value().fill(0);
+  EXPECT_NO_THROW(use(weight));
+}
+
+TEST(Tape, RefusesAValueOfAnotherShape) {
+  Parameter weight({2, 3});
+  weight.value() = filled({4}, real(1));
+  Tape tape;
+  EXPECT_THAT([&] { tape(weight); },
+              ThrowsMessage<std::invalid_argument>(HasSubstr("replace it by assign()")));
+  weight.assign(filled({4}, real(1)));
+  EXPECT_EQ(tape(weight).shape(), (Shape{4}));
+}
+
+static_assert(!std::is_constructible_v<Axes, double>, "max(x, 0.0) is not over axis 0");
 
 }  // namespace changed_weights_test
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -60,8 +60,7 @@ std::vector<double> descend(const std::vector<NamedParameter>& parameters, std::
     losses.push_back(double(value.value().data()[0]));
     tape.backward(value);
     clip_by_norm(parameters, 1.0);
-    optimizer->step(
-        learning_rate({.kind = "cosine", .warmup = warmup}, largest_rate, step, steps));
+    optimizer->step(learning_rate({.kind = "cosine", .warmup = warmup}, largest_rate, step, steps));
   }
   return losses;
 }
