@@ -63,9 +63,6 @@ inline void describe(Keys& keys, OptimizerSpec& spec) {
        "gradients for Gaussian densities and posteriors of densities; natural_cg: natural gradient "
        "of all weights of a small model (set lr = 1 or less); muon: matrices between hidden layers "
        "step along their orthogonalised mean gradient, the other parameters as in adamw");
-natural: adamw, with closed-form natural "
-       "gradients for Gaussian densities and posteriors of densities; natural_cg: natural gradient "
-       "of all weights of a small model (set lr = 1 or less)");
   keys("lr", spec.lr, at_least(0), "peak learning rate of the schedule");
   keys.when("kind", {"adam", "adamw", "natural", "muon"}, [&] {
     std::vector<double> betas = {spec.beta1, spec.beta2};
