@@ -264,7 +264,8 @@ std::string series_format(std::string_view text) {
 }
 
 void append_series(RealSeriesSet& all, RealSeriesSet more) {
-  if (all.series.empty()) all.channels = more.channels, all.rate = more.rate;
+  if (all.series.empty())
+    all.channels = more.channels, all.rate = more.rate, all.names = more.names;
   if (more.channels != all.channels)
     throw DataError("has ", more.channels, " channels, the files before ", all.channels);
   if (more.rate != all.rate)

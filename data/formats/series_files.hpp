@@ -17,8 +17,9 @@ struct RealSeries {
 struct RealSeriesSet {
   std::size_t channels = 0;
   std::vector<RealSeries> series = {};
-  bool numbers = false;    ///< labels are numbers to predict, by the header
-  std::uint64_t rate = 0;  ///< samples a second of recordings, 0 of others
+  bool numbers = false;                 ///< labels are numbers to predict, by the header
+  std::uint64_t rate = 0;               ///< samples a second of recordings, 0 of others
+  std::vector<std::string> names = {};  ///< of the channels; none if they have none
 
   std::size_t rows(std::size_t number) const { return series[number].values.size() / channels; }
 };

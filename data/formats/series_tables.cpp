@@ -129,17 +129,18 @@ NamedArray table_of_series(const RealSeriesSet& set, const RealSeriesColumns& co
   std::size_t n = 0;
   for (std::size_t i = 0; i < set.series.size(); ++i) n += set.rows(i);
   NamedArray table{xt::xarray<double>::from_shape({n, width}), {columns.series, columns.label}};
+  const auto& names = columns.channels.size() == C ? columns.channels : set.names;
   for (std::size_t c = 0; c < C; ++c)
-    table.columns.push_back(columns.channels.size() == C ? columns.channels[c]
-                            : C == 1                     ? "x"
-                                                         : "x" + std::to_string(c + 1));
+    table.columns.push_back(names.size() == C ? names[c]
+                            : C == 1          ? "x"
+                                              : "x" + std::to_string(c + 1));
   const bool are_numbers = set.numbers && are_numbers_or_empty(set);
   std::map<std::string, std::size_t> labels;
-  std::vector<std::string> names, texts;
+  std::vector<std::string> ids, texts;
   double* row = table.values.data();
   for (std::size_t i = 0; i < set.series.size(); ++i) {
     const RealSeries& series = set.series[i];
-    names.push_back(series.name.empty() ? std::to_string(i + 1) : series.name);
+    ids.push_back(series.name.empty() ? std::to_string(i + 1) : series.name);
     double label = are_numbers ? parse_number(series.label).value_or(NAN) : NAN;
     if (!are_numbers && !series.label.empty()) {
       const auto [found, is_new] = labels.emplace(series.label, texts.size());
@@ -154,7 +155,7 @@ NamedArray table_of_series(const RealSeriesSet& set, const RealSeriesColumns& co
   }
   const bool are_named = std::ranges::any_of(
       set.series, [](const RealSeries& series) { return !series.name.empty(); });
-  if (are_named) table.texts[0] = std::move(names);
+  if (are_named) table.texts[0] = std::move(ids);
   for (std::size_t i = 0; i < n && !are_named; ++i) ++table.values(i, 0);
   if (!are_numbers) table.texts[1] = std::move(texts);
   return table;
@@ -168,6 +169,8 @@ RealSeriesSet series_of_table(const NamedArray& table, const RealSeriesColumns& 
   const std::vector<std::size_t> channels = channels_of(table, columns);
   const auto [ids, rows] = rows_by_id(table, id);
   RealSeriesSet set{.channels = channels.size()};
+  for (const std::size_t channel : channels)
+    if (!table.columns.empty()) set.names.push_back(table.columns[channel]);
   const bool texts = label && table.texts.contains(*label);
   for (const double number : ids) {
     const std::vector<std::size_t>& chosen = rows.at(number);

@@ -34,8 +34,7 @@ struct SeriesOptions {
 };
 
 /// Returns a long table with a row for each row of the series: name of the series or its number
-/// from 1, label, then the channels, which are "x", or "x1", "x2", ... unless the columns name
-/// them.
+/// from 1, label, then the channels, which are "x", or "x1", "x2", ... if they have no names.
 NamedArray table_of_series(const RealSeriesSet& set, const RealSeriesColumns& columns = {});
 /// Returns the series of a long table in the order of their first rows; `labelled`: labels are
 /// needed. Throws DataError for columns that do not exist, labels that differ within a series, and

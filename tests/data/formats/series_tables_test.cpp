@@ -22,6 +22,7 @@ TEST(SeriesTables, OfNamedSeriesKeepTheirNames) {
   ASSERT_EQ(again.series.size(), 2u);
   EXPECT_EQ(again.series[0].name, "a");
   EXPECT_THAT(again.series[1].values, ElementsAre(5, 6));
+  EXPECT_THAT(table_of_series(again).columns, ElementsAre("series", "label", "left", "right"));
   NamedArray answer{xt::zeros<double>({2, 3}), {"series", "up", "down"}};
   name_series(answer, again);
   EXPECT_THAT(answer.texts.at(0), ElementsAre("a", "b"));
