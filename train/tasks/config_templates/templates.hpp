@@ -42,7 +42,7 @@ inline constexpr ConfigTemplate config_templates[] = {
     {"filter_bank", filter_bank_template, {.lr = ""}, R"("series.ts")"},
     {"series_classifier",
      series_classifier_template,
-     {.lr = "2e-3", .steps = "400", .validate = "50", .decay = decay_line},
+     {.lr = "2e-3", .validate = "100", .decay = "weight_decay = 0.05\n"},
      R"("series.ts")"}};
 
 inline constexpr const char* text_length = "length = 256                  # bytes of a text\n";
