@@ -17,9 +17,9 @@
 #include <bochner/layers/models/contrast_model.hpp>
 #include <bochner/layers/models/event_model.hpp>
 #include <bochner/layers/models/field_model.hpp>
+#include <bochner/layers/models/filter_bank_model.hpp>
 #include <bochner/layers/models/forecaster.hpp>
 #include <bochner/layers/models/label_loss.hpp>
-#include <bochner/layers/models/filter_bank_model.hpp>
 #include <bochner/layers/models/series_regressor.hpp>
 #include <bochner/layers/models/token_models.hpp>
 #include <bochner/layers/models/variational_autoencoder.hpp>
