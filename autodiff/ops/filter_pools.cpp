@@ -152,7 +152,7 @@ void signal_backward(const GroupOfSeries& at, const real* y, real* gradient) {
   }
 }
 
-/// The inputs of soft_filter_pools() other than the filters and weights.
+/// The inputs of soft_filter_pools() without the filters and weights.
 struct PoolInputs {
   std::shared_ptr<const SeriesChannels> series;
   std::size_t dilation;

@@ -355,7 +355,7 @@ Var FilterBank::soft_features(Tape& tape, const std::vector<SeriesValues>& serie
 void FilterBank::visit(Visitor& visitor) {
   visitor("density", *density_);
   visitor("units", units_);
-  if (spec_.channels > 1) visitor("channel_weights", weights_);
+  visitor("channel_weights", weights_);
   visitor("quantiles", quantiles_);
   visitor("deviations", deviations_);
 }

@@ -27,11 +27,11 @@ struct Waves {
   Indices labels;
   std::vector<double> numbers;
 
-  explicit Waves(std::size_t count) {
+  explicit Waves(std::size_t count, std::size_t channels = 1) {
     for (std::size_t i = 0; i < count; ++i) {
       const double frequency = 0.4 + 0.6 * double(i * 7 % count) / double(count);
       rows.emplace_back();
-      for (std::size_t t = 0; t < 24; ++t)
+      for (std::size_t t = 0; t < 24 * channels; ++t)
         rows.back().push_back(float(std::sin(frequency * double(t) + double(i))));
       labels.values.push_back(frequency > 0.7);
       numbers.push_back(100 + 10 * frequency);
@@ -42,9 +42,11 @@ struct Waves {
 };
 
 TEST(FilterBankModel, HasGradientsOfItsFiltersAndHead) {
-  const Waves waves(9);
+  const Waves waves(9, 2);
   for (const std::size_t classes : {2, 0}) {
-    FilterBankModel model(small_spec(classes));
+    FilterBankModelSpec spec = small_spec(classes);
+    spec.channels = 2;  // the weight of a single channel is fixed
+    FilterBankModel model(spec);
     initialize(model, 1);
     classes > 0 ? model.fit(waves.series, waves.labels.values)
                 : model.fit(waves.series, waves.numbers);

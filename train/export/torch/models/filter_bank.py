@@ -59,8 +59,7 @@ class FilterBank(Part):
     def features(self, x, filters):
         """(C, T), (scales, filters, taps) -> (features)"""
         x, parts = self.standardized(x), []
-        one = torch.ones(len(filters), filters.shape[1] // 8, 1).to(x)
-        for scale, weights in enumerate(one if self.channel_weights is None else self.channel_weights):
+        for scale, weights in enumerate(self.channel_weights):
             of_differences = self.differences and scale % 2 == 1
             dilation = 2 ** (scale // 2 if self.differences else scale)
             signal = weights @ (x.diff() if of_differences and x.shape[1] > 1 else x)
