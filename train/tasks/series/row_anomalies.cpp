@@ -7,7 +7,7 @@ namespace bochner {
 namespace {
 
 constexpr double unusual = 7, usual_again = 2.3;  // nats: one row in a thousand, and in ten
-constexpr std::size_t most_ahead = 64;
+constexpr std::size_t most_ahead = 64, most_horizons = 3;
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
 struct Surprise {
@@ -49,7 +49,7 @@ class StillRun {
 struct Variate {
   StillRun still;
   std::vector<double> forecast = {};  ///< (H) from the row after the last usual one
-  std::size_t lead = 0;
+  std::size_t lead = 0, stretch = 0;  ///< stretch: rows in a row that are not usual
   bool is_usual = true;
   bool is_above = false;  ///< side of the first unusual value
 };
@@ -129,10 +129,18 @@ class Scorer {
  private:
   std::size_t channel(std::size_t v) const { return known_.number * V_ + v; }
 
-  /// Takes a new forecast after a usual row, or when the last one ends.
+  /// Takes a new forecast after a usual row, or when the last one ends. After most_horizons of
+  /// unusual rows, these are as usual as others.
   void begin(Variate& one, std::size_t v, std::size_t row) {
     ++one.lead;
+    one.stretch = one.is_usual ? 0 : one.stretch + 1;
     if (!one.is_usual && one.lead < H_) return;
+    if (one.stretch >= most_horizons * H_) {
+      for (std::size_t i = row - one.stretch; i < row; ++i)
+        cleaned_.values(v, i) = known_.series.values(v, i);
+      ahead_.restart();
+      one.stretch = 0;
+    }
     const real* forecast = ahead_.at(row) + v * H_;
     one.forecast.assign(forecast, forecast + H_);
     one.lead = 0;

@@ -20,7 +20,7 @@ using MakeRowForecasts = std::function<std::unique_ptr<RowForecasts>(const TimeS
 /// training rows. The larger surprise of all variates counts; its p-value is multiplied by the
 /// number of comparisons. A value of more than 7 nats does not enter later forecasts: its forecast
 /// does, and the next rows are forecast from the row before it, until one has less than 2.3 nats or
-/// lies on the other side of its forecast, for at most H rows.
+/// lies on the other side of its forecast, for at most three horizons.
 std::vector<RowScore> score_rows(const KnownRows& known, HeldOutRows& held,
                                  const MakeRowForecasts& forecasts);
 
