@@ -77,7 +77,7 @@ TEST(HeldOutRows, CountsRunsOfNoChange) {
   const Stillness still = stillness_of(values, 7);
   EXPECT_EQ(still.step, 0.5);
   EXPECT_EQ(still.reached[0], 6u);
-  EXPECT_EQ(still.reached[1], 2u);
+  EXPECT_EQ(still.reached[1], 1u);
   EXPECT_EQ(still.reached[2], 1u);
   EXPECT_EQ(still.reached[3], 0u);
 }
