@@ -12,7 +12,7 @@ namespace bochner {
 /// Runs of rows whose values hardly change, in the training rows of a variate.
 struct Stillness {
   double step = 0;                          ///< a change that is not larger does not count
-  std::vector<std::uint64_t> reached = {};  ///< rows after at least 0, 1, 2, ... rows of no change
+  std::vector<std::uint64_t> reached = {};  ///< number of rows; runs of at least 1, 2, ... rows
 
   template <class Archive>
   void serialize(Archive& archive) {

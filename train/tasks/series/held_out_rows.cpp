@@ -113,11 +113,11 @@ Stillness stillness_of(const double* values, std::size_t rows) {
   for (std::size_t row = 1; row < rows; ++row)
     changes.push_back(std::abs(values[row] - values[row - 1]));
   Stillness still{share * median(changes), std::vector<std::uint64_t>(longest + 1)};
+  still.reached[0] = changes.size();
   std::size_t run = 0;
   for (const double change : changes) {
     run = change <= still.step ? run + 1 : 0;
-    for (std::size_t reached = 0; reached <= std::min(run, longest); ++reached)
-      ++still.reached[reached];
+    if (run > 0 && run <= longest) ++still.reached[run];
   }
   return still;
 }

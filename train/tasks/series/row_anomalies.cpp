@@ -6,8 +6,9 @@
 namespace bochner {
 namespace {
 
-constexpr double unusual = 7, usual_again = 2.3;  // nats: one row in a thousand, and in ten
-constexpr std::size_t most_ahead = 64;
+constexpr double unusual = 6, usual_again = 2.3;  // nats: one row in 400, and in ten
+constexpr double away = 0.5, carried = 0.6;       // of the first error and score of a stretch
+constexpr std::size_t most_ahead = 64, most_horizons = 3;
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
 struct Surprise {
@@ -27,16 +28,19 @@ class StillRun {
   Surprise add(double value) {
     run_ = std::abs(value - last_) <= usual_.step ? run_ + 1 : 0;
     last_ = value;
-    if (run_ == 0 || usual_.reached.empty()) return {};
-    const std::size_t longest = usual_.reached.size() - 1;
-    const double all = double(usual_.reached[0] + 1),
-                 p = double(usual_.reached[std::min(run_, longest)] + 1) / all;
+    if (run_ == 0 || usual_.reached.size() < 2) return {};
+    const std::vector<std::uint64_t>& reached = usual_.reached;
+    const std::size_t longest = reached.size() - 1, from = std::min(run_, longest);
+    const double all = double(reached[0] + 1);
+    double rows = 1;  // that runs of at least this length have from there on
+    for (std::size_t length = from; length <= longest; ++length) rows += double(reached[length]);
     // Beyond the longest run of training, each further row counts as much as the first.
-    std::size_t seen = std::min(run_, longest);
-    while (seen > 1 && usual_.reached[seen] == 0) --seen;
-    const double first =
-        -std::log(double(usual_.reached[std::min<std::size_t>(1, longest)] + 1) / all);
-    return {-std::log(double(usual_.reached[seen] + 1) / all) + double(run_ - seen) * first, p};
+    std::size_t seen = from;
+    while (seen > 1 && reached[seen] == 0) --seen;
+    const auto surprise = [&](std::size_t length) {
+      return -std::log(double(reached[length] + 1) / all);
+    };
+    return {surprise(seen) + double(run_ - seen) * surprise(1), std::min(1.0, rows / all)};
   }
 
  private:
@@ -49,9 +53,10 @@ class StillRun {
 struct Variate {
   StillRun still;
   std::vector<double> forecast = {};  ///< (H) from the row after the last usual one
-  std::size_t lead = 0;
+  std::size_t lead = 0, stretch = 0;  ///< stretch: rows in a row that are not usual
   bool is_usual = true;
-  bool is_above = false;  ///< side of the first unusual value
+  bool is_above = false;                    ///< side of the first unusual value
+  double first_error = 0, first_score = 0;  ///< of an unusual stretch
 };
 
 /// Forecasts of the next rows, computed together until a value is replaced.
@@ -113,10 +118,10 @@ class Scorer {
         replaced |= keep_forecast(one, v, row);
         continue;
       }
-      const Surprise now = surprise(one, v, value, still);
+      Surprise now = surprise(one, v, value, still);
+      judge(one, value - one.forecast[one.lead], now);
       all.join(now);
       ++scored;
-      judge(one, value > one.forecast[one.lead], now.score);
       if (!one.is_usual) replaced |= keep_forecast(one, v, row);
     }
     if (replaced) ahead_.restart();
@@ -129,10 +134,18 @@ class Scorer {
  private:
   std::size_t channel(std::size_t v) const { return known_.number * V_ + v; }
 
-  /// Takes a new forecast after a usual row, or when the last one ends.
+  /// Takes a new forecast after a usual row, or when the last one ends. After most_horizons of
+  /// unusual rows, these are as usual as others.
   void begin(Variate& one, std::size_t v, std::size_t row) {
     ++one.lead;
+    one.stretch = one.is_usual ? 0 : one.stretch + 1;
     if (!one.is_usual && one.lead < H_) return;
+    if (one.stretch >= most_horizons * H_) {
+      for (std::size_t i = row - one.stretch; i < row; ++i)
+        cleaned_.values(v, i) = known_.series.values(v, i);
+      ahead_.restart();
+      one.stretch = 0;
+    }
     const real* forecast = ahead_.at(row) + v * H_;
     one.forecast.assign(forecast, forecast + H_);
     one.lead = 0;
@@ -146,11 +159,16 @@ class Scorer {
     return now;
   }
 
-  /// An unusual stretch ends with a value that is usual, or on the other side of its forecast.
-  static void judge(Variate& one, bool is_above, double score) {
-    const bool continues = !one.is_usual && is_above == one.is_above && score >= usual_again;
-    if (score >= unusual && one.is_usual) one.is_above = is_above;
-    one.is_usual = score < unusual && !continues;
+  /// An unusual stretch ends with a value that is usual, or on the other side of its forecast. As
+  /// long as the error is at least half the first one, the score is at least 60 % of the first.
+  static void judge(Variate& one, double error, Surprise& now) {
+    const bool same_side = !one.is_usual && (error > 0) == one.is_above;
+    const bool is_away = same_side && std::abs(error) >= away * one.first_error;
+    if (is_away) now.score = std::max(now.score, carried * one.first_score);
+    const bool begins = one.is_usual && now.score >= unusual;
+    if (begins) one.is_above = error > 0, one.first_error = std::abs(error);
+    if (begins) one.first_score = now.score;
+    one.is_usual = now.score < unusual && !is_away && !(same_side && now.score >= usual_again);
   }
 
   /// Replaces the value of a row in the forecasts of later rows. Returns true.

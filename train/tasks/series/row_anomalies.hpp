@@ -18,9 +18,10 @@ using MakeRowForecasts = std::function<std::unique_ptr<RowForecasts>(const TimeS
 /// Scores the rows of a series, each by those before it: the error of its forecast among the
 /// held-out errors of this lead, and how long the value has hardly changed among such runs of the
 /// training rows. The larger surprise of all variates counts; its p-value is multiplied by the
-/// number of comparisons. A value of more than 7 nats does not enter later forecasts: its forecast
-/// does, and the next rows are forecast from the row before it, until one has less than 2.3 nats or
-/// lies on the other side of its forecast, for at most H rows.
+/// number of comparisons. A value of more than 6 nats begins an unusual stretch: its values do not
+/// enter later forecasts, their forecasts do, and the next rows are forecast from the row before
+/// it, until one has less than 2.3 nats or lies on the other side of its forecast, for at most
+/// three horizons. Rows of the stretch with half the first error have 60 % of the first score.
 std::vector<RowScore> score_rows(const KnownRows& known, HeldOutRows& held,
                                  const MakeRowForecasts& forecasts);
 

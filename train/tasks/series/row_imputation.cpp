@@ -31,14 +31,17 @@ std::vector<Gap> gaps_of(const KnownRows& known) {
   return gaps;
 }
 
-/// Returns a weight of each origin: the inverse of its mean squared error, so that few large errors
-/// do not decide. (n)
+/// Returns a weight of each origin: the inverse of the mean square of changes of its errors from
+/// lead to lead, so that a few wild stretches do not decide. (n)
 std::vector<double> origin_weights(const RowErrors& held, std::size_t H) {
   constexpr double least = 0.1;  // of the median
   std::vector<double> squares;
   for (std::size_t i = 0; i < held.count(H); ++i) {
     double sum = 0;
-    for (std::size_t h = 0; h < H; ++h) sum += std::pow(double(held.errors[i * H + h]), 2);
+    for (std::size_t h = 0; h < H; ++h) {
+      const float* error = held.errors.data() + i * H + h;
+      sum += std::pow(double(error[0]) - (h > 0 ? double(error[-1]) : 0), 2);
+    }
     squares.push_back(sum / double(H));
   }
   const double floor = least * median(squares);

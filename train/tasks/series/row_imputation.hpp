@@ -11,9 +11,9 @@ struct Imputed {
 
 /// Fills in runs of missing values by forecasts from the rows before them, plus what the errors of
 /// the forecasts of the rows after them say: least squares over the held-out errors of both,
-/// weighted by the inverse of their mean square, with a small ridge. The result is mixed with the
-/// line between the neighbours of the run, in the share of least absolute error in known rows.
-/// Forecasts of rows after H follow from filled rows.
+/// weighted by the inverse of the mean square of their changes, with a small ridge. The result is
+/// mixed with the line between the neighbours of the run, in the share of least absolute error in
+/// known rows. Forecasts of rows after H follow from filled rows.
 Imputed impute_rows(const KnownRows& known, const Calibration& calibration,
                     const MakeRowForecasts& forecasts);
 
