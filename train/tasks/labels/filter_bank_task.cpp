@@ -40,7 +40,7 @@ LabelledSeriesBatch without_repeats(const LabelledSeries& data, const Examples& 
 }
 
 /// Returns numbers with deviations and quantiles. (n, 3 + levels)
-NamedArray number_table(const Tensor& numbers, double deviation) {
+NamedArray number_table(const Tensor& numbers, double deviation, const RealSeriesSet& set) {
   const std::vector<double> levels = {0.025, 0.1, 0.9, 0.975};
   const std::size_t n = numbers.size(), P = levels.size();
   NamedArray result{xt::xarray<double>::from_shape({n, 3 + P}),
@@ -49,12 +49,12 @@ NamedArray number_table(const Tensor& numbers, double deviation) {
     result.columns.push_back("number" + ending);
   for (std::size_t i = 0; i < n; ++i) {
     const double number = double(numbers.data()[i]);
-    result.values(i, 0) = double(i + 1);
     result.values(i, 1) = number;
     result.values(i, 2) = deviation;
     for (std::size_t p = 0; p < P; ++p)
       result.values(i, 3 + p) = number + deviation * quantile::normal(levels[p]);
   }
+  name_series(result, set);
   return result;
 }
 
@@ -173,7 +173,7 @@ std::string FilterBankLearner::describe() const {
 NamedArray FilterBankLearner::predict(const NamedArray& question) {
   const RealSeriesSet set = asked_series(question, columns_, spec_.channels);
   const Tensor outputs = model_.outputs(values_of(set));
-  if (spec_.classes == 0) return number_table(outputs, model_.numbers().error);
+  if (spec_.classes == 0) return number_table(outputs, model_.numbers().error, set);
   return class_probabilities(outputs, facts_.classes, set);
 }
 
