@@ -17,7 +17,9 @@ using namespace template_fixture;
 TEST_F(Starter, EveryKindIsAGoodConfig) {
   for (const std::string& kind : config_template_kinds()) {
     const Config config = read_config_text(config_template(kind), kind, {});
-    EXPECT_EQ(config.text("model.kind"), kind == "table" ? "ensemble" : kind);
+    EXPECT_EQ(config.text("model.kind"), kind == "table"               ? "ensemble"
+                                         : kind == "series_classifier" ? "classifier"
+                                                                       : kind);
   }
   EXPECT_THAT(message_of<std::invalid_argument>([] { config_template("lmm"); }),
               HasSubstr("lmm: no such kind; choose \"lm\", "));
