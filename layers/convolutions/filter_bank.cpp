@@ -127,7 +127,7 @@ void write_pool(const std::string& pool, const FilterTotals& totals, double rows
 }
 
 /// Returns a number between those around a quantile, so that none of them equals it.
-double between(std::vector<double> numbers, double part) {
+double number_between(std::vector<double> numbers, double part) {
   const auto at = numbers.begin() + std::ptrdiff_t(part * double(numbers.size() - 1));
   std::ranges::nth_element(numbers, at);
   return at + 1 == numbers.end() ? *at : (*at + *std::min_element(at + 1, numbers.end())) / 2;
@@ -265,7 +265,7 @@ void FilterBank::fit_quantiles(const std::vector<SeriesValues>& series) {
       const auto begin = seen.begin() + std::ptrdiff_t(f * count);
       std::vector<double> numbers(begin, begin + std::ptrdiff_t(count));
       for (const double y : numbers) squares += y * y;
-      quantiles_.data()[f] = real(between(std::move(numbers), part - std::floor(part)));
+      quantiles_.data()[f] = real(number_between(std::move(numbers), part - std::floor(part)));
     }
     const double deviation = std::sqrt(squares / double(G * count));
     deviations_.data()[group] = real(deviation > 0 ? deviation : 1);

@@ -46,12 +46,13 @@ DATA = {
     "vae-series": '[data]\nkind = "series"\nfiles = ["series.csv"]\nlookback = 24\nsplits = [200, 40, 40]\n',
     "vae-bytes": '[data]\nkind = "bytes"\nlength = 12\nfiles = ["text.txt"]\n',
     "bank": '[data]\nkind = "labelled_series"\nfiles = ["waves.csv"]\ncolumns = ["x", "y"]\nvalidation = 0\n',
+    "bank-numbers": '[data]\nkind = "labelled_series"\nfiles = ["numbers.csv"]\nlabels = "numbers"\nvalidation = 0\n',
     "series": '[data]\nkind = "labelled_series"\nfiles = ["waves.ts"]\n',
     "numbers": '[data]\nkind = "labelled_series"\nlabels = "numbers"\nfiles = ["slopes.csv"]\n',
     "sensors": '[data]\nkind = "sensors"\nfiles = ["sensors.csv"]\nlength = 12\nplace_columns = ["x", "y"]\n',
 }
 KIND = {"text": "lm", "stores": "forecaster", "images": "classifier", "sensors": "field"}
-KIND |= {"bank": "filter_bank", "series": "classifier", "numbers": "regressor"}
+KIND |= {"bank": "filter_bank", "bank-numbers": "filter_bank", "series": "classifier", "numbers": "regressor"}
 KIND |= {data: "vae" for data in DATA if data.startswith("vae-")}
 
 MAPS = """positive hyperbolic trigonometric pff wpff wpff_fixed fourier nonstationary oprf saderf sderf aderf hybrid_angular
@@ -241,7 +242,7 @@ def bank_cases(case):
     yield case("bank", "bank", model__groups=2)
     yield case("bank-pools", "bank", model__groups=1, model__taps=5, model__each_scale=True, **pools)
     yield case("bank-rows", "bank", model__groups=1, model__differences=False, model__density__kind="flow")
-    yield case("bank-numbers", "bank", model__groups=1, data__labels="numbers", data__label_column="number")
+    yield case("bank-numbers", "bank-numbers", model__groups=1)
 
 
 def vae_cases(case):
