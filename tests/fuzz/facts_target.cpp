@@ -1,3 +1,4 @@
+#include <bochner/train/tasks/conformal/calibration.hpp>
 #include <bochner/train/tasks/events/event_data.hpp>
 #include <bochner/train/tasks/fields/field_data.hpp>
 #include <bochner/train/tasks/fields/sensor_facts.hpp>
@@ -19,14 +20,18 @@ std::vector<std::string> facts_seeds() {
   series.variates = 2;
   series.columns = {"load", "price"};
   series.time = "date";
-  return {encode_facts(TextFacts{.length = 4, .tokenizer = 7, .specimens = {tokens, tokens}}),
-          encode_facts(LabelFacts{.vocabulary = 9, .length = 5, .labels = {"good", "bad"}}),
-          encode_facts(EventFacts{.types = 2, .table = {3, {"time", "type"}, {"in", "out"}}}),
-          encode_facts(FieldFacts{.frames = 2, .sides = {4, 4}}),
-          encode_facts(SensorFacts{.names = {"time", "x", "heat"}}),
-          encode_facts(series),
-          encode_facts(ProcessFacts{}),
-          encode_facts(LabelledSeriesFacts{.channels = 2, .length = 7})};
+  return {
+      encode_facts(TextFacts{.length = 4, .tokenizer = 7, .specimens = {tokens, tokens}}),
+      encode_facts(LabelFacts{.vocabulary = 9, .length = 5, .labels = {"good", "bad"}}),
+      encode_facts(EventFacts{.types = 2, .table = {3, {"time", "type"}, {"in", "out"}}}),
+      encode_facts(FieldFacts{.frames = 2, .sides = {4, 4}}),
+      encode_facts(SensorFacts{.names = {"time", "x", "heat"}}),
+      encode_facts(series),
+      encode_facts(ProcessFacts{}),
+      encode_facts(LabelledSeriesFacts{.channels = 2, .length = 7}),
+      encode_facts(Calibration{
+          .step = 3, .leads = 2, .channels = {{{1, 2, 3, 4}, 2, {0.1, {9, 1}}}}, .ends = {1.7e9}}),
+      encode_facts(Calibration{.classes = {"a", "b"}, .scores = {{0.1}, {0.2, 0.3}}})};
 }
 
 /// Decodes facts by the kind that they name.
@@ -39,7 +44,8 @@ void decode_any(std::string_view bytes) {
 
 void read_facts(ByteSpan input, Draws&) {
   decode_any<TextFacts, LabelFacts, EventFacts, FieldFacts, SensorFacts, SeriesFacts, ProcessFacts,
-             LabelledSeriesFacts>({reinterpret_cast<const char*>(input.data()), input.size()});
+             LabelledSeriesFacts, Calibration>(
+      {reinterpret_cast<const char*>(input.data()), input.size()});
 }
 
 /// Changes one byte half of the time, so that the rest is often accepted.

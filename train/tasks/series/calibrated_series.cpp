@@ -107,15 +107,15 @@ const std::vector<double>& CalibratedSeries::half_widths(const ForecastRequest& 
   const auto found = half_widths_.find(number);
   if (found != half_widths_.end()) return found->second;
   require_calibrated(number, request.id);
-  const std::vector<double>&ends = held_.calibration().ends, &times = request.history.times;
-  if (!ends.empty() && !times.empty() && times.back() > ends[number])
-    return half_widths_[number] = adapted_half_widths(
-               request, std::size_t(std::ranges::upper_bound(times, ends[number]) - times.begin()));
   std::vector<double> widths;
   for (std::size_t v = 0; v < V; ++v) {
     const std::vector<double> of_variate = held_.half_widths(number * V + v, level_);
     widths.insert(widths.end(), of_variate.begin(), of_variate.end());
   }
+  const std::vector<double>&ends = held_.calibration().ends, &times = request.history.times;
+  if (!ends.empty() && !times.empty() && times.back() > ends[number])
+    widths = adapted_half_widths(
+        request, std::size_t(std::ranges::upper_bound(times, ends[number]) - times.begin()));
   return half_widths_[number] = widths;
 }
 

@@ -81,6 +81,29 @@ TEST_F(TableEnsembleTaskTest, PredictsAClassWithProbabilities) {
   EXPECT_NEAR(answer.values(1, 4) + answer.values(1, 5), 1, 1e-6);
 }
 
+TEST_F(TableEnsembleTaskTest, CoversAsAsked) {
+  const auto task = fitted(config(houses(80)));
+  const NamedArray usual = predict(task, question(task, one_house));
+  UsesCalibration& learner = *task->learner().abilities().calibrated;
+  learner.cover(0.8);
+  const NamedArray answer = predict(task, question(task, one_house));
+  EXPECT_THAT(answer.columns,
+              ElementsAre("size", "town", "floor", "price", "price_0.1", "price_0.9"));
+  for (std::size_t j : {4u, 5u}) EXPECT_NEAR(answer.values(0, j), usual.values(0, j + 1), 1e-3);
+  learner.cover(0.999);
+  EXPECT_THROW(predict(task, question(task, one_house)), std::invalid_argument);
+}
+
+TEST_F(TableEnsembleTaskTest, SetsHoldLikelyClasses) {
+  const auto task = fitted(config(houses(90), of_towns));
+  task->learner().abilities().calibrated->cover(0.9);
+  const NamedArray answer = predict(task, question(task, "size,price,floor\n50,242,1\n50,152,1\n"));
+  const std::size_t first = answer.columns.size() - 2;
+  EXPECT_EQ(answer.columns[first].substr(0, 7), "in_set_");
+  for (std::size_t i = 0; i < 2; ++i)
+    EXPECT_EQ(answer.values(i, first) + answer.values(i, first + 1), 1) << i;
+}
+
 TEST_F(TableEnsembleTaskTest, NotesCategoriesThatItHasNotSeen) {
   const auto task = fitted(config(houses(80)));
   predict(task, question(task, "size,town,floor\n50,Jena,2\n"));
