@@ -33,7 +33,7 @@ struct Matrix {
 };
 
 /// Computes c = a b + beta c.
-void multiply(const Operand& a, const Operand& b, std::size_t inner, real beta, Matrix& c) {
+void set_product(const Operand& a, const Operand& b, std::size_t inner, real beta, Matrix& c) {
   gemm(c.rows, c.columns, inner, a, b, beta, c.values.data(), c.columns);
 }
 
@@ -49,12 +49,12 @@ void orthogonalize(Matrix& x, std::size_t iterations) {
   for (real& value : x.values) value /= norm;
   Matrix gram(x.rows, x.rows), cubic(x.rows, x.rows), before(x.rows, x.columns);
   for (std::size_t i = 0; i < iterations; ++i) {
-    multiply(x.operand(), x.operand(transposed), x.columns, 0, gram);
-    multiply(gram.operand(), gram.operand(), x.rows, 0, cubic);
+    set_product(x.operand(), x.operand(transposed), x.columns, 0, gram);
+    set_product(gram.operand(), gram.operand(), x.rows, 0, cubic);
     for (std::size_t j = 0; j < gram.values.size(); ++j)
       cubic.values[j] = b * gram.values[j] + c * cubic.values[j];
     before.values = x.values;
-    multiply(cubic.operand(), before.operand(), x.rows, a, x);
+    set_product(cubic.operand(), before.operand(), x.rows, a, x);
   }
 }
 
