@@ -10,6 +10,7 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 constexpr double least_deviation = 1e-3;  // of training numbers
+constexpr real learned = -1;              // in place of the number of held-out examples
 
 SeriesModelSpec with_outputs(SeriesModelSpec spec, const SeriesRegressorSpec& of) {
   spec.outputs = of.predicts_quantiles() ? of.quantiles.size() : of.loss == "gaussian" ? 2 : 1;
@@ -40,7 +41,7 @@ SeriesRegressor::SeriesRegressor(const SeriesRegressorSpec& spec)
       model_(with_outputs(spec, spec)),
       offsets_(zeros({levels_.size() + 1})) {
   const bool is_gaussian = spec.loss == "gaussian";
-  offsets_(levels_.size()) = is_gaussian || spec.predicts_quantiles() ? 1 : 0;
+  offsets_(levels_.size()) = is_gaussian || spec.predicts_quantiles() ? learned : 0;
   for (std::size_t p = 0; is_gaussian && p < levels_.size(); ++p)
     offsets_(p) = real(quantile::normal(levels_[p]));
 }
@@ -105,7 +106,18 @@ void SeriesRegressor::fit_errors(const Tensor& outputs, const std::vector<double
                            ? error_at(std::move(errors), levels_[p])
                            : side * error_at(std::move(errors), std::abs(2 * levels_[p] - 1)));
   }
-  offsets_(levels_.size()) = 1;
+  offsets_(levels_.size()) = real(n);
+}
+
+std::size_t SeriesRegressor::held_out() const {
+  return std::size_t(std::max(real(0), offsets_(levels_.size())));
+}
+
+std::size_t SeriesRegressor::fewest_held_out() const {
+  constexpr double rounding = 1e-9;
+  const double sides = spec_.predicts_quantiles() ? 1 : 2,
+               tail = sides * std::min(levels_.front(), 1 - levels_.back());
+  return std::size_t(std::ceil(1 / tail - 1 - rounding));
 }
 
 NumberAnswers SeriesRegressor::answers(const Tensor& outputs) const {

@@ -42,6 +42,10 @@ class SeriesRegressor : public Module {
   /// world", 2005): an interval of probability p reaches the absolute error of rank (n + 1) p, over
   /// the deviation for loss "gaussian"; a quantile of the loss moves by the error of that rank.
   void fit_errors(const Tensor& outputs, const std::vector<double>& numbers);
+  /// Returns the number of examples of fit_errors(), 0 before it, and how many the outer quantiles
+  /// need.
+  std::size_t held_out() const;
+  std::size_t fewest_held_out() const;
   /// Returns the answers. Quantiles are those of fit_errors(); before it, those that the loss
   /// "gaussian" or "quantile" has learned. (B, outputs)
   NumberAnswers answers(const Tensor& outputs) const;
@@ -59,7 +63,7 @@ class SeriesRegressor : public Module {
   std::vector<double> levels_;
   Standardize number_;
   SeriesModel model_;
-  Tensor offsets_;  // (levels) of quantiles, and (1) whether they are known
+  Tensor offsets_;  // (levels) of quantiles, and (1) the held-out examples; 0: unknown
 };
 
 }  // namespace bochner::inline BOCHNER_PRECISION

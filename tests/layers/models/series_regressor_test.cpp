@@ -12,7 +12,7 @@ using namespace layer_check;
 SeriesRegressorSpec tiny(const std::string& loss) {
   SeriesRegressorSpec spec;
   spec.loss = loss, spec.quantiles = {0.2, 0.5, 0.9};
-  spec.stack.blocks = 0, spec.stack.block.width = 4;
+  spec.length = 3, spec.stack.blocks = 0, spec.stack.block.width = 4;
   spec.patch = {.length = 1, .stride = 1};
   return spec;
 }
@@ -66,6 +66,8 @@ TEST(SeriesRegressor, HasConformalQuantiles) {
   model.fit_errors(zeros({39, 1}), numbers);
   const std::vector<double> quantiles = model.answers(rows(1, {1})).quantiles;
   ASSERT_EQ(quantiles.size(), 4u);
+  EXPECT_EQ(model.held_out(), 39u);
+  EXPECT_EQ(model.fewest_held_out(), 19u);
   const double reach[] = {-38, -32, 32, 38};
   for (std::size_t p = 0; p < 4; ++p) EXPECT_NEAR(quantiles[p], 12 + reach[p], 1e-5);
 }
@@ -78,6 +80,7 @@ TEST(SeriesRegressor, MovesLearnedQuantilesByHeldOutErrors) {
   const std::vector<double> before = model.answers(outputs).quantiles;
   for (std::size_t p = 0; p < 3; ++p) EXPECT_NEAR(before[p], 8 + 2 * double(p), 1e-5);
   model.fit_errors(rows(2, {one, 0, one, one, 0, one}), {9, 9});
+  EXPECT_EQ(model.fewest_held_out(), 9u) << "of the level 0.9";
   const NumberAnswers after = model.answers(outputs);
   for (const double quantile : after.quantiles) EXPECT_NEAR(quantile, 9, 1e-5);
   EXPECT_NEAR(after.expected[0], 9, 1e-5);

@@ -22,12 +22,13 @@ TEST(UnheededKeys, PatchesOfModelsThatHaveNone) {
       "bad.toml:2:22: model.patch.length has no effect with model.kind = \"lm\" and data.kind "
       "= \"bytes\"; remove it");
   const auto unused = HasSubstr(
-      " has no effect with model.backbone = \"linear\" and model.kind = "
+      " has no effect with model.backbone = \"linear\" and data.kind = \"series\" and model.kind = "
       "\"forecaster\"; remove it");
   EXPECT_THAT(error_after_files(forecaster + length), unused);
   EXPECT_THAT(error_after_files(forecaster + stride), unused);
   EXPECT_THAT(error_after_files(latent + series + stride),
-              EndsWith("model.patch.stride has no effect with model.kind = \"vae\"; remove it"));
+              EndsWith("model.patch.stride has no effect with model.kind = \"vae\" and data.kind = "
+                       "\"series\"; remove it"));
   EXPECT_THAT(error_after_files(attention + pixels),
               EndsWith("model.patch.pixels has no effect with model.kind = \"forecaster\" and "
                        "data.kind = \"series\"; remove it"));

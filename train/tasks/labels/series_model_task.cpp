@@ -156,10 +156,10 @@ heads = 4
 kind = "labelled_series"
 files = [{files}]
 {columns}validation = 0.2              # of the series of each class
-augment.warp = 0.2            # of the pace of time
+augment.warp = 0.2            # largest change of the pace of time
 augment.scale = 0.1
 augment.noise = 0.1
-augment.missing = 0.2         # of the values are hidden
+augment.missing = 0.2         # share of the values that is removed
 )";
 
 void add_series_class_kinds(TaskKinds& kinds) {

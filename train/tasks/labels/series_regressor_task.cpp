@@ -64,8 +64,14 @@ class SeriesNumberLearner
     return result;
   }
   std::vector<std::string> notes() const override {
-    if (has_quantiles_) return {};
-    return {"no intervals: the run has held out no series; set data.validation"};
+    const std::size_t n = model_.held_out(), fewest = model_.fewest_held_out();
+    if (!has_quantiles_)
+      return {"no intervals: the run has held out no series; set data.validation"};
+    if (n == 0)
+      return {"intervals are as the model has learned them; data.validation corrects them"};
+    if (n >= fewest) return {};
+    return {fmt::format("intervals are of {}, the outer ones need {}; raise data.validation",
+                        format_number_of(n, "held-out example"), fewest)};
   }
 
   NumberAnswers answer(const std::vector<SeriesValues>& series) {
