@@ -36,6 +36,14 @@ void draw_weights(std::span<real> weights, Draws draws) {
     weights[order[k]] = C == 1 ? real(1) : real(draws.normal());
 }
 
+/// Returns the shape of the weights of channels; throws std::invalid_argument for too many.
+Shape shape_of_weights(const FilterBankSpec& spec, std::size_t scales) {
+  constexpr std::size_t most = std::size_t(1) << 28;
+  require(spec.channels <= most / (scales * spec.groups), "filter bank", spec.channels,
+          " channels are too many for ", scales * spec.groups, " groups; lower groups");
+  return {scales, spec.groups, spec.channels};
+}
+
 /// Puts values on lines between those that are not NaN; 0 if there are none.
 void interpolate(std::span<real> values) {
   const std::size_t n = values.size();
@@ -148,7 +156,7 @@ FilterBank::FilterBank(const FilterBankSpec& spec)
       scales_(scales_of(spec)),
       density_(make_density(completed(spec, scales_.size()))),
       units_(filled({spec.channels, 2}, 1)),
-      weights_(Shape{scales_.size(), spec.groups, spec.channels}),
+      weights_(shape_of_weights(spec, scales_.size())),
       quantiles_(filled({scales_.size(), spec.filters()}, 0)),
       deviations_(filled({scales_.size(), spec.groups}, 1)) {
   for (std::size_t c = 0; c < spec.channels; ++c) units_(c, 0) = 0;
