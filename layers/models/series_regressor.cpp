@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bochner/autodiff/ops.hpp>
+#include <bochner/base/numeric/conformal.hpp>
 #include <bochner/base/numeric/special_functions.hpp>
 #include <bochner/layers/models/series_regressor.hpp>
 #include <cmath>
@@ -19,13 +20,12 @@ SeriesModelSpec with_outputs(SeriesModelSpec spec, const SeriesRegressorSpec& of
 
 double softplus_of(double x) { return x > 30 ? x : std::log1p(std::exp(x)); }
 
-/// Returns the error of rank (n + 1) level, away from the median; at most the last one.
+/// Returns the conformal quantile of errors, away from the median; at most the last one.
 double error_at(std::vector<double> errors, double level) {
-  constexpr double rounding = 1e-9;
-  std::ranges::sort(errors);
-  const double rank = double(errors.size() + 1) * level,
-               from_median = level < 0.5 ? std::floor(rank + rounding) : std::ceil(rank - rounding);
-  return errors[std::size_t(std::clamp(from_median, 1.0, double(errors.size()))) - 1];
+  const double side = level < 0.5 ? -1 : 1;
+  for (double& error : errors) error *= side;
+  const double last = std::ranges::max(errors);
+  return side * std::min(last, conformal_quantile(std::move(errors), std::max(level, 1 - level)));
 }
 
 }  // namespace
