@@ -2,7 +2,7 @@
 /// Responses of filters to a signal at a dilation, the inner loop of filter banks.
 
 #include <algorithm>
-#include <bochner/autodiff/real.hpp>
+#include <bochner/autodiff/compute/lanes.hpp>
 #include <cstddef>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -10,23 +10,49 @@ namespace bochner::inline BOCHNER_PRECISION {
 /// Filters that compete, and the rows that are computed at once.
 inline constexpr std::size_t filters_of_group = 8, response_lanes = 32;
 
+/// Computes the responses of four filters (4, taps) to `vectors` native vectors of rows in
+/// registers.
+template <std::size_t vectors>
+void respond_in_registers(const real* signal, std::size_t dilation, const real* filters,
+                          std::size_t taps, std::size_t stride, real* responses) {
+  constexpr std::size_t together = 4;
+  NativeLanes sums[together][vectors] = {};
+  for (std::size_t j = 0; j < taps; ++j) {
+    const real* x = signal + j * dilation;
+#pragma GCC unroll 4
+    for (std::size_t k = 0; k < together; ++k) {
+      const NativeLanes w = all_lanes(filters[k * taps + j]);
+#pragma GCC unroll 2
+      for (std::size_t v = 0; v < vectors; ++v)
+        sums[k][v] = fused_lanes(w, lanes_at(x + v * native_lane_count), sums[k][v]);
+    }
+  }
+#pragma GCC unroll 4
+  for (std::size_t k = 0; k < together; ++k)
+#pragma GCC unroll 2
+    for (std::size_t v = 0; v < vectors; ++v)
+      lanes_at(responses + k * stride + v * native_lane_count) = sums[k][v];
+}
+
 /// Computes `width` rows, from t on, of the responses (8, stride) of filters (8, taps) to a signal
 /// with zeros around it: responses[f, t] = sum_j filters[f, j] signal[t + j dilation].
 template <std::size_t width>
 void respond_at(const real* signal, std::size_t dilation, const real* filters, std::size_t taps,
                 std::size_t stride, std::size_t t, real* responses) {
-  constexpr std::size_t together = 4;  // filters whose sums stay in registers
-  for (std::size_t f = 0; f < filters_of_group; f += together) {
-    real sums[together][width] = {};
-    for (std::size_t j = 0; j < taps; ++j) {
-      const real* x = signal + t + j * dilation;
-      for (std::size_t k = 0; k < together; ++k) {
-        const real w = filters[(f + k) * taps + j];
-        for (std::size_t i = 0; i < width; ++i) sums[k][i] += w * x[i];
-      }
-    }
-    for (std::size_t k = 0; k < together; ++k)
-      std::copy_n(sums[k], width, responses + (f + k) * stride + t);
+  constexpr std::size_t together = 4, block = 2 * native_lane_count;
+  if constexpr (width % block == 0) {
+    for (std::size_t f = 0; f < filters_of_group; f += together)
+      for (std::size_t i = t; i < t + width; i += block)
+        respond_in_registers<2>(signal + i, dilation, filters + f * taps, taps, stride,
+                                responses + f * stride + i);
+    return;
+  }
+  for (std::size_t f = 0; f < filters_of_group; ++f) {
+    real sums[width] = {};
+    for (std::size_t j = 0; j < taps; ++j)
+      for (std::size_t i = 0; i < width; ++i)
+        sums[i] = fused_number(filters[f * taps + j], signal[t + j * dilation + i], sums[i]);
+    std::copy_n(sums, width, responses + f * stride + t);
   }
 }
 

@@ -108,14 +108,24 @@ struct GroupSums {
   }
 };
 
-/// Sets the sums over the lanes.
-void total(const GroupSums& sums, FilterTotals (&totals)[G]) {
-  const auto sum = [](const real(&each)[lanes]) {
-    return std::accumulate(std::begin(each), std::end(each), 0.0);
-  };
-  for (std::size_t f = 0; f < G; ++f)
-    totals[f] = {sum(sums.wins[f]), sum(sums.least[f]), sum(sums.above[f]), sum(sums.total[f]),
-                 double(*std::max_element(std::begin(sums.largest[f]), std::end(sums.largest[f])))};
+/// Returns the sum over the lanes, in pairs.
+double sum_of(const real (&each)[lanes]) {
+  real sums[lanes / 2];
+  for (std::size_t i = 0; i < lanes / 2; ++i) sums[i] = each[i] + each[i + lanes / 2];
+  for (std::size_t half = lanes / 4; half > 0; half /= 2)
+    for (std::size_t i = 0; i < half; ++i) sums[i] += sums[i + half];
+  return double(sums[0]);
+}
+
+/// Sets the sums over the lanes. `more`: of all responses, and the largest, too.
+void total(const GroupSums& sums, bool more, FilterTotals (&totals)[G]) {
+  for (std::size_t f = 0; f < G; ++f) {
+    totals[f] = {sum_of(sums.wins[f]), sum_of(sums.least[f]), sum_of(sums.above[f])};
+    if (!more) continue;
+    totals[f].sum = sum_of(sums.total[f]);
+    totals[f].largest =
+        double(*std::max_element(std::begin(sums.largest[f]), std::end(sums.largest[f])));
+  }
 }
 
 /// The features of a filter that a pool has.
@@ -134,11 +144,15 @@ void write_pool(const std::string& pool, const FilterTotals& totals, double rows
   }
 }
 
-/// Returns a number between those around a quantile, so that none of them equals it.
+/// Returns the number in the middle between a quantile and the next larger number, so that none of
+/// them equals it.
 double number_between(std::vector<double> numbers, double part) {
   const auto at = numbers.begin() + std::ptrdiff_t(part * double(numbers.size() - 1));
   std::ranges::nth_element(numbers, at);
-  return at + 1 == numbers.end() ? *at : (*at + *std::min_element(at + 1, numbers.end())) / 2;
+  double next = std::numeric_limits<double>::infinity();
+  for (auto each = at; each != numbers.end(); ++each)
+    if (*each > *at) next = std::min(next, *each);
+  return std::isfinite(next) ? (*at + next) / 2 : *at;
 }
 
 DensitySpec completed(const FilterBankSpec& spec, std::size_t scales) {
@@ -297,7 +311,7 @@ Tensor FilterBank::features(const std::vector<SeriesValues>& series) {
                      : sums.add<width, false>(responses, rows, t, quantiles);
               });
               FilterTotals totals[G];
-              total(sums, totals);
+              total(sums, more, totals);
               write_features(s, g, totals, double(rows), out);
             });
   });
