@@ -1,5 +1,6 @@
 /// Program with faulty mixers, maps and densities, to test the errors about them.
 #include <bochner/bochner.hpp>
+#include <numbers>
 using namespace bochner;
 
 /// `throwing` throws something other than a std::exception, `hidden` uses parameters that it visits
@@ -67,6 +68,42 @@ class Stepless : public Mixer {
   Linear map_;
 };
 
+/// Sees the next token.
+struct Peeking : Stepless {
+  using Stepless::Stepless;
+  Var forward(Tape& tape, const Var& x, const Layout& layout) override {
+    return Stepless::forward(tape, pad(slice(x, 1, 1, x.dim(1)), 1, 0, 1), layout);
+  }
+};
+
+/// Adds the last token, which steps keep in a member in place of the state.
+struct Forgetful : Plain {
+  using Plain::Plain;
+  Var forward(Tape& tape, const Var& x, const Layout& layout) override {
+    return Plain::forward(tape, x + pad(slice(x, 1, 0, x.dim(1) - 1), 1, 1, 0), layout);
+  }
+  Var step(Tape& tape, const Var& x, MixerState& state) override {
+    const Var sum = state.position++ == 0 ? x : x + Var(last_);
+    last_ = x.value();
+    return Plain::forward(tape, sum, {});
+  }
+
+ private:
+  Tensor last_;
+};
+
+/// Visits a parameter that it does not use.
+struct Idle : Plain {
+  explicit Idle(const MixerSpec& spec) : Plain(spec), idle_({spec.width}) {}
+  void visit(Visitor& visitor) override {
+    Plain::visit(visitor);
+    visitor("idle", idle_);
+  }
+
+ private:
+  Parameter idle_;
+};
+
 /// `lying` has signed features but declares them positive, `batch_mean` adds the batch mean.
 class Map : public FeatureMap {
  public:
@@ -84,7 +121,7 @@ class Map : public FeatureMap {
   std::unique_ptr<SpectralDensity> density_;
 };
 
-/// `misfit` has the closed form of another scale, `short` too few frequencies.
+/// `misfit` has the closed forms of another scale, `short` too few frequencies.
 class Density : public SpectralDensity {
  public:
   explicit Density(const DensitySpec& spec)
@@ -97,6 +134,11 @@ class Density : public SpectralDensity {
   }
   PointFunction kernel(std::size_t) override {
     return [](const double* lag) { return std::exp(-(lag[0] * lag[0] + lag[1] * lag[1]) / 2); };
+  }
+  PointFunction log_density(std::size_t) override {
+    return [](const double* w) {
+      return -std::log(2 * std::numbers::pi) - (w[0] * w[0] + w[1] * w[1]) / 2;
+    };
   }
   void visit(Visitor& visitor) override {
     visitor("log_scale", log_scale_);
@@ -115,6 +157,9 @@ int main(int argc, char** argv) {
   mixers().add("unpadded", make<Unpadded>, {.features = false});
   mixers().add("batched", make<Batched>, {.features = false});
   mixers().add("stepless", make<Stepless>, {.features = false});
+  mixers().add("peeking", make<Peeking>, {.features = false});
+  mixers().add("forgetful", make<Forgetful>, {.features = false});
+  mixers().add("idle", make<Idle>, {.features = false});
   feature_maps().add("lying", make<Map>);
   feature_maps().add("batch_mean", make<Map>);
   densities().add("misfit", make<Density>);
