@@ -123,16 +123,19 @@ Parameter::Parameter(Tensor value, Initial initial)
   mark_changed();
 }
 
-/// Tapes of several threads may come here at once.
-void Parameter::require_usable() {
+void Parameter::require_shape() const {
   require(value_->shape() == node_->shape, "tape", "a parameter ", node_->shape, " holds a value ",
           value_->shape(), "; replace it by assign()");
+}
+
+/// Tapes of several threads may come here at once.
+void Parameter::require_initialized() {
   const std::atomic_ref<bool> awaits(awaits_initial_);
   if (!awaits.load(std::memory_order_relaxed)) return;
   require(std::ranges::any_of(*value_, [](real x) { return x != 0; }), "tape", "a parameter ",
           node_->shape,
-          " of random initial values is all zeros; call initialize(model, seed), or "
-          "read weights");
+          " of random initial values is all zeros in training; call "
+          "initialize(model, seed), or read weights");
   awaits.store(false, std::memory_order_relaxed);
 }
 
@@ -187,7 +190,8 @@ Var Tape::operator()(Parameter& parameter) {
   require(!visited || visited->contains(&parameter), "tape", "a parameter ", parameter.shape(),
           " is not named by any visit(), so it would be neither trained nor saved; add it to the "
           "visit() of its module");
-  parameter.require_usable();
+  parameter.require_shape();
+  if (training) parameter.require_initialized();
   if (recording ? check_finite : holding) leaves_.push_back(parameter.node_);
   return Var(parameter.value_, recording ? parameter.node_ : nullptr, this);
 }

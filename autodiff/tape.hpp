@@ -171,13 +171,16 @@ class Parameter {
   void assign(Tensor value);
   /// Makes backward() refuse passes that used the old value; for optimizers and swap().
   void mark_changed() { ++node_->version; }
+  /// Lets training use the value, even if it is all zeros; see Tape.
+  void mark_initialized() { awaits_initial_ = false; }
   /// Marks the value as an average, which optimizers must not update; see WeightAverage::swap().
   void set_averaged(bool averaged) { averaged_ = averaged; }
   bool is_averaged() const { return averaged_; }
 
  private:
   friend class Tape;
-  void require_usable();
+  void require_shape() const;
+  void require_initialized();
   Initial initial_;
   std::shared_ptr<Tensor> value_;
   std::shared_ptr<Node> node_;

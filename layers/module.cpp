@@ -73,6 +73,7 @@ std::size_t count_parameters(Module& module) {
 void initialize(Module& module, std::uint64_t seed) {
   const Collector all = collected(module);
   for (const NamedParameter& named : all.parameters) {
+    named.parameter->mark_initialized();
     const Initial& initial = named.parameter->initial();
     const RandomFunction random{seed, Purpose::initialization, stream_of(named.name.c_str())};
     Tensor& value = named.parameter->value();

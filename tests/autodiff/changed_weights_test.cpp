@@ -52,12 +52,13 @@ TEST(Tape, LetsWeightsChangeBetweenPasses) {
 
 TEST(Tape, RefusesParametersWithoutTheirInitialValues) {
   Parameter weight({2, 3}, Initial::normal(1)), gain({2});
-  const auto use = [](Parameter& parameter) {
-    Tape tape;
+  const auto use = [](Parameter& parameter, bool training = true) {
+    Tape tape({.training = training});
     tape(parameter);
   };
-  EXPECT_THAT([&] { use(weight); },
-              ThrowsMessage<std::invalid_argument>(HasSubstr("all zeros; call initialize")));
+  EXPECT_THAT([&] { use(weight); }, ThrowsMessage<std::invalid_argument>(
+                                        HasSubstr("all zeros in training; call initialize")));
+  EXPECT_NO_THROW(use(weight, false));
   EXPECT_NO_THROW(use(gain));
   weight.value()(1, 2) = 1;
   EXPECT_NO_THROW(use(weight));

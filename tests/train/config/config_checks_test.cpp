@@ -31,7 +31,7 @@ TEST(ConfigErrors, KeysThatMustFitEachOther) {
   EXPECT_EQ(
       error_after_files("optim.kind = \"muon\"\ntrain.partition = true\n"),
       "bad.toml:3:19: train.partition = true: must be false with optim.kind = \"muon\", which "
-      "updates whole tensors (optim.kind: bad.toml:2:14)");
+      "updates whole tensors");
   EXPECT_EQ(error_after_files("optim.schedule.floor = 1\n"),
             "bad.toml:2:24: optim.schedule.floor = 1.0: must be at most optim.lr = 0.001");
   EXPECT_EQ(error_after_files("optim.schedule.warmup = 2000\n"),
