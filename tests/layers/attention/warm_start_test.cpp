@@ -147,6 +147,7 @@ double distance(const MixerSpec& spec, Mixer& mixer, Mixer& exact) {
 void pass_heads_through(Mixer& mixer) {
   for (const NamedParameter& named : parameters_of(mixer)) {
     if (!named.name.starts_with("output.")) continue;
+    named.parameter->mark_initialized();
     Tensor& value = named.parameter->value();
     value.fill(0);
     for (std::size_t i = 0; value.dimension() == 2 && i < value.shape()[0]; ++i) value(i, i) = 1;

@@ -70,6 +70,7 @@ double variation(TimeEncoding& encoding) {
 TEST(TimeEncoding, OfBochnerHasLengthOneAndSeesLagsOnlyBeforeAndAfterTraining) {
   for (const std::string& kind : bochner_kinds()) {
     const auto encoding = make_time_encoding(spec_of(kind));
+    initialize(*encoding, 1);
     for (int round = 0; round < 2; ++round) {
       EXPECT_NEAR(estimated_time_kernel(*encoding, {0}, 12.75)[0], 1, exact) << kind;
       EXPECT_LT(variation(*encoding), exact) << kind << (round ? " trained" : "");

@@ -274,6 +274,7 @@ TEST(DensityFit, RecoversKernelsThatAreNotGaussian) {
     spec.m = 4096;
     spec.redraw = 0;
     const auto many = make_density(spec);
+    initialize(*density, 1);
     const DensityFit fit = fit_density(*density, *many, sample_kernel("matern52", 256, 1, 4, 1),
                                        sample_kernel("matern52", 256, 1, 4, 2), {.steps = 1000});
     EXPECT_GT(fit.before, 0.5) << kind;
