@@ -119,7 +119,8 @@ void eval_coverage(const EvalOptions& options, Task& task, std::uint64_t step) {
   const CoverageReport report = coverage_of(calibration, task, split, *options.coverage,
                                             std::max<std::size_t>(1, options.stride));
   if (!options.json)
-    fmt::print("step {}   intervals of {:g} % in {}; widths in {}\n", step, 100 * *options.coverage,
+    fmt::print("step {}   {} of {:g} % in {}; widths in {}\n", step,
+               report.unit == "classes" ? "sets" : "intervals", 100 * *options.coverage,
                options.file.empty() ? fmt::format("the {} split", name_of(split))
                                     : printable(options.file),
                report.unit);

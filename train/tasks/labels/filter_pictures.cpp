@@ -99,8 +99,8 @@ void add_deciding_filters(Page& page, FilterBankModel& model,
       std::size_t best = 0;
       for (std::size_t i = 1; i < found.series.size(); ++i)
         if (found.added(model, i, j, k) > found.added(model, best, j, k)) best = i;
-      charts.push_back(
-          draw_firing(model.bank(), origin, found.series[best], classes[k], found.effects[j]));
+      charts.push_back(draw_firing(model.bank(), origin, found.series[best], "class " + classes[k],
+                                   found.effects[j]));
       charts.push_back(draw_filter(model.bank(), origin));
     }
   }
