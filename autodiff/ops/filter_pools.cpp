@@ -1,6 +1,6 @@
-#include <bochner/autodiff/compute/group_responses.hpp>
 #include <bochner/autodiff/compute/math.hpp>
 #include <bochner/autodiff/ops/filter_pools.hpp>
+#include <bochner/autodiff/ops/group_responses.hpp>
 #include <bochner/base/numeric/parallel.hpp>
 #include <limits>
 #include <numeric>
@@ -17,13 +17,13 @@ struct GroupOfSeries {
   real temperature;
 };
 
-/// Softmaxes of `width` rows: e^(y / temperature - largest) and its sum over the group.
+/// Softmaxes over the group of `width` rows y / temperature, and of their negatives.
 template <std::size_t width>
 struct SoftRows {
-  real up[K][width], down[K][width], up_sum[width] = {}, down_sum[width] = {};
+  real up[K][width], down[K][width];
 
   SoftRows(const real* y, std::size_t stride, real factor) {
-    real top[width], low[width];
+    real top[width], low[width], up_sum[width] = {}, down_sum[width] = {};
     std::copy_n(y, width, top);
     std::copy_n(y, width, low);
     for (std::size_t f = 1; f < K; ++f)
@@ -52,12 +52,11 @@ struct SoftRows {
   }
 };
 
-/// Sums over the rows, by lane, and the row of the largest response.
+/// Sums over the rows, by lane, and the largest responses.
 struct PoolSums {
   real wins[K][response_lanes] = {}, least[K][response_lanes] = {}, above[K][response_lanes] = {},
        mean[K][response_lanes] = {};
   real largest[K];
-  std::size_t largest_at[K] = {};
 
   void add(const GroupOfSeries& at, const real* y) {
     const real factor = 1 / at.temperature;
@@ -72,11 +71,8 @@ struct PoolSums {
           mean[f][i] += each;
         }
     });
-    for (std::size_t f = 0; f < K; ++f) {
-      const real *row = y + f * at.rows, *most = std::max_element(row, row + at.rows);
-      largest[f] = *most;
-      largest_at[f] = std::size_t(most - row);
-    }
+    for (std::size_t f = 0; f < K; ++f)
+      largest[f] = *std::max_element(y + f * at.rows, y + (f + 1) * at.rows);
   }
 };
 

@@ -3,7 +3,7 @@
 /// are drawn from a spectral density. After ROCKET (Dempster, Petitjean, Webb, 2020) and Hydra
 /// (Dempster, Schmidt, Webb, 2023).
 
-#include <bochner/autodiff/compute/group_responses.hpp>
+#include <bochner/autodiff/ops/group_responses.hpp>
 #include <bochner/layers/spectral/density.hpp>
 #include <span>
 
