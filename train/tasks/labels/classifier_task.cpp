@@ -130,7 +130,7 @@ class LabelLearner : public TableLearner<LabelFacts, SequenceClassifierSpec, Seq
                 image.columns};
     for (std::size_t i = 0; i < image.rows * image.columns; ++i)
       map.values.push_back(double(tokens[i * image.channels]));
-    answer.picture = draw(map);
+    answer.picture = [map = std::move(map)] { return draw(map); };
   }
 
   void forward_specimen(Tape& tape, std::size_t i) override {

@@ -7,13 +7,6 @@
 namespace bochner {
 namespace {
 
-/// Returns the root mean square of the differences of numbers from one.
-double error_of(const std::vector<double>& numbers, double answer) {
-  double squares = 0;
-  for (const double y : numbers) squares += (y - answer) * (y - answer);
-  return std::sqrt(squares / double(numbers.size()));
-}
-
 /// Trains on the numbers of series.
 class FilterBankOfNumbers : public FilterBankTask {
  public:
@@ -23,17 +16,14 @@ class FilterBankOfNumbers : public FilterBankTask {
     const LabelledSeriesBatch some = labelled_batch(data_, examples);
     const Tensor predicted = model().outputs(some.series);
     const double deviation = model().numbers().deviation;
-    double squares = 0, absolute = 0;
-    for (std::size_t i = 0; i < some.numbers.size(); ++i) {
-      const double error = some.numbers[i] - double(predicted.data()[i]);
-      squares += error * error;
-      absolute += std::abs(error);
-    }
-    return {squares / (deviation > 0 ? deviation * deviation : 1),
+    NumberErrors errors;
+    for (std::size_t i = 0; i < some.numbers.size(); ++i)
+      errors.add(some.numbers[i] - double(predicted.data()[i]));
+    return {errors.squares / (deviation > 0 ? deviation * deviation : 1),
             examples.size(),
             learner_.loss_unit(),
-            {{"squared_error", "squared error", squares},
-             {"absolute_error", "absolute error", absolute}}};
+            {{"squared_error", "squared error", errors.squares},
+             {"absolute_error", "absolute error", errors.absolute}}};
   }
 
   /// Judges held-out series, or the training series, each of which the head is fitted without, by
@@ -50,7 +40,7 @@ class FilterBankOfNumbers : public FilterBankTask {
     if (judges(held)) {
       verdict.data = format_number_of(data_.examples(held.split), "held-out example");
       verdict.score = std::sqrt(held.evaluate(*this).mean("squared_error"));
-      verdict.naive[0].value = error_of(of_split(held.split).numbers, mean);
+      verdict.naive[0].value = errors_of(labelled_batch(data_, held.split).numbers, mean).rmse();
     }
     verdict.remark = shared(verdict.score, verdict.naive[0].value);
     return verdict;
@@ -59,7 +49,7 @@ class FilterBankOfNumbers : public FilterBankTask {
   void illustrate(Page& page) override {
     const Split split = held_out_examples(data_, 1, 0).split;
     const bool has_held = data_.examples(split) > 0 && split != Split::train;
-    const LabelledSeriesBatch some = of_split(has_held ? split : Split::train);
+    const LabelledSeriesBatch some = labelled_batch(data_, has_held ? split : Split::train);
     std::vector<double> predicted;
     if (has_held)
       for (const real y : model().outputs(some.series)) predicted.push_back(double(y));

@@ -108,13 +108,14 @@ Verdict FilterBankOfClasses::verdict(const HeldOut& held) {
                          .naive = {most_frequent_class(of_class)},
                          .percent = true};
   if (!judges(held)) return left_out;
-  Verdict verdict = class_verdict(of_split(held.split).labels, K, held.evaluate(*this));
+  Verdict verdict =
+      class_verdict(labelled_batch(data_, held.split).labels, K, held.evaluate(*this));
   verdict.remark = fmt::format("{:.1f} % of {}", 100 * left_out.score, left_out.data);
   return verdict;
 }
 
 std::vector<LabelAnswer> FilterBankOfClasses::answers(Split split) {
-  const LabelledSeriesBatch some = of_split(split);
+  const LabelledSeriesBatch some = labelled_batch(data_, split);
   return series_answers(data_, some, model().outputs(some.series));
 }
 
@@ -132,7 +133,7 @@ void FilterBankOfClasses::illustrate(Page& page) {
   const HeldOut held = held_out_examples(data_, 1, 0);
   const bool has_held = data_.examples(held.split) > 0;
   add_label_answers(page, data_.classes(), has_held ? answers(held.split) : answers_left_out());
-  add_deciding_filters(page, model(), data_.classes(), of_split(Split::train));
+  add_deciding_filters(page, model(), data_.classes(), labelled_batch(data_, Split::train));
   add_series_of_classes(page, data_);
 }
 
@@ -186,7 +187,7 @@ FilterBankTask::FilterBankTask(const Config& config, const KnownFacts& known)
 }
 
 void FilterBankTask::start() {
-  const LabelledSeriesBatch all = of_split(Split::train);
+  const LabelledSeriesBatch all = labelled_batch(data_, Split::train);
   model().bank().fit(all.series);
   fit_head(all);
   fitted_ = model().bank().filters();
@@ -196,7 +197,7 @@ void FilterBankTask::fit_closed_form() {
   if (!learns_) return;
   Tensor filters = model().bank().filters();
   if (fitted_ == filters) return;
-  fit_head(of_split(Split::train));
+  fit_head(labelled_batch(data_, Split::train));
   fitted_ = std::move(filters);
 }
 

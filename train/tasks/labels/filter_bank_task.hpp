@@ -39,9 +39,6 @@ class FilterBankTask : public Task {
 
  protected:
   FilterBankModel& model() { return learner_.model(); }
-  LabelledSeriesBatch of_split(Split split) const {
-    return labelled_batch(data_, data_.in_order(split, 0, data_.examples(split)));
-  }
   /// Whether held-out examples and not the training series, each left out, are judged.
   bool judges(const HeldOut& held) const {
     return data_.examples(held.split) > 0 && (held.split != Split::train || held.evaluation);

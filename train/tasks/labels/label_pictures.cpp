@@ -93,7 +93,7 @@ void add_mistakes(Page& page, const std::vector<std::string>& names,
   Table table{{"example", "class", "answer", "probability"}, {}};
   std::vector<std::string> pictures;
   for (const LabelAnswer& one : answers) {
-    if (!one.picture.empty()) pictures.push_back(one.picture);
+    if (one.picture) pictures.push_back(one.picture());
     table.rows.push_back({one.example, names[one.label], names[one.answer],
                           fmt::format("{:.1f} %", 100 * one.probability)});
   }

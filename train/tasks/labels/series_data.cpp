@@ -85,6 +85,16 @@ LabelledSeriesBatch labelled_batch(const LabelledSeries& data, const Examples& e
   return batch;
 }
 
+LabelledSeriesBatch labelled_batch(const LabelledSeries& data, Split split) {
+  return labelled_batch(data, data.in_order(split, 0, data.examples(split)));
+}
+
+NumberErrors errors_of(const std::vector<double>& truth, double answer) {
+  NumberErrors errors;
+  for (const double y : truth) errors.add(y - answer);
+  return errors;
+}
+
 std::vector<std::span<const float>> values_of(const RealSeriesSet& set) {
   std::vector<std::span<const float>> values;
   for (const RealSeries& one : set.series) values.emplace_back(one.values);
@@ -125,9 +135,10 @@ std::vector<LabelAnswer> series_answers(const LabelledSeries& data,
     LabelAnswer one{std::size_t(batch.labels.values[i]), std::size_t(best - row), double(*best),
                     fmt::format("{}", i + 1)};
     if (one.label != one.answer)
-      one.picture = draw_series(
-          fmt::format("{}: {}, taken for {}", i + 1, names[one.label], names[one.answer]),
-          batch.series[i], data.channels());
+      one.picture =
+          [title = fmt::format("{}: {}, taken for {}", i + 1, names[one.label], names[one.answer]),
+           values = batch.series[i],
+           channels = data.channels()] { return draw_series(title, values, channels); };
     answers.push_back(std::move(one));
   }
   return answers;
@@ -156,8 +167,7 @@ void add_series_of_classes(Page& page, const LabelledSeries& data) {
   constexpr std::size_t most_classes = 9;
   page.section("Series", "The first training series of each class.");
   std::vector<std::string> charts;
-  const LabelledSeriesBatch all =
-      labelled_batch(data, data.in_order(Split::train, 0, data.examples(Split::train)));
+  const LabelledSeriesBatch all = labelled_batch(data, Split::train);
   for (std::size_t k = 0; k < std::min(data.classes().size(), most_classes); ++k) {
     const auto first = std::ranges::find(all.labels.values, std::int32_t(k));
     if (first == all.labels.values.end()) continue;

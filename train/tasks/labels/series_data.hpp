@@ -7,6 +7,7 @@
 #include <bochner/train/config/config.hpp>
 #include <bochner/train/tasks/labels/label_pictures.hpp>
 #include <bochner/train/tasks/labels/labelled_series_facts.hpp>
+#include <cmath>
 #include <span>
 
 namespace bochner {
@@ -29,6 +30,20 @@ struct LabelledSeriesBatch {
   std::vector<double> numbers;
 };
 LabelledSeriesBatch labelled_batch(const LabelledSeries& data, const Examples& examples);
+/// Returns all examples of a split.
+LabelledSeriesBatch labelled_batch(const LabelledSeries& data, Split split);
+
+/// Sums of the squared and of the absolute errors of numbers.
+struct NumberErrors {
+  double squares = 0, absolute = 0, count = 0;
+
+  void add(double error) { squares += error * error, absolute += std::abs(error), count += 1; }
+  double rmse() const { return std::sqrt(squares / count); }
+  double mae() const { return absolute / count; }
+};
+/// Returns the errors of one answer to all.
+NumberErrors errors_of(const std::vector<double>& truth, double answer);
+
 /// Views the values of all series.
 std::vector<std::span<const float>> values_of(const RealSeriesSet& set);
 

@@ -51,7 +51,7 @@ class SeriesClassTask : public Task, public PredictsClasses {
         learner_(config, facts_of(data_, known)),
         inputs_(config),
         loss_(read_spec<LabelLossSpec>(config, "model")) {
-    const LabelledSeriesBatch all = of_split(Split::train);
+    const LabelledSeriesBatch all = labelled_batch(data_, Split::train);
     model().fit(all.series);
     require_positions(learner_.spec(), data_);
     if (loss_.class_weights == "none") return;
@@ -104,7 +104,7 @@ class SeriesClassTask : public Task, public PredictsClasses {
 
   void illustrate(Page& page) override {
     const Split split = held_out_examples(data_, 1, 0).split;
-    const LabelledSeriesBatch some = of_split(split);
+    const LabelledSeriesBatch some = labelled_batch(data_, split);
     add_label_answers(page, data_.classes(),
                       series_answers(data_, some, outputs_of(model(), some.series)));
     add_series_of_classes(page, data_);
@@ -112,9 +112,6 @@ class SeriesClassTask : public Task, public PredictsClasses {
 
  private:
   SeriesModel& model() { return learner_.model(); }
-  LabelledSeriesBatch of_split(Split split) const {
-    return labelled_batch(data_, data_.in_order(split, 0, data_.examples(split)));
-  }
 
   LabelledSeries data_;
   SeriesClassLearner learner_;

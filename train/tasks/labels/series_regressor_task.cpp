@@ -87,20 +87,6 @@ double mean_of(const std::vector<double>& numbers) {
   return std::accumulate(numbers.begin(), numbers.end(), 0.0) / double(numbers.size());
 }
 
-/// Returns the root mean square and the mean absolute error of answers; of one answer to all.
-struct NumberErrors {
-  double squares = 0, absolute = 0, count = 0;
-
-  void add(double error) { squares += error * error, absolute += std::abs(error), count += 1; }
-  double rmse() const { return std::sqrt(squares / count); }
-  double mae() const { return absolute / count; }
-};
-NumberErrors errors_of(const std::vector<double>& truth, double answer) {
-  NumberErrors errors;
-  for (const double y : truth) errors.add(y - answer);
-  return errors;
-}
-
 /// Trains a model of a number of each series.
 class SeriesNumberTask : public Task {
  public:
@@ -108,7 +94,7 @@ class SeriesNumberTask : public Task {
       : data_(open_series(config, known)),
         learner_(config, facts_of(data_, known)),
         inputs_(config) {
-    const LabelledSeriesBatch all = of_split(Split::train);
+    const LabelledSeriesBatch all = labelled_batch(data_, Split::train);
     learner_.model().fit(all.series, all.numbers);
     require_positions(learner_.spec(), data_);
   }
@@ -148,7 +134,7 @@ class SeriesNumberTask : public Task {
   }
 
   void fit_errors() override {
-    const LabelledSeriesBatch held = of_split(Split::validation);
+    const LabelledSeriesBatch held = labelled_batch(data_, Split::validation);
     learner_.model().fit_errors(outputs_of(model(), held.series), held.numbers);
   }
 
@@ -173,7 +159,7 @@ class SeriesNumberTask : public Task {
       const std::vector<double> more = labelled_batch(data_, part).numbers;
       truth.insert(truth.end(), more.begin(), more.end());
     }
-    const std::vector<double> seen = of_split(Split::train).numbers;
+    const std::vector<double> seen = labelled_batch(data_, Split::train).numbers;
     const Evaluation result = held.evaluate(*this);
     const double rmse = std::sqrt(result.mean("squared_error")),
                  mae = result.mean("absolute_error"),
@@ -193,16 +179,13 @@ class SeriesNumberTask : public Task {
 
   void illustrate(Page& page) override {
     const Split split = held_out_examples(data_, 1, 0).split;
-    const LabelledSeriesBatch some = of_split(split);
+    const LabelledSeriesBatch some = labelled_batch(data_, split);
     if (some.series.empty()) return;
     add_number_answers(page, learner_.answer(some.series).expected, some.numbers);
   }
 
  private:
   SeriesModel& model() { return learner_.model().series(); }
-  LabelledSeriesBatch of_split(Split split) const {
-    return labelled_batch(data_, data_.in_order(split, 0, data_.examples(split)));
-  }
 
   LabelledSeries data_;
   SeriesNumberLearner learner_;

@@ -35,7 +35,8 @@ TEST(LabelAnswers, CountsAnswersByClass) {
 TEST(LabelAnswers, NamesTheMostFrequentConfusionOfManyClasses) {
   std::vector<LabelAnswer> answers;
   for (std::size_t label = 0; label < 5; ++label) answers.push_back({label, label, 0.5});
-  for (const std::size_t wrong : {1u, 2u, 2u}) answers.push_back({4, wrong, 0.5, "x", "<svg/>"});
+  const auto picture = [] { return std::string("<svg/>"); };
+  for (const std::size_t wrong : {1u, 2u, 2u}) answers.push_back({4, wrong, 0.5, "x", picture});
   const std::string html = page_of({"a", "b", "c", "d", "e"}, answers);
   EXPECT_THAT(html, HasSubstr("<td>e</td><td>4</td><td>25.0 %</td><td>100.0 %</td><td>c (2)</td>"));
   EXPECT_THAT(html, HasSubstr("<svg/>"));
