@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <bochner/base/errors.hpp>
+#include <bochner/train/charts/page.hpp>
 #include <bochner/train/tasks/task.hpp>
+
+#include "train/well_formed.hpp"
 
 namespace bochner {
 
@@ -34,6 +37,14 @@ class TestLearner : public Learner {
 inline void illustrate(const std::unique_ptr<Task>& task, Page& page) {
   task->illustrate(page);
   task->learner().illustrate(page);
+}
+
+/// The report of a task, which must be well formed.
+inline std::string page_of(Task& task) {
+  Page page("run", "");
+  task.illustrate(page);
+  EXPECT_EQ(XmlReader(page.html()).problem(), "");
+  return page.html();
 }
 
 /// A learner of the config and the facts of a task alone, with the weights of its model.

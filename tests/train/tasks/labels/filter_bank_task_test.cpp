@@ -8,7 +8,6 @@
 #include "faults/crashing_storage.hpp"
 #include "train/ask.hpp"
 #include "train/training_run.hpp"
-#include "train/well_formed.hpp"
 
 namespace bochner {
 namespace filter_bank_task_test {
@@ -40,12 +39,6 @@ class FilterBankTask : public testing::Test {
     auto task = make_task(config);
     task->start();
     return task;
-  }
-  std::string page_of(Task& task) const {
-    Page page("run", "");
-    task.illustrate(page);
-    EXPECT_EQ(XmlReader(page.html()).problem(), "");
-    return page.html();
   }
   TemporaryFolder folder_;
 };

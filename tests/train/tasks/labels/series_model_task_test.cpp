@@ -7,7 +7,6 @@
 
 #include "train/ask.hpp"
 #include "train/training_run.hpp"
-#include "train/well_formed.hpp"
 
 namespace bochner {
 namespace series_model_task_test {
@@ -51,12 +50,6 @@ class SeriesModels : public testing::Test {
   }
   NamedArray question(const std::string& text) const {
     return read_array(folder_.write("question.ts", text), ReadOptions());
-  }
-  std::string page_of(Task& task) const {
-    Page page("run", "");
-    task.illustrate(page);
-    EXPECT_EQ(XmlReader(page.html()).problem(), "");
-    return page.html();
   }
   TemporaryFolder folder_;
 };

@@ -9,7 +9,6 @@
 
 #include "train/ask.hpp"
 #include "train/training_run.hpp"
-#include "train/well_formed.hpp"
 
 namespace bochner {
 namespace table_ensemble_task_test {
@@ -154,10 +153,7 @@ TEST_F(TableEnsembleTaskTest, SaysWhetherItBeatsNaiveAnswers) {
     EXPECT_TRUE(verdict.beats_naive());
     const HeldOut all{Split::train, 1, 0, evaluate_task(*task, Split::train, 1)};
     EXPECT_TRUE(task->verdict(all).beats_naive());
-    Page page("run", "");
-    task->illustrate(page);
-    EXPECT_THAT(page.html(), HasSubstr(sets.empty() ? "observed" : "recall"));
-    EXPECT_EQ(XmlReader(page.html()).problem(), "");
+    EXPECT_THAT(page_of(*task), HasSubstr(sets.empty() ? "observed" : "recall"));
   }
 }
 
