@@ -19,7 +19,9 @@ enum class Purpose : std::uint32_t {
   sampling = 5,
   test = 6,
   examples = 7,
-  posterior = 8
+  posterior = 8,
+  curvature = 9,
+  own = 10  ///< of users' programs
 };
 
 /// A random function of the element number, equal on any machine and thread.
