@@ -15,6 +15,7 @@ void Adam::update(const Piece& piece, double learning_rate, double weight_decay)
   const real penalty = real(decoupled ? 0 : weight_decay);
   // Subtracted with the rest: float would round away a factor 1 - lr * decay.
   const real shrink = real(decoupled ? learning_rate * weight_decay : 0);
+  const bool cautious = is_cautious();
   real* __restrict weight = piece.weight;
   const real* __restrict gradient = piece.gradient;
   const real* __restrict root = piece.root;
@@ -25,7 +26,7 @@ void Adam::update(const Piece& piece, double learning_rate, double weight_decay)
     first[i] += share1 * (g - first[i]);
     second[i] = kept2 * second[i] + share2 * (r * r);
     const real scale = std::sqrt(second[i]) * root_correction + epsilon;
-    weight[i] -= rate * first[i] / scale + shrink * weight[i];
+    weight[i] -= rate * first[i] / scale + decay_of(cautious, shrink, first[i], weight[i]);
   }
 }
 namespace {

@@ -60,16 +60,24 @@ void orthogonalize(Matrix& x, std::size_t iterations) {
 
 /// Matrices of hidden layers step along the orthogonalised running mean of their gradient, fused
 /// projections (D, k D) matrix by matrix; the other parameters follow adamw. Jordan et al. (2024);
-/// the scale "rms" is of Liu et al., "Muon is scalable for LLM training", 2025.
+/// the scale "rms" is of Liu et al., "Muon is scalable for LLM training", 2025, normalized neurons
+/// of Li et al., "NorMuon: making Muon more efficient and scalable", 2025.
 class Muon : public Adam {
  public:
   Muon(const OptimizerSpec& spec, const MuonSpec& own)
-      : Adam(spec, {is_hidden_matrix, 1}), own_(own.muon) {
+      : Adam(spec, {is_hidden_matrix, shape_of_moments(own.muon)}), own_(own.muon) {
     for (const NamedParameter& named : spec.parameters)
       is_fused_.push_back(matches("*projections.weight", named.name));
   }
 
  private:
+  /// Matrices have a running mean of the gradient, and a mean square for each output or none.
+  static std::function<Shape(std::size_t, const Shape&)> shape_of_moments(const MatrixStep& step) {
+    return [squares = step.normalize == "neurons"](std::size_t moment, const Shape& shape) {
+      return moment == 0 ? shape : Shape{squares ? shape[1] : 0};
+    };
+  }
+
   void update_whole(const Piece& piece, const Shape& shape, double learning_rate,
                     double weight_decay) override {
     const std::size_t rows = shape[0], columns = shape[1];
@@ -78,12 +86,15 @@ class Muon : public Adam {
     std::vector<real> direction = mean_gradient(piece);
     for (std::size_t begin = 0; begin < columns; begin += width)
       orthogonalize_columns(direction.data() + begin, columns, rows, width);
+    if (own_.normalize == "neurons") normalize_columns(direction, moment(1, piece), columns);
     const double factor = own_.scale == "rms"
                               ? 0.2 * std::sqrt(double(std::max(rows, width)))
                               : std::sqrt(std::max(1.0, double(width) / double(rows)));
     const real rate = real(learning_rate * factor), shrink = real(learning_rate * weight_decay);
+    const bool cautious = is_cautious();
     for (std::size_t i = 0; i < piece.size; ++i)
-      piece.weight[i] -= rate * direction[i] + shrink * piece.weight[i];
+      piece.weight[i] -=
+          rate * direction[i] + decay_of(cautious, shrink, direction[i], piece.weight[i]);
   }
 
   std::vector<real> mean_gradient(const Piece& piece) {
@@ -111,6 +122,23 @@ class Muon : public Adam {
     orthogonalize(x, own_.iterations);
     for (std::size_t i = 0; i < rows; ++i)
       for (std::size_t j = 0; j < columns; ++j) values[i * stride + j] = at(i, j);
+  }
+
+  /// Divides each column by the root of its running mean square, and all by one number that keeps
+  /// the norm. squares (columns)
+  void normalize_columns(std::vector<real>& x, real* squares, std::size_t columns) const {
+    constexpr double smallest = 1e-16;
+    const double kept = own_.normalize_beta, rows = double(x.size() / columns);
+    std::vector<double> sums(columns), inverse(columns);
+    for (std::size_t i = 0; i < x.size(); ++i) sums[i % columns] += double(x[i]) * double(x[i]);
+    double before = 0, after = 0;
+    for (std::size_t j = 0; j < columns; ++j) {
+      squares[j] = real(kept * double(squares[j]) + (1 - kept) * sums[j] / rows);
+      inverse[j] = 1 / std::sqrt(double(squares[j]) + smallest);
+      before += sums[j], after += sums[j] * inverse[j] * inverse[j];
+    }
+    const double factor = after > 0 ? std::sqrt(before / after) : 0;
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] *= real(factor * inverse[i % columns]);
   }
 
   MatrixStep own_;

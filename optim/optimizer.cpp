@@ -88,10 +88,12 @@ Optimizer::Optimizer(const OptimizerSpec& spec, std::vector<std::string> moments
   }
   for (std::string& name : moments) {
     Moment& moment = moments_.emplace_back(Moment{std::move(name), {}});
-    const bool only_of_pieces = whole.includes && moments_.size() > whole.moments;
-    for (std::size_t i = 0; i < parameters_.size(); ++i)
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+      const Shape& shape = parameters_[i].parameter->shape();
+      const bool is_own = is_whole_[i] && whole.moment_shape;
       moment.tensors.push_back(
-          zeros(only_of_pieces && is_whole_[i] ? Shape{0} : parameters_[i].parameter->shape()));
+          zeros(is_own ? whole.moment_shape(moments_.size() - 1, shape) : shape));
+    }
   }
 }
 
@@ -153,10 +155,12 @@ void Optimizer::update_range(std::size_t index, std::size_t begin, std::size_t e
                     gradient + begin,
                     (root ? root : gradient) + begin};
   const double rate = learning_rate * settings_[index].lr_factor;
+  double decay = settings_[index].weight_decay;
+  if (spec_.decay == "independent" && spec_.lr > 0) decay /= spec_.lr;
   if (is_whole_[index])
-    update_whole(piece, parameter.shape(), rate, settings_[index].weight_decay);
+    update_whole(piece, parameter.shape(), rate, decay);
   else
-    update(piece, rate, settings_[index].weight_decay);
+    update(piece, rate, decay);
 }
 
 void Optimizer::update_all(double learning_rate, const GradientLimit& limit) {

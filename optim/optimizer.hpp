@@ -35,6 +35,7 @@ struct OptimizerSpec {
   bool nesterov = false;
   double beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8;
   double weight_decay = 0.1;  ///< excludes norms, biases and others, see resolve_groups()
+  std::string decay = "decoupled";
   /// Multiplies lr for spectral densities: their parameters are logarithms and shifts in units of
   /// the start, which move little within a run at the rate of weights.
   double density_lr_factor = 1;
@@ -73,6 +74,10 @@ inline void describe(Keys& keys, OptimizerSpec& spec) {
   keys.when("kind", {"adamw", "adam", "sgd", "langevin", "natural", "muon"})(
       "weight_decay", spec.weight_decay, at_least(0),
       "weight decay; norms, biases, spectral parameters and sharpness are not decayed");
+  keys.when("kind", {"adamw", "natural", "muon"})(
+      "decay", spec.decay, one_of({"decoupled", "independent", "cautious"}),
+      "a step subtracts lr * weight_decay * w (decoupled), lr / optim.lr times that factor "
+      "(independent of the peak), or nothing where it would oppose the step (cautious)");
   keys.when(learns_densities())("density_lr_factor", spec.density_lr_factor, at_least(0),
                                 "factor of the learning rate for spectra of feature maps, time "
                                 "kernels and filters, and for sharpness; 0 freezes them");
@@ -123,7 +128,8 @@ std::vector<ParameterSettings> resolve_groups(const std::vector<NamedParameter>&
 /// The tensors that an optimizer updates whole, because their shape matters.
 struct WholeTensors {
   std::function<bool(const NamedParameter&)> includes = {};
-  std::size_t moments = 0;  ///< how many of the moments they have, the first ones
+  /// Returns the shape of a moment, counted from 0, of a tensor of this shape.
+  std::function<Shape(std::size_t moment, const Shape& shape)> moment_shape = {};
 };
 
 /// Base of optimizers. Derived classes implement update() for pieces of tensors, which run in
@@ -181,6 +187,12 @@ class Optimizer {
   real* moment(std::size_t which, const Piece& piece) {
     return moments_[which].tensors[piece.parameter].data() + piece.begin -
            kept(piece.parameter).first;
+  }
+  bool is_cautious() const { return spec_.decay == "cautious"; }
+  /// Returns what decay subtracts from a weight that a step moves against `direction`: shrink w, or
+  /// 0 if it is cautious and they oppose each other. Chen et al., "Cautious weight decay", 2025.
+  static real decay_of(bool cautious, real shrink, real direction, real weight) {
+    return cautious && direction * weight < 0 ? 0 : shrink * weight;
   }
   /// Returns how often the piece's parameter has been updated, including this time.
   double updates(const Piece& piece) const { return double(updates_.data()[piece.parameter]); }

@@ -137,4 +137,15 @@ Dropout::Dropout(double rate) : rate_(real(rate)) {
 
 Var Dropout::forward(Tape& tape, const Var& x) const { return dropout(tape, x, rate_); }
 
+Var StochasticDepth::forward(Tape& tape, const Var& x) const {
+  if (!acts(tape)) return x;
+  const RandomFunction random = tape.next_random(Purpose::dropout);
+  Shape shape(x.rank(), 1);
+  shape[0] = x.dim(0);
+  Tensor factors = uninitialized(shape);
+  for (std::size_t b = 0; b < shape[0]; ++b)
+    factors.data()[b] = real(random.uniform(b) < rate_ ? 0 : 1 / (1 - rate_));
+  return x * Var(std::move(factors));
+}
+
 }  // namespace bochner::inline BOCHNER_PRECISION

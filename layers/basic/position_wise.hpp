@@ -207,4 +207,17 @@ class Dropout : public Module {
   real rate_;
 };
 
+/// Drops x for whole sequences in training and scales the others by 1 / (1 - rate). (B, ..) -> (B,
+/// ..). Huang et al., "Deep networks with stochastic depth", 2016.
+class StochasticDepth : public Module {
+ public:
+  explicit StochasticDepth(double rate) : rate_(rate) {}
+  Var forward(Tape& tape, const Var& x) const;
+  bool acts(const Tape& tape) const { return rate_ > 0 && tape.training; }
+  void visit(Visitor&) override {}
+
+ private:
+  double rate_;
+};
+
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,4 +1,6 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/base/text.hpp>
 #include <bochner/layers/models/block.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -47,11 +49,29 @@ void require_causal_norm(const StackSpec& spec, const char* model) {
 Block::Block(const BlockSpec& spec)
     : mixer_norm_(make_norm(spec)),
       mixer_(mixers().make(spec.mixer.kind, spec.mixer)),
-      dropout_(spec.dropout) {
+      dropout_(spec.dropout),
+      depth_(spec.stochastic_depth * double(spec.mixer.place.block) /
+             double(std::max<std::size_t>(2, spec.mixer.place.blocks) - 1)),
+      zero_init_(spec.zero_init) {
   if (spec.mlp == "glu") gate_ = std::make_unique<GatedOutput>(spec.width);
   if (spec.mlp == "glu" || spec.mlp == "none") return;
   mlp_norm_ = make_norm(spec);
   mlp_ = mlps().make(spec.mlp, {spec.width, spec.width * spec.expansion});
+}
+
+void Block::initialized() {
+  if (!zero_init_) return;
+  bool found = false;
+  for (const auto& [name, parameter] : parameters_of(*this)) {
+    const bool leaves_mixer = matches("mixer.*output.weight", name) ||
+                              matches("mixer.*output.value.weight", name),
+               leaves_mlp = name == "mlp.down.weight";
+    if (!leaves_mixer && !leaves_mlp) continue;
+    found = found || leaves_mixer;
+    parameter->value().fill(0);
+    parameter->mark_initialized();
+  }
+  require(found, "model", "zero_init needs a mixer with a map out, a part called \"output\"");
 }
 
 Var Block::forward(Tape& tape, const Var& x, const Layout& layout) {
@@ -62,7 +82,7 @@ Var Block::mix(Tape& tape, const Var& x, const Layout& layout) {
   show_input(tape, *this, {x, layout, {}});
   Normed normed(x, *mixer_norm_, layout.lengths);
   if (observer_of(tape)) show_input(tape, *mixer_, {normed.rows(tape), layout, {}});
-  if (!gate_ && !dropout_.acts(tape)) return mixer_->forward_add(tape, x, normed, layout);
+  if (!gate_ && !drops(tape)) return mixer_->forward_add(tape, x, normed, layout);
   const Var mixed = mixer_->forward(tape, normed.take_rows(tape), layout);
   return add_residual(tape, x, mixed);
 }
@@ -76,14 +96,15 @@ std::unique_ptr<MixerState> Block::start() const {
 
 Var Block::add_residual(Tape& tape, const Var& x, const Var& mixed) {
   require_same_shape(mixed, x);
-  return x + dropout_.forward(tape, gate_ ? gate_->forward(tape, mixed) : mixed);
+  const Var gated = gate_ ? gate_->forward(tape, mixed) : mixed;
+  return x + depth_.forward(tape, dropout_.forward(tape, gated));
 }
 
 Var Block::feed(Tape& tape, const Var& x, const Layout& layout) {
   if (!mlp_) return x;
-  if (!dropout_.acts(tape)) return mlp_->forward_residual(tape, x, *mlp_norm_, layout.lengths);
+  if (!drops(tape)) return mlp_->forward_residual(tape, x, *mlp_norm_, layout.lengths);
   const Var normed = mlp_norm_->forward(tape, x, layout.lengths);
-  return x + dropout_.forward(tape, mlp_->forward(tape, normed));
+  return x + depth_.forward(tape, dropout_.forward(tape, mlp_->forward(tape, normed)));
 }
 
 void Block::visit(Visitor& visitor) {
@@ -96,7 +117,13 @@ void Block::visit(Visitor& visitor) {
 }
 
 BlockStack::BlockStack(const StackSpec& spec)
-    : width_(spec.block.width), checkpoint_(spec.checkpoint), norm_(make_norm(spec.block)) {
+    : width_(spec.block.width),
+      repeat_(spec.repeat),
+      checkpoint_(spec.checkpoint),
+      input_residual_(spec.input_residual),
+      kept_(filled({spec.input_residual ? spec.blocks * spec.repeat : 0}, real(1))),
+      added_(zeros(kept_.shape())),
+      norm_(make_norm(spec.block)) {
   const MixerSpec& mixer = spec.block.mixer;
   require(!mixer.causal || mixer.directions != 2, "mixer",
           "directions = 2 shows tokens what this model has to predict; set it to 1");
@@ -110,8 +137,16 @@ Var BlockStack::forward(Tape& tape, const Var& x, const Layout& layout, const Va
           "), not ", x.shape());
   show_input(tape, *this, {x, layout, each});
   Var y = x;
-  for (auto& block : blocks_) y = run(*block, tape, each.exists() ? y + each : y, layout);
+  for (std::size_t i = 0; i < depth(); ++i)
+    y = run(block(i), tape, input(tape, i, y, x, each), layout);
   return norm_->forward(tape, y, layout.lengths);
+}
+
+Var BlockStack::input(Tape& tape, std::size_t i, const Var& x, const Var& first, const Var& each) {
+  Var y = x;
+  if (input_residual_)
+    y = x * slice(tape(kept_), 0, i, i + 1) + first * slice(tape(added_), 0, i, i + 1);
+  return each.exists() ? y + each : y;
 }
 
 /// Runs a block, with checkpoints per half: the mixer's activations are freed before the MLP's
@@ -131,12 +166,12 @@ Var BlockStack::run(Block& block, Tape& tape, const Var& x, const Layout& layout
 Var BlockStack::step(Tape& tape, const Var& x, State& state, double gap, const Var& each) {
   require(x.rank() == 3 && x.dim(1) == 1 && x.dim(2) == width_, "blocks",
           "the next tokens must be (B, 1, ", width_, "), not ", x.shape());
-  require(state.size() == blocks_.size(), "blocks", "the state has ", state.size(),
-          " blocks, expected ", blocks_.size(), "; use start()");
+  require(state.size() == depth(), "blocks", "the state has ", state.size(), " blocks, expected ",
+          depth(), "; use start()");
   Var y = x;
-  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+  for (std::size_t i = 0; i < depth(); ++i) {
     state[i]->gap = gap;
-    y = blocks_[i]->step(tape, each.exists() ? y + each : y, *state[i]);
+    y = block(i).step(tape, input(tape, i, y, x, each), *state[i]);
   }
   return norm_->forward(tape, y);
 }

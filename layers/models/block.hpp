@@ -8,7 +8,8 @@ namespace bochner::inline BOCHNER_PRECISION {
 struct BlockSpec {
   std::size_t width = 128;
   std::size_t expansion = 4;
-  double dropout = 0;
+  double dropout = 0, stochastic_depth = 0;
+  bool zero_init = false;
   std::string mlp = "gelu";
   std::string norm = "layer";
   double norm_momentum = 0.9;  ///< of "batch", see BatchNorm
@@ -23,6 +24,12 @@ inline void describe(Keys& keys, BlockSpec& spec) {
       "after the mixer: an MLP in a residual of its own, gelu or gated (swiglu: W3 (silu(W1 x) * "
       "W2 x)); a gate in the mixer's residual (glu: a sigmoid(b) for [a, b] = W gelu(y)); nothing");
   keys("dropout", spec.dropout, below(0, 1), "probability that training drops an activation");
+  keys(
+      "stochastic_depth", spec.stochastic_depth, below(0, 1),
+      "probability that training drops the mixer or MLP of the last block for a sequence; it grows "
+      "from 0 in the first block");
+  keys("zero_init", spec.zero_init,
+       "start with maps out of mixers and MLPs of 0, so that each block is the identity at first");
   keys("norm", spec.norm, one_of(norms),
        "normalization before each mixer and MLP: layer norm, RMS norm, or batch norm over the "
        "tokens of the batch; batch norm is not for models that predict at every token");
@@ -53,6 +60,8 @@ class Block : public Module {
   Var mix(Tape& tape, const Var& x, const Layout& layout);
   Var feed(Tape& tape, const Var& x, const Layout& layout = {});
   bool has_mlp() const { return mlp_ != nullptr; }
+  /// Sets the maps out of the mixer and the MLP to 0 for `zero_init`.
+  void initialized() override;
   std::unique_ptr<MixerState> start() const;
   /// Processes one token. (B, 1, D) -> (B, 1, D)
   Var step(Tape& tape, const Var& x, MixerState& state) {
@@ -62,16 +71,20 @@ class Block : public Module {
   void visit(Visitor& visitor) override;
 
  private:
+  bool drops(const Tape& tape) const { return dropout_.acts(tape) || depth_.acts(tape); }
   Var add_residual(Tape& tape, const Var& x, const Var& mixed);
   std::unique_ptr<Norm> mixer_norm_, mlp_norm_;  ///< mlp_norm_ is null without an MLP
   std::unique_ptr<Mixer> mixer_;
   std::unique_ptr<GatedOutput> gate_;  ///< mlp "glu", else null
   std::unique_ptr<FeedForward> mlp_;   ///< may be null
   Dropout dropout_;
+  StochasticDepth depth_;
+  bool zero_init_;
 };
 
 struct StackSpec {
-  std::size_t blocks = 4;
+  std::size_t blocks = 4, repeat = 1;
+  bool input_residual = false;
   /// Position encoding: "rotary" in the mixers, others below the stack, see make_positions();
   /// "encoding": TrunkSpec::encoding, for models of tokens.
   std::string positions = "learned";
@@ -83,6 +96,11 @@ struct StackSpec {
 inline void describe(Keys& keys, StackSpec& spec) {
   keys("blocks", spec.blocks, between(0, 10000),
        "number of blocks; 0 for embedding and head only, a baseline");
+  keys("repeat", spec.repeat, between(1, 1000),
+       "how many times the blocks are applied one after the other, with the same weights");
+  keys("input_residual", spec.input_residual,
+       "blocks get a x + b x0 with learned numbers a, 1 at first, and b, 0 at first; x0 is the "
+       "input of the first block");
   keys("pattern", spec.pattern, one_of(mixers),
        "mixers of the blocks, repeated from the first block on, instead of model.mixer.kind: "
        "[\"linear\", \"linear\", \"softmax\"]");
@@ -126,7 +144,7 @@ class BlockStack : public Module {
   using State = std::vector<std::unique_ptr<MixerState>>;
   State start() const {
     State state;
-    for (const auto& block : blocks_) state.push_back(block->start());
+    for (std::size_t i = 0; i < depth(); ++i) state.push_back(block(i).start());
     return state;
   }
   /// Processes the next token of each sequence, `gap` after the previous one; equals the batch
@@ -134,14 +152,20 @@ class BlockStack : public Module {
   Var step(Tape& tape, const Var& x, State& state, double gap = 1, const Var& each = {});
   void visit(Visitor& visitor) override {
     visitor("blocks", blocks_);
+    if (input_residual_) visitor("kept", kept_), visitor("added", added_);
     visitor("norm", *norm_);
   }
 
  private:
+  std::size_t depth() const { return blocks_.size() * repeat_; }
+  Block& block(std::size_t i) const { return *blocks_[i % blocks_.size()]; }
+  /// Returns the input of place i of the stack: x, the first input and `each`, as there are.
+  Var input(Tape& tape, std::size_t i, const Var& x, const Var& first, const Var& each);
   Var run(Block& block, Tape& tape, const Var& x, const Layout& layout);
-  std::size_t width_;
-  bool checkpoint_;
+  std::size_t width_, repeat_;
+  bool checkpoint_, input_residual_;
   std::vector<std::unique_ptr<Block>> blocks_;
+  Parameter kept_, added_;  // (depth), of input_residual
   std::unique_ptr<Norm> norm_;
 };
 

@@ -23,6 +23,13 @@ StackSpec tiny(const std::string& mlp, const std::string& norm = "layer", bool c
   return spec;
 }
 
+/// Three blocks' depth of one block that also gets the input of the stack.
+StackSpec repeated() {
+  StackSpec spec = tiny("gelu");
+  spec.blocks = 1, spec.repeat = 3, spec.input_residual = true;
+  return spec;
+}
+
 /// A program's own norm and MLP.
 class Halved : public Norm {
  public:
@@ -64,10 +71,53 @@ TEST(BlockStack, HasWhatStandsBehindItsMixers) {
   }
 }
 
+TEST(BlockStack, RepeatsBlocksAndAddsTheirInput) {
+  BlockStack stack(repeated());
+  randomize(stack, 0.4);
+  EXPECT_EQ(parameters_of(stack).size(), parameters_of(*parts_of(stack)[1].part).size() + 4);
+  check_layer(stack, random_tensor({2, 5, 6}, 1),
+              [&](Tape& tape, const Var& x) { return stack.forward(tape, x); });
+}
+
+TEST(Block, StartsAsTheIdentityIfAsked) {
+  for (const char* mixer : {"linear", "ssm", "mlstm", "hgrn2"}) {
+    StackSpec spec = tiny("gelu");
+    spec.block.zero_init = true, spec.block.mixer.kind = mixer;
+    Block block(block_spec(spec, 0));
+    initialize(block, 1);
+    for (const auto& [name, parameter] : parameters_of(block))
+      if (name.ends_with("output.bias") || name.ends_with("down.bias")) parameter->value().fill(0);
+    Tape tape({.training = true});
+    const Tensor x = random_tensor({2, 5, 6}, 1);
+    EXPECT_EQ(block.forward(tape, tape.input(x)).value(), x) << mixer;
+  }
+}
+
+TEST(Block, DropsWholeSequencesOfItsResiduals) {
+  StackSpec spec = tiny("none");
+  spec.block.stochastic_depth = 0.25;
+  Block first(block_spec(spec, 0)), last(block_spec(spec, 1));
+  initialize(first, 1), initialize(last, 1);
+  const Tensor x = random_tensor({4000, 1, 6}, 1);
+  const auto residuals = [&](Block& block, bool training) {
+    Tape tape({.training = training, .recording = false});
+    return Tensor(block.forward(tape, Var(x)).value() - x);
+  };
+  EXPECT_EQ(residuals(first, true), residuals(first, false));
+  const Tensor kept = residuals(last, true), all = residuals(last, false);
+  std::size_t dropped = 0;
+  for (std::size_t i = 0; i < kept.size(); i += 6) {
+    dropped += kept.data()[i] == 0;
+    for (std::size_t j = i; j < i + 6; ++j)
+      EXPECT_NEAR(kept.data()[j], kept.data()[i] == 0 ? 0 : all.data()[j] / 0.75, 1e-5);
+  }
+  EXPECT_NEAR(double(dropped) / 4000, 0.25, 0.03);
+}
+
 TEST(BlockStack, StepsAsTheWholeSequence) {
-  for (const char* mlp : {"swiglu", "glu", "none"}) {
+  for (const char* mlp : {"swiglu", "glu", "none", "repeated"}) {
     SCOPED_TRACE(mlp);
-    BlockStack stack(tiny(mlp));
+    BlockStack stack(mlp == std::string("repeated") ? repeated() : tiny(mlp));
     randomize(stack, 0.4);
     const Tensor x = random_tensor({1, 9, 6}, 1);
     Tape tape({.recording = false});

@@ -31,7 +31,9 @@ class Block(Part):
 
 class BlockStack(Part):
     """blocks.0, blocks.1, .. and the norm after the last, model.blocks of them unless `blocks` says otherwise. `each` is
-    added to the input of every block."""
+    added to the input of every block. `kept` and `added` weigh x and the first input, see model.input_residual."""
+
+    learned = ("kept", "added")
 
     def __init__(self, at, causal, blocks=0):
         super().__init__(at)
@@ -43,6 +45,9 @@ class BlockStack(Part):
         self.norm = norm(at / "norm")
 
     def forward(self, x, layout=None, each=None):
-        for block in self.blocks:
+        first = x
+        for i, block in enumerate(list(self.blocks) * self.config.get("model.repeat", 1)):
+            if self.kept is not None:
+                x = x * self.kept[i] + first * self.added[i]
             x = block(x if each is None else x + each, layout or Layout())
         return self.norm(x)
