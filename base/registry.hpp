@@ -139,12 +139,12 @@ class Registry : CountedChanges {
     std::ranges::find(entries_, name, &Entry::name)->describe_own.push_back(describe_in<Own>);
     ++count();
   }
-  /// Describes the keys of all kinds.
-  void describe_own(Keys& keys, OwnSpecs& own) const {
+  /// Describes the keys of all kinds; `key` of the present section chooses one.
+  void describe_own(Keys& keys, OwnSpecs& own, const std::string& key = "kind") const {
     for (const Entry& entry : entries_)
       for (const auto describe_one : entry.describe_own)
         keys.of_kind(
-            entry.name, [&] { describe_one(keys, own); }, entry.is_added);
+            entry.name, [&] { describe_one(keys, own); }, entry.is_added, key);
   }
 
  private:
