@@ -58,7 +58,9 @@ class Embedding : public Module {
   Embedding(std::size_t vocabulary, std::size_t width)
       : weight_({vocabulary, width}, Initial::normal(0.02)) {}
   std::size_t vocabulary() const { return weight_.shape()[0]; }
+  std::size_t width() const { return weight_.shape()[1]; }
   Var forward(Tape& tape, const Indices& indices) { return gather(tape(weight_), indices); }
+  Var weight(Tape& tape) { return tape(weight_); }  // (V, D)
   void visit(Visitor& visitor) override { visitor("weight", weight_); }
 
  private:

@@ -15,6 +15,10 @@ struct LabelLossSpec {
   double label_smoothing = 0;
   std::string class_weights = "none";
 };
+inline void describe_smoothing(Keys& keys, double& smoothing) {
+  keys("label_smoothing", smoothing, below(0, 1),
+       "share of the target that training spreads evenly over all classes or tokens");
+}
 inline void describe(Keys& keys, LabelLossSpec& spec) {
   describe(keys, spec.loss);
   keys.when(loss_is(keys, {"mse", "cross_entropy"}))(

@@ -163,8 +163,10 @@ void Trunk::visit(Visitor& visitor) {
 }
 
 LanguageModel::LanguageModel(const LanguageModelSpec& spec)
-    : trunk_(checked("language_model", spec)), head_(spec.block.width, spec.vocabulary) {
+    : trunk_(checked("language_model", spec)), head_(spec.head, spec.block.width, spec.vocabulary) {
   require_causal_norm(spec, "language_model");
+  require(!spec.head.tied_embeddings || trunk_.embedding().width() == spec.block.width, "model",
+          "tied_embeddings needs embeddings of model.width; an encoding takes a part of it");
   const std::string& loss = spec.loss.kind;
   if (loss == "nce" || loss == "sampled_softmax")
     noise_ = std::make_unique<NoiseLoss>(loss, spec.noise, spec.vocabulary);
@@ -174,17 +176,17 @@ LanguageModel::LanguageModel(const LanguageModelSpec& spec)
 
 Var LanguageModel::logits(Tape& tape, const Indices& tokens, const Times& times) {
   require_sequences(tokens);
-  return head_.forward(tape, trunk_.forward(tape, tokens, {}, times));
+  return head_.logits(tape, trunk_.forward(tape, tokens, {}, times), trunk_.embedding());
 }
 
 Var LanguageModel::loss(Tape& tape, const Indices& tokens, const Indices& targets,
                         const Times& times) {
   require_sequences(tokens);
   const Var x = trunk_.forward(tape, tokens, {}, times);
-  if (loss_ && tape.training) return mean_loss(*loss_, head_.forward(tape, x), targets);
-  const Var weight = head_.weight(tape);
-  if (!noise_ || !tape.training) return affine_cross_entropy(x, weight, head_.bias(tape), targets);
-  return noise_->forward(tape, x, weight, head_.bias(tape), targets);
+  Embedding& embedding = trunk_.embedding();
+  if (loss_ && tape.training) return mean_loss(*loss_, head_.logits(tape, x, embedding), targets);
+  if (!noise_ || !tape.training) return head_.loss(tape, x, embedding, targets);
+  return noise_->forward(tape, x, head_.weight(tape, embedding), head_.bias(tape), targets);
 }
 
 Tensor LanguageModel::step(const std::vector<std::int32_t>& tokens, State& state, double time) {
@@ -232,7 +234,8 @@ Tensor LanguageModel::step_group(const std::vector<std::int32_t>& tokens, Trunk:
                                  WeightCache& cache, double time) {
   Tape tape({.recording = false});
   tape.weight_cache = &cache;
-  Tensor logits = head_.forward(tape, trunk_.step(tape, tokens, state, time)).value();
+  Tensor logits =
+      head_.logits(tape, trunk_.step(tape, tokens, state, time), trunk_.embedding()).value();
   logits.reshape(Shape{tokens.size(), logits.size() / tokens.size()});
   return logits;
 }

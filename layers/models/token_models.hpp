@@ -11,6 +11,7 @@
 #include <bochner/layers/encodings/space_time.hpp>
 #include <bochner/layers/encodings/token_places.hpp>
 #include <bochner/layers/models/loss.hpp>
+#include <bochner/layers/models/token_head.hpp>
 #include <bochner/layers/models/token_inputs.hpp>
 #include <bochner/layers/module.hpp>
 #include <string>
@@ -98,6 +99,7 @@ class Trunk : public Module {
   /// Returns origin and unit of token times; fit them to the training data before the first step.
   TimeScale& time_scale() { return scale_; }
   std::size_t vocabulary() const { return embedding_.vocabulary(); }
+  Embedding& embedding() { return embedding_; }
   /// Returns the number of positions; start a new state beyond.
   std::size_t position_limit() const;
 
@@ -120,11 +122,13 @@ class Trunk : public Module {
 struct LanguageModelSpec : TrunkSpec {
   LossSpec loss = {"cross_entropy"};  ///< in training; "nce" and "sampled_softmax" sample noise
   NoiseSpec noise = {};
+  TokenHeadSpec head = {};
 };
 /// Describes the keys; model.loss, whose default differs, is that of LossSpec.
 inline void describe(Keys& keys, LanguageModelSpec& spec) {
   describe(keys, static_cast<TrunkSpec&>(spec));
   keys.when(loss_is(keys, {"nce", "sampled_softmax"})).section("noise", spec.noise);
+  describe(keys, spec.head);
 }
 
 /// Language model: predicts the next token by a trunk and a linear head.
@@ -179,7 +183,7 @@ class LanguageModel : public Module {
                     WeightCache& cache, double time);
 
   Trunk trunk_;
-  Linear head_;
+  TokenHead head_;
   // In training; null for cross entropy.
   std::unique_ptr<NoiseLoss> noise_;
   std::unique_ptr<LabelLoss> loss_;

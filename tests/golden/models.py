@@ -160,6 +160,8 @@ def cases():
     yield case("softmax-window", model__mixer__window=6, model__mixer__time_kernel__kind="decay")
     for name in ("swiglu", "glu", "none"):
         yield case(f"mlp-{name}", model__mlp=name, model__norm="rms")
+    yield case("repeat", model__repeat=2, model__input_residual=True, model__zero_init=True)
+    yield case("head", model__tied_embeddings=True, model__logit_cap=3.0, model__z_loss=0.01, model__label_smoothing=0.1)
     yield case("norm-batch", "classifier", model__norm="batch")
     pattern = ["linear", "hgrn2", "softmax"]
     yield case("pattern", model__pattern=pattern, model__blocks=4, model__mixer__time_kernel__kind="gate", model__positions="rotary")

@@ -13,7 +13,8 @@ class Noise(Part):
 
 @form("model", "lm")
 class LanguageModel(Part):
-    """Causal blocks and a linear head. tokens (B, T), times (B, T) of timed ones -> logits (B, T, V)"""
+    """Causal blocks and a linear head, whose weights may be the embeddings. tokens (B, T), times (B, T) of timed ones
+    -> logits (B, T, V)"""
 
     def __init__(self, at):
         super().__init__(at)
@@ -21,8 +22,14 @@ class LanguageModel(Part):
         self.noise = Noise(at / "noise") if at.has("noise") else None
 
     def forward(self, tokens, times=None):
-        return self.head(self.trunk(tokens, times=times))
+        x = self.trunk(tokens, times=times)
+        logits = self.head(x) if self.head.weight is not None else x @ self.trunk.embedding.weight.T + self.head.bias
+        cap = self.config.get("model.logit_cap", 0)
+        return cap * (logits / cap).tanh() if cap else logits
 
     def loss(self, tokens, targets, times=None):
-        """Mean nats over the targets that are not -1. (B, T), (B, T) -> ()"""
-        return cross_entropy(self(tokens, times).flatten(0, 1), targets.flatten(), ignore_index=-1)
+        """Mean nats over the targets that are not -1, and what training adds. (B, T), (B, T) -> ()"""
+        logits, targets = self(tokens, times).flatten(0, 1), targets.flatten()
+        smoothing = self.config.get("model.label_smoothing", 0)
+        loss = cross_entropy(logits, targets, ignore_index=-1, label_smoothing=smoothing)
+        return loss + self.config.get("model.z_loss", 0) * logits[targets >= 0].logsumexp(-1).square().mean()
