@@ -302,51 +302,6 @@ TEST(Optimizer, ALearningRateOfZeroKeepsTheWeights) {
   }
 }
 
-/// Returns how a first step with these settings moves a matrix of a hidden layer.
-Tensor first_move(const OptimizerSpec& spec) {
-  TestParameters parameters({{"blocks.0.mlp.input.weight", {4, 6}}});
-  set_normal(parameters);
-  const Tensor before = parameters[0].value();
-  const auto optimizer = make_optimizer(spec, parameters.named());
-  set_normal_gradients(parameters, 0);
-  optimizer->step(spec.lr);
-  return Tensor(before - parameters[0].value());
-}
-
-TEST(Optimizer, MuonCanGiveEveryNeuronAnEqualStep) {
-  OptimizerSpec spec{.kind = "muon", .weight_decay = 0, .lr = 0.5};
-  const Tensor plain = first_move(spec);
-  spec.own.of<MuonSpec>().muon.normalize = "neurons";
-  const Tensor equal = first_move(spec);
-  const auto squares = [](const Tensor& move, std::size_t j) {
-    double sum = 0;
-    for (std::size_t i = 0; i < 4; ++i) sum += double(move(i, j)) * double(move(i, j));
-    return sum;
-  };
-  double all = 0, before = 0;
-  for (std::size_t j = 0; j < 6; ++j) all += squares(equal, j), before += squares(plain, j);
-  EXPECT_NEAR(all, before, 1e-5 * before);
-  for (std::size_t j = 0; j < 6; ++j) EXPECT_NEAR(squares(equal, j), all / 6, 1e-5 * all);
-}
-
-TEST(Optimizer, DecayCanBeIndependentOfTheRateAndCautious) {
-  OptimizerSpec spec{.weight_decay = 0, .lr = 0.25};
-  const Tensor steps = first_move(spec);
-  TestParameters start({{"blocks.0.mlp.input.weight", {4, 6}}});
-  set_normal(start);
-  const Tensor& weight = start[0].value();
-  spec.weight_decay = 0.125;
-  for (const char* decay : {"decoupled", "independent", "cautious"}) {
-    spec.decay = decay;
-    const Tensor moves = first_move(spec);
-    for (std::size_t i = 0; i < weight.size(); ++i) {
-      const double w = double(weight.data()[i]), move = double(steps.data()[i]);
-      const double factor = decay[0] == 'i' ? 0.125 : decay[0] == 'd' || w * move > 0 ? 0.03125 : 0;
-      EXPECT_NEAR(double(moves.data()[i]), move + factor * w, 1e-6) << decay;
-    }
-  }
-}
-
 TEST(Optimizer, SmallDecayIsNotRoundedAway) {
   TestParameters parameters({{"a", {1, 1}}});
   parameters[0].assign(filled({1, 1}, real(1)));
