@@ -15,8 +15,7 @@ LanguageModelSpec tiny(const std::string& mixer, const std::string& positions) {
   spec.vocabulary = 7, spec.length = 12, spec.blocks = 2, spec.positions = positions;
   spec.block.width = 8, spec.block.expansion = 2;
   spec.block.mixer.kind = mixer;
-  spec.block.mixer.heads = 2, spec.block.mixer.chunk = 4;
-  spec.block.mixer.features.m = 5;
+  spec.block.mixer.heads = 2, spec.block.mixer.chunk = 4, spec.block.mixer.features.m = 5;
   spec.block.mixer.time_kernel = {"decay", 2, 30};
   spec.encoding.space.frequencies = 3, spec.encoding.time.frequencies = 2;
   spec.places = {.separator = {3}, .length = 12};
