@@ -1,6 +1,7 @@
 #include <bit>
 #include <bochner/base/errors.hpp>
 #include <bochner/base/numeric/parallel.hpp>
+#include <bochner/data/text/state_tracking.hpp>
 #include <bochner/data/text/token_tasks.hpp>
 #include <cmath>
 
@@ -168,6 +169,7 @@ TokenGenerators& token_tasks() {
     all.add("recall", make<Written<recall>>);
     all.add("multi_query_recall", make<Written<multi_query_recall>>);
     all.add("induction", make<Written<induction>>);
+    add_state_tracking(all);
     return std::move(all).built_in();
   }();
   return registry;
@@ -199,12 +201,16 @@ Questions TokenTasks::questions(const Examples& examples, std::size_t row) const
   Questions made = (trains ? training_ : held_out_)
                        ->make(draws_of(examples_, examples.split, examples.index(row)));
   const std::size_t tokens = spec_.of(examples.split).length + 1;
-  require(made.tokens.size() == tokens && made.is_answer.size() == tokens, "token_tasks", "\"",
-          spec_.kind, "\" made ", made.tokens.size(), " tokens and ", made.is_answer.size(),
-          " marks of answers instead of ", tokens, " each");
-  for (const std::int32_t token : made.tokens)
-    require(token >= 0 && std::size_t(token) < spec_.vocabulary, "token_tasks", "\"", spec_.kind,
-            "\" made the token ", token, "; data.vocabulary = ", spec_.vocabulary);
+  if (made.answers.empty()) made.answers = made.tokens;
+  require(made.tokens.size() == tokens && made.is_answer.size() == tokens &&
+              made.answers.size() == tokens,
+          "token_tasks", "\"", spec_.kind, "\" made ", made.tokens.size(), " tokens, ",
+          made.is_answer.size(), " marks of answers and ", made.answers.size(),
+          " answers instead of ", tokens, " each");
+  for (const auto* numbers : {&made.tokens, &made.answers})
+    for (const std::int32_t token : *numbers)
+      require(token >= 0 && std::size_t(token) < spec_.vocabulary, "token_tasks", "\"", spec_.kind,
+              "\" made the token ", token, "; data.vocabulary = ", spec_.vocabulary);
   return made;
 }
 
@@ -219,7 +225,7 @@ Batch TokenTasks::batch(const Examples& examples) const {
     for (std::size_t t = 0; t < T; ++t) {
       const bool asked = !only_answers || questions.is_answer[t + 1];
       batch.inputs.values[row * T + t] = questions.tokens[t];
-      batch.targets.values[row * T + t] = asked ? questions.tokens[t + 1] : not_asked;
+      batch.targets.values[row * T + t] = asked ? questions.answers[t + 1] : not_asked;
     }
   });
   return batch;

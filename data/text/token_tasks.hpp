@@ -25,6 +25,7 @@ TokenGenerators& token_tasks();
 /// is any token.
 /// induction: symbols with one marker among them, at the end the marker again, [what followed it
 /// before]. Olsson et al., "In-context learning and induction heads", 2022.
+/// parity, permutations: see state_tracking.hpp.
 struct TokenTaskSpec {
   std::string kind = "recall";
   std::size_t length = 42;      ///< input tokens (T)
@@ -61,10 +62,12 @@ inline void describe(Keys& keys, TokenTaskSpec& spec) {
   token_tasks().describe_own(keys, spec.own);
 }
 
-/// T + 1 tokens, and which of them are answers.
+/// T + 1 tokens, and which of them are answers. Answers that are not the tokens themselves stand in
+/// `answers`, if it is not empty, at the place of the token that they replace as a target.
 struct Questions {
   std::vector<std::int32_t> tokens;
   std::vector<bool> is_answer;
+  std::vector<std::int32_t> answers = {};
 };
 
 /// Generates the sequences of a task.

@@ -237,7 +237,8 @@ TEST(TokenTasks, OneOfAProgramIsChosenByName) {
   EXPECT_EQ(why({"counting", 9, 7, 1}),
             "[token_tasks] \"counting\" made the token 7; data.vocabulary = 7");
   EXPECT_EQ(why({"counting", 4, 7, 2}),
-            "[token_tasks] \"counting\" made 5 tokens and 4 marks of answers instead of 5 each");
+            "[token_tasks] \"counting\" made 5 tokens, 4 marks of answers and 5 answers instead of "
+            "5 each");
 }
 
 TEST(TokenTasks, BatchesHoldTheSequencesAndAskForAnswersOnly) {
