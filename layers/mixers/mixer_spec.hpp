@@ -96,11 +96,19 @@ inline void describe(Keys& keys, DenominatorSpec& spec) {
 /// Delta rule (update "delta").
 struct DeltaSpec {
   bool negative = false;  ///< strengths up to 2 instead of 1
+  bool two_gates = false;
+  std::size_t steps = 1;
 };
 inline void describe(Keys& keys, DeltaSpec& spec) {
   keys("negative", spec.negative,
        "write strengths up to 2, not 1, so that a recalled value can change sign; state tracking "
        "needs it");
+  keys("two_gates", spec.two_gates,
+       "learn how much of the recalled value is erased and how much of the new one is written "
+       "apart, not as one strength");
+  keys("steps", spec.steps, between(1, 16),
+       "writes of each token, each with a key, value and strength of its own, at that many times "
+       "the cost; products of several are needed to track permutations of more elements");
 }
 
 class LowerBounds;

@@ -160,6 +160,9 @@ def cases():
     yield case("softmax-window", model__mixer__window=6, model__mixer__time_kernel__kind="decay")
     for name in ("swiglu", "glu", "none"):
         yield case(f"mlp-{name}", model__mlp=name, model__norm="rms")
+    several = {"model__mixer__delta__steps": 3, "model__mixer__delta__two_gates": True, "model__mixer__delta__negative": True}
+    for data in ("lm", "classifier"):
+        yield linear(f"{data}-delta-several", data, model__mixer__update="delta", model__mixer__time_kernel__kind="gate", **several)
     yield case("repeat", model__repeat=2, model__input_residual=True, model__zero_init=True)
     yield case("head", model__tied_embeddings=True, model__logit_cap=3.0, model__z_loss=0.01, model__label_smoothing=0.1)
     yield case("norm-batch", "classifier", model__norm="batch")

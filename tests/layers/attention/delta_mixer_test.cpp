@@ -12,25 +12,30 @@ using namespace layer_check;
 
 constexpr std::size_t D = 8;
 
-std::unique_ptr<Mixer> delta_mixer(const std::string& time_kernel, bool causal = true) {
+std::unique_ptr<Mixer> delta_mixer(const std::string& time_kernel, bool causal = true,
+                                   const DeltaSpec& delta = {}) {
   MixerSpec spec;
   spec.kind = "linear", spec.update = "delta";
   spec.width = D, spec.heads = 2, spec.causal = causal;
   spec.features.kind = "fourier", spec.features.m = 6;
   spec.time_kernel = {time_kernel, 2, 30};
   spec.chunk = 4;
+  spec.delta = delta;
   auto mixer = mixers().make(spec.kind, spec);
   randomize(*mixer);
   return mixer;
 }
+
+const DeltaSpec several{.negative = true, .two_gates = true, .steps = 3};
 
 TEST(DeltaMixer, StreamsAtIrregularTimes) {
   const std::size_t T = 21;
   const Tensor x = random_tensor({1, T, D}, 1);
   Tensor gaps = random_tensor({1, T}, 2);
   for (real& gap : gaps) gap = 3 * gap * gap;
-  for (const char* time : {"decay", "gate"}) {
-    const auto mixer = delta_mixer(time);
+  for (const char* time : {"decay", "gate", "several"}) {
+    const auto mixer =
+        time == std::string("several") ? delta_mixer("gate", true, several) : delta_mixer(time);
     const Tensor batch = output_of(*mixer, x, {.gaps = gaps});
     EXPECT_GT(std::abs(batch.data()[10 * D] - output_of(*mixer, x).data()[10 * D]), 1e-4);
     expect_stream_equals_batch(*mixer, x, rounding, {.gaps = gaps});
@@ -47,8 +52,9 @@ Tensor reversed_tokens(const Tensor& x, std::size_t length) {
 
 TEST(DeltaMixer, TreatsBothDirectionsAlike) {
   const Tensor x = random_tensor({1, 21, D}, 1);
-  for (const char* time : {"none", "decay", "gate"}) {
-    const auto mixer = delta_mixer(time, false);
+  for (const char* time : {"none", "decay", "gate", "several"}) {
+    const auto mixer = time == std::string("several") ? delta_mixer("decay", false, several)
+                                                      : delta_mixer(time, false);
     const Tensor padded = output_of(*mixer, x, {.lengths = {18}});
     const Tensor other = reversed_tokens(output_of(*mixer, reversed_tokens(x, 18)), 18);
     for (std::size_t i = 0; i < other.size(); ++i)
@@ -74,6 +80,14 @@ TEST(DeltaMixer, SeesTheSameTimeFromBothEnds) {
       reversed_tokens(output_of(*mixer, reversed_tokens(x, T), {.gaps = reversed_gaps}), T);
   for (std::size_t i = 0; i < a.size(); ++i)
     ASSERT_NEAR(a.data()[i], b.data()[i], op_check::is_double ? 1e-12 : 1e-4);
+}
+
+TEST(DeltaMixer, IsDifferentiableWithSeveralWrites) {
+  for (const bool causal : {true, false}) {
+    const auto mixer = delta_mixer("gate", causal, several);
+    check_layer(*mixer, random_tensor({2, 5, D}, 1),
+                [&](Tape& tape, const Var& x) { return mixer->forward(tape, x, {}); });
+  }
 }
 
 TEST(DeltaMixer, HasNeitherWindowNorWarmStart) {
