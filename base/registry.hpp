@@ -160,7 +160,9 @@ class Registry : CountedChanges {
   }
   template <class Own>
   static void describe_in(Keys& keys, OwnSpecs& own) {
-    describe(keys, own.of<Own>());
+    constexpr bool is_described = requires(Own & spec) { describe(keys, spec); };
+    static_assert(is_described, "a Spec of keys needs void describe(Keys& keys, Spec& spec)");
+    if constexpr (is_described) describe(keys, own.of<Own>());
   }
   const Entry& find(const std::string& name) const {
     const auto found = std::ranges::find(entries_, name, &Entry::name);
