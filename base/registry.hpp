@@ -91,7 +91,9 @@ class KindList : CountedChanges {
 
   template <class Own>
   static void describe_in(Keys& keys, OwnSpecs& own) {
-    describe(keys, own.of<Own>());
+    constexpr bool is_described = requires(Own & spec) { describe(keys, spec); };
+    static_assert(is_described, "a Spec of keys needs void describe(Keys& keys, Spec& spec)");
+    if constexpr (is_described) describe(keys, own.of<Own>());
   }
   /// Returns the index of a kind. Throws std::invalid_argument with the known names for another.
   std::size_t index_of(const std::string& name) const;

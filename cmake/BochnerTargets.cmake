@@ -148,7 +148,8 @@ endfunction()
 
 set(double_cli_sources commands/double_cli.cpp commands/command_line.cpp commands/program_scope.cpp
                        commands/gradcheck.cpp config/nearest.cpp run/instruments/kernel_sample.cpp
-                       studies/density_checks.cpp studies/layer_checks.cpp run/signals.cpp run/version.cpp storage/json.cpp)
+                       studies/density_checks.cpp studies/layer_checks.cpp studies/model_checks.cpp
+                       studies/small_model.cpp run/signals.cpp run/version.cpp storage/json.cpp)
 
 set(tensor_data_folders data/fields data/series)
 
@@ -204,4 +205,13 @@ function(bochner_libraries name)
   set_target_properties(${name}_program PROPERTIES OUTPUT_NAME ${name})
   target_link_libraries(${name}_program PRIVATE ${name}_cli)
   bochner_compile_options(${name}_program)
+endfunction()
+
+# bochner notices a bochner64 built from other sources.
+function(bochner_digest_libraries)
+  bochner_sources(sources base autodiff layers optim ${tensor_data_folders})
+  list(TRANSFORM double_cli_sources PREPEND ${PROJECT_SOURCE_DIR}/train/ OUTPUT_VARIABLE cli_sources)
+  bochner_digest(bochner ${sources} ${cli_sources})
+  bochner_note_digest(bochner_program bochner)
+  bochner_note_digest(bochner64_program bochner)
 endfunction()

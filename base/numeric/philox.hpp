@@ -19,7 +19,8 @@ enum class Purpose : std::uint32_t {
   sampling = 5,
   test = 6,
   examples = 7,
-  posterior = 8
+  posterior = 8,
+  user = 9  ///< of programs, in addition to those of the library
 };
 
 /// A random function of the element number, equal on any machine and thread.

@@ -19,9 +19,8 @@ void choose(const std::string& kind, MixerSpec& mixer) {
   if (!has.convolution) mixer.convolution = 0;
   if (!has.window) mixer.window = 0;
   if (!has.times) mixer.time.kind = "none";
-  if (has.queries) return;
-  mixer.rotary = false;
-  mixer.normalize = "none";
+  if (!has.queries) mixer.rotary = false;
+  if (!has.normalize) mixer.normalize = "none";
 }
 
 }  // namespace
