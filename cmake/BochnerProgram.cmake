@@ -1,6 +1,6 @@
 # bochner_program(NAME [NATIVE] SOURCE...): builds the command with your own kernels as NAME (float) and NAME64 (double,
-# for gradcheck). NATIVE compiles the sources for this machine's processor, as loops of your own ops need; the programs
-# then run on such processors only.
+# for gradcheck), which is built when asked for: cmake --build build --target NAME64. NATIVE compiles the sources for
+# this machine's processor, as loops of your own ops need; the programs then run on such processors only.
 cmake_policy(PUSH)
 cmake_policy(SET CMP0116 NEW) # paths of dependency files
 
@@ -10,12 +10,38 @@ function(bochner_program name)
   foreach(suffix "" 64)
     if(TARGET bochner::cli${suffix})
       add_executable(${name}${suffix} ${program_UNPARSED_ARGUMENTS})
-      target_link_libraries(${name}${suffix} PRIVATE bochner::cli${suffix})
-      # As the library: contracted products would change bits of what both define.
-      target_compile_options(${name}${suffix} PRIVATE -ffp-contract=off $<$<BOOL:${program_NATIVE}>:-march=native>)
+      bochner_compile_as_library(${name}${suffix} "${suffix}" ${program_NATIVE})
+      bochner_precompiled(${name}${suffix} "${suffix}" ${program_NATIVE})
       bochner_note_digest(${name}${suffix} ${name})
+      if(suffix AND TARGET ${name})
+        set_target_properties(${name}${suffix} PROPERTIES EXCLUDE_FROM_ALL ON)
+      endif()
     endif()
   endforeach()
+endfunction()
+
+# bochner_compile_as_library(TARGET SUFFIX NATIVE): compiles so that what both define has the same bits: without
+# contracted products.
+function(bochner_compile_as_library target suffix native)
+  target_link_libraries(${target} PRIVATE bochner::cli${suffix})
+  target_compile_options(${target} PRIVATE -ffp-contract=off $<$<BOOL:${native}>:-march=native>
+                         $<$<CXX_COMPILER_ID:GNU>:-Wno-error=invalid-pch --param=ggc-min-heapsize=1000000>)
+endfunction()
+
+# bochner_precompiled(TARGET SUFFIX NATIVE): precompiles bochner.hpp once for all programs of a project that are compiled
+# alike; a program with other options reads the header itself.
+function(bochner_precompiled target suffix native)
+  set(headers bochner_headers${suffix})
+  if(native)
+    string(APPEND headers _native)
+  endif()
+  if(NOT TARGET ${headers})
+    file(CONFIGURE OUTPUT bochner_headers.cpp CONTENT "// bochner.hpp is precompiled for this source.\n")
+    add_library(${headers} OBJECT EXCLUDE_FROM_ALL ${CMAKE_CURRENT_BINARY_DIR}/bochner_headers.cpp)
+    bochner_compile_as_library(${headers} "${suffix}" ${native})
+    target_precompile_headers(${headers} PRIVATE <bochner/bochner.hpp>)
+  endif()
+  target_precompile_headers(${target} REUSE_FROM ${headers})
 endfunction()
 
 # bochner_digest(NAME SOURCE...): generates a source with a digest of the sources of NAME and of what they include, so
