@@ -13,6 +13,7 @@ function(bochner_program name)
       bochner_compile_as_library(${name}${suffix} "${suffix}" ${program_NATIVE})
       bochner_precompiled(${name}${suffix} "${suffix}" ${program_NATIVE})
       bochner_note_digest(${name}${suffix} ${name})
+      bochner_print_in_gdb(${name}${suffix})
       if(suffix AND TARGET ${name})
         set_target_properties(${name}${suffix} PROPERTIES EXCLUDE_FROM_ALL ON)
       endif()
@@ -42,6 +43,13 @@ function(bochner_precompiled target suffix native)
     target_precompile_headers(${headers} PRIVATE <bochner/bochner.hpp>)
   endif()
   target_precompile_headers(${target} REUSE_FROM ${headers})
+endfunction()
+
+# bochner_print_in_gdb(TARGET): writes TARGET-gdb.py next to the program, which gdb loads from folders that it trusts:
+# gdb -iex "add-auto-load-safe-path build" build/NAME
+function(bochner_print_in_gdb target)
+  file(GENERATE OUTPUT $<TARGET_FILE:${target}>-gdb.py
+       CONTENT "exec(open(r'${CMAKE_CURRENT_FUNCTION_LIST_DIR}/bochner_gdb.py').read())\n")
 endfunction()
 
 # bochner_digest(NAME SOURCE...): generates a source with a digest of the sources of NAME and of what they include, so
