@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 
+#include <bit>
 #include <bochner/base/errors.hpp>
 #include <bochner/base/text.hpp>
 #include <bochner/train/run/checkpoint/safetensors.hpp>
 #include <bochner/train/storage/json.hpp>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 namespace bochner {
 namespace {
@@ -26,6 +29,53 @@ std::string safetensors_header(const std::vector<TensorRecord>& tensors,
   std::string text = header.line();
   text.resize(round_up(text.size(), 8), ' ');
   return text;
+}
+
+/// A number of a type in a file, in memory order.
+struct Half {
+  std::uint16_t bits;
+  /// IEEE 754 binary16: a sign, 5 bits of exponent, 10 of fraction.
+  explicit operator real() const {
+    const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+    const double size = exponent == 0   ? std::ldexp(fraction, -24)
+                        : exponent < 31 ? std::ldexp(1024 + fraction, exponent - 25)
+                        : fraction == 0 ? std::numeric_limits<double>::infinity()
+                                        : std::numeric_limits<double>::quiet_NaN();
+    return real(bits >> 15 ? -size : size);
+  }
+};
+struct BrainFloat {
+  std::uint16_t bits;
+  /// The upper half of a float.
+  explicit operator real() const { return std::bit_cast<float>(std::uint32_t(bits) << 16); }
+};
+
+/// Converts `count` numbers at unaligned bytes.
+template <class Number>
+void convert(const std::uint8_t* from, std::size_t count, real* to) {
+  for (std::size_t i = 0; i < count; ++i) {
+    Number number;
+    std::memcpy(&number, from + i * sizeof number, sizeof number);
+    to[i] = real(number);
+  }
+}
+
+/// A float type of the format.
+struct FloatType {
+  const char* name;
+  std::size_t bytes;
+  void (*convert)(const std::uint8_t* from, std::size_t count, real* to);
+};
+constexpr FloatType float_types[] = {{"F16", 2, convert<Half>},
+                                     {"BF16", 2, convert<BrainFloat>},
+                                     {"F32", 4, convert<float>},
+                                     {"F64", 8, convert<double>}};
+
+/// Returns null for other types.
+const FloatType* float_type(const std::string* name) {
+  const auto found = std::ranges::find_if(
+      float_types, [&](const FloatType& type) { return name && *name == type.name; });
+  return found == std::end(float_types) ? nullptr : found;
 }
 
 /// Marks an invalid size or offset.
@@ -98,19 +148,18 @@ Safetensors::Safetensors(ByteSpan file, std::string name) : name_(std::move(name
 Safetensors::Entry Safetensors::entry_of(const std::string& key, const Json& value,
                                          ByteSpan data) const {
   const std::string* dtype = value["dtype"].text();
-  if (!dtype || (*dtype != "F32" && *dtype != "F64"))
-    throw DataError(name_, ": ", printable(key), " is not of type F32 or F64");
-  const bool wide = *dtype == "F64";
+  const FloatType* type = float_type(dtype);
+  if (!type) throw DataError(name_, ": ", printable(key), " is not of type F16, BF16, F32 or F64");
   std::vector<std::uint64_t> dims;
   for (const Json& size : value["shape"].items()) dims.push_back(whole(size));
   const Json::Items& offsets = value["data_offsets"].items();
   const std::uint64_t first = offsets.size() == 2 ? whole(offsets[0]) : no_number,
                       last = offsets.size() == 2 ? whole(offsets[1]) : no_number;
-  const auto bytes = checked_bytes(dims, wide ? Dtype::f64 : Dtype::f32);
+  const auto bytes = checked_bytes(dims, type->bytes);
   if (!bytes || first > last || last > data.size() || last - first != *bytes)
     throw DataError(name_, ": ", printable(key),
                     " exceeds the file or does not have the size of its shape");
-  return {Shape(dims.begin(), dims.end()), wide, data.subspan(first, *bytes)};
+  return {Shape(dims.begin(), dims.end()), *dtype, data.subspan(first, *bytes)};
 }
 
 std::string Safetensors::text(const std::string& key) const {
@@ -125,13 +174,7 @@ std::string Safetensors::copy_into(const std::string& name, Tensor& tensor) cons
   if (entry.shape != tensor.shape())
     return fmt::format("{} is {} in the file and {} in the model", name, to_string(entry.shape),
                        to_string(tensor.shape()));
-  const auto copy = [&]<class Number>(Number number) {
-    for (std::size_t i = 0; i < tensor.size(); ++i) {
-      std::memcpy(&number, entry.bytes.data() + i * sizeof number, sizeof number);
-      tensor.data()[i] = real(number);
-    }
-  };
-  entry.wide ? copy(double()) : copy(float());
+  float_type(&entry.type)->convert(entry.bytes.data(), tensor.size(), tensor.data());
   return "";
 }
 

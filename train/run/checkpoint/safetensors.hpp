@@ -28,14 +28,15 @@ class Safetensors {
 
   /// Returns a text of the header; "" if there is none.
   std::string text(const std::string& key) const;
-  /// Copies floats or doubles into a tensor of the same shape. Returns the problem, "" for none.
+  /// Copies numbers of any float type into a tensor of the same shape. Returns the problem, "" for
+  /// none.
   std::string copy_into(const std::string& name, Tensor& tensor) const;
   std::size_t size() const { return tensors_.size(); }
 
  private:
   struct Entry {
     Shape shape;
-    bool wide;  ///< F64
+    std::string type;  ///< "F16", "BF16", "F32" or "F64"
     ByteSpan bytes;
   };
   /// Returns the tensor that a header value describes; `data` is everything after the header.
