@@ -72,6 +72,27 @@ TEST(Safetensors, GiveShortFloatsTheirValues) {
   EXPECT_TRUE(std::signbit(read("F16", {0x8000})[0]));
 }
 
+TEST(Safetensors, RoundShortFloatsToTheNearest) {
+  const auto rounded = [](const char* type, std::initializer_list<double> numbers) {
+    Tensor x = uninitialized({numbers.size()}), y = x;
+    std::transform(numbers.begin(), numbers.end(), x.data(), [](double u) { return real(u); });
+    std::string file;
+    write_safetensors([&](std::string_view piece) { file += piece; }, {{"a", x.shape(), x.data()}},
+                      {}, type);
+    EXPECT_EQ(Safetensors(bytes_of(file), "file").copy_into("a", y), "");
+    return std::vector<double>(y.begin(), y.end());
+  };
+  EXPECT_EQ(rounded("F16", {1.0 / 3, 2049, 2051, -65519, 0x1p-25, 0x1.8p-25, -0x1.fffp-15, 0}),
+            (std::vector<double>{0.333251953125, 2048, 2052, -65504, 0, 0x1p-24, -0x1p-14, 0}));
+  EXPECT_EQ(rounded("BF16", {1.0 / 3, 0x1.01p0, 0x1.03p0, -1e-40, 3e38}),
+            (std::vector<double>{0.333984375, 1, 0x1.04p0, -0x1p-133, 0x1.c4p127}));
+  EXPECT_EQ(rounded("F64", {0.5, -3}), (std::vector<double>{0.5, -3}));
+  EXPECT_EQ(message_of<std::invalid_argument>([&] {
+              rounded("F16", {1, 65520});
+            }),
+            "a has a number that F16 cannot hold; write F32 or BF16");
+}
+
 TEST(Safetensors, HaveANameEach) {
   const Tensor one = zeros({1});
   const TensorRecord record{"twin", one.shape(), one.data()};
