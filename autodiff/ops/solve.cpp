@@ -54,7 +54,7 @@ Matrix factor_gradient(const Matrix& factor, Matrix g, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t j = i + 1; j < n; ++j) g[i * n + j] = 0;
   Matrix s(n * n);
-  multiply(n, n, n, factor.data(), true, g.data(), 0, s.data());
+  bochner::multiply(n, n, n, factor.data(), true, g.data(), 0, s.data());
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t j = 0; j < i; ++j) s[j * n + i] = s[i * n + j];
   solve_lower_transposed(n, factor.data(), n, s.data());
