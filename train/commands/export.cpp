@@ -24,7 +24,7 @@ namespace {
 constexpr const char* torch_weights = "model.safetensors";
 
 struct ExportOptions : ModelOptions {
-  std::string output, torch;
+  std::string output, torch, type = type_of_real;
 };
 
 /// Throws std::invalid_argument if a name has the extension of another format.
@@ -37,7 +37,8 @@ void require_safetensors(const std::string& output) {
 
 /// Writes weights and buffers as a safetensors file; returns their number.
 std::size_t write_weights(const CheckpointReader& checkpoint, bool live_weights,
-                          const SafetensorsTexts& texts, const std::string& file) {
+                          const SafetensorsTexts& texts, const std::string& file,
+                          const std::string& type = type_of_real) {
   const std::string weights = prefix_of_weights(checkpoint, !live_weights);
   std::deque<Tensor> tensors;
   std::vector<TensorRecord> records;
@@ -48,15 +49,19 @@ std::size_t write_weights(const CheckpointReader& checkpoint, bool live_weights,
         {tensor.name.substr(tensor.name.find('/') + 1), tensor.shape, tensors.back().data()});
   }
   const std::size_t count = records.size();
-  write_output(file, [&](const Sink& sink) { write_safetensors(sink, std::move(records), texts); });
+  write_output(file,
+               [&](const Sink& sink) { write_safetensors(sink, std::move(records), texts, type); });
   return count;
 }
 
 void export_weights(const ExportOptions& options) {
   require_safetensors(options.output);
+  const std::vector<std::string> types = safetensors_types();
+  demand(std::ranges::count(types, options.type) > 0, "--dtype {}: must be {}", options.type,
+         joined(types, ", "));
   const CheckpointReader checkpoint = open_run_or_file(options.run);
-  const std::size_t count =
-      write_weights(checkpoint, options.live_weights, texts_of(checkpoint), options.output);
+  const std::size_t count = write_weights(checkpoint, options.live_weights, texts_of(checkpoint),
+                                          options.output, options.type);
   if (options.output != "-")
     fmt::print("{}   {} of step {}\n", printable(options.output), format_number_of(count, "tensor"),
                checkpoint.state().step);
@@ -104,6 +109,8 @@ void export_command(const ExportOptions& options) {
   demand(
       options.output.empty() != options.torch.empty(),
       "export: give --output FILE for the weights or --torch DIR for a PyTorch module with them");
+  demand(options.torch.empty() || options.type == type_of_real,
+         "export --dtype requires --output: a PyTorch module has the type of the weights");
   demand(!options.torch.empty() || options.sets.empty(),
          "export --set requires --torch: weights alone are exported unchanged");
   options.torch.empty() ? export_weights(options) : export_torch(options);
@@ -207,6 +214,8 @@ void add_export(const Command& program) {
       export_command);
   add_run(command, options.run, "RUN, RUN@best, RUN@STEP or a checkpoint file");
   command.option("--output,-o", &options.output, "file to write; - for standard output", "FILE");
+  command.option("--dtype", &options.type, "float type in the file: F16, BF16, F32 or F64", "TYPE")
+      .shows_default();
   command.option("--torch", &options.torch,
                  "folder to write: Python sources of the model and its weights", "DIR");
   add_model_changes(command, options);
