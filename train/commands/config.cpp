@@ -8,6 +8,7 @@
 #include <bochner/train/config/parameter_docs.hpp>
 #include <bochner/train/storage/output.hpp>
 #include <bochner/train/tasks/config_templates/config_template.hpp>
+#include <bochner/train/tasks/kernel_note.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <bochner/train/tasks/task.hpp>
@@ -54,6 +55,7 @@ void config_check_command(const ConfigOptions& options) {
     throw ConfigError(fmt::format("{}: {}", options.file, error.what()));
   }
   fmt::print("{}: in order\n", options.file);
+  if (const std::string note = kernel_note(config); !note.empty()) fmt::print("note: {}\n", note);
 }
 
 void config_print_command(const ConfigOptions& options) {

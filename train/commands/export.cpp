@@ -117,7 +117,7 @@ void export_command(const ExportOptions& options) {
 }
 
 struct ImportOptions {
-  std::string source, run;
+  std::string source, run, config;
   std::vector<std::string> sets;
   CommandLine* line = nullptr;
 };
@@ -156,7 +156,9 @@ void take_weights(const Safetensors& weights, const std::string& file, Module& m
 /// Makes a learner from the facts in the file. Throws DataError if they are missing or damaged.
 std::unique_ptr<Learner> learner_in(const Safetensors& weights, const std::string& file,
                                     const Config& config) {
-  const auto facts = from_hex(weights.text("facts"));
+  const std::string text = weights.text("facts");
+  if (text.empty() && config.text("data.kind") == "bytes") return make_learner(config, {});
+  const auto facts = from_hex(text);
   if (!facts || facts->empty())
     throw DataError(file,
                     ": holds no facts of the training data; bochner export "
@@ -172,7 +174,9 @@ std::unique_ptr<Learner> learner_in(const Safetensors& weights, const std::strin
 Config config_in(const Safetensors& weights, const std::string& file) {
   const std::string text = weights.text("config");
   if (text.empty())
-    throw DataError(file, ": holds no config; bochner export writes one with the weights");
+    throw DataError(file,
+                    ": holds no config; give the one of the model with --config, or use a "
+                    "file of bochner export");
   try {
     return stored_config(text, "the config in it");
   } catch (const ConfigError& error) {
@@ -187,7 +191,10 @@ void import_command(const ImportOptions& options) {
                           : Path(options.source);
   const Input input(source, std::uint64_t(1) << 40);
   const Safetensors weights(input.bytes(), input.name());
-  Config stored = config_in(weights, input.name());
+  demand(options.config.empty() || weights.text("config").empty(),
+         "--config {}: {} holds a config; change it with --set", options.config, input.name());
+  Config stored =
+      options.config.empty() ? config_in(weights, input.name()) : read_config(options.config, {});
   if (std::filesystem::exists(source.parent_path() / tokenizer_name))
     stored = with_own_tokenizer(stored, source.parent_path());
   const Config config = with_sets(stored, options.sets);
@@ -230,6 +237,9 @@ void add_import(const Command& program) {
               "output of export: a safetensors file, or the DIR of --torch", "FILE")
       .required();
   command.option("--run", &options.run, "directory of the run", "DIR").required();
+  command.option("--config", &options.config,
+                 "config of the model, for tensors that write_tensors() or another program wrote",
+                 "FILE");
   add_sets(command, options.sets);
 }
 

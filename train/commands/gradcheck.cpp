@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <bochner/base/format.hpp>
+#include <bochner/optim/optimizer.hpp>
 #include <bochner/train/commands/common_options.hpp>
 #include <bochner/train/commands/gradcheck_config.hpp>
 #include <bochner/train/run/own_program.hpp>
 #include <bochner/train/studies/density_checks.hpp>
 #include <bochner/train/studies/model_checks.hpp>
+#include <bochner/train/studies/optimizer_checks.hpp>
 #include <bochner/train/studies/small_model.hpp>
 
 namespace bochner {
@@ -19,6 +21,7 @@ constexpr std::size_t usual_length = 9, longer_length = 70;
 
 struct GradcheckOptions {
   std::string mixer, features, density;  ///< "" for all
+  std::string optimizer, schedule;
   std::string config;
   std::vector<std::string> sets;
   std::optional<std::size_t> length;
@@ -36,7 +39,8 @@ std::vector<std::string> words_for_double(const GradcheckOptions& options) {
     if (!value.empty()) words.insert(words.end(), {option, value});
   };
   add("--mixer", options.mixer), add("--features", options.features);
-  add("--density", options.density), add("--called", options.called);
+  add("--density", options.density), add("--optimizer", options.optimizer);
+  add("--schedule", options.schedule), add("--called", options.called);
   add("--sources", program_sources());
   for (const std::string& setting : options.sets) add("--set", setting);
   if (options.length) add("--length", std::to_string(*options.length));
@@ -203,12 +207,42 @@ GradcheckOptions with_model(GradcheckOptions options) {
   return options;
 }
 
-int gradcheck_command(const GradcheckOptions& typed) {
-  require_same_sources(typed);
-  demand(typed.length.value_or(usual_length) > 1, "--length: must be at least 2");
-  const GradcheckOptions options = typed.has_model() ? with_model(typed) : typed;
-  if (!is_double) exec_double_program(options);
-  if (options.has_model()) return check_config_model(options) ? exit_done : exit_failed;
+/// Checks the kinds of a registry, all or the wanted one, each on a line. Built-in kinds may need
+/// what a small problem lacks.
+template <class Kinds>
+bool check_kinds(const Kinds& registry, const std::string& wanted, const char* what,
+                 std::string (*fault_of)(const std::string&), bool json) {
+  bool passed = true;
+  for (const std::string& kind : wanted_kinds(wanted, registry.names(), what)) {
+    std::string fault, refusal;
+    try {
+      fault = fault_of(kind);
+    } catch (const std::invalid_argument& error) {
+      (registry.is_built_in(kind) ? refusal : fault) = error.what();
+    }
+    passed = passed && fault.empty();
+    const std::string name = fmt::format("{} {}", what, kind);
+    const std::string verdict = !fault.empty()    ? "WRONG: " + fault
+                                : refusal.empty() ? "ok"
+                                                  : "not checked: " + refusal;
+    if (json)
+      print_line({{"case", name}, {"verdict", verdict}, {"passed", fault.empty()}});
+    else
+      fmt::print("{:<64} {}\n", name, verdict);
+  }
+  return passed;
+}
+
+bool check_optimizers(const GradcheckOptions& options) {
+  return check_kinds(optimizers(), options.optimizer, "optimizer", optimizer_fault, options.json);
+}
+
+bool check_schedules(const GradcheckOptions& options) {
+  return check_kinds(schedules(), options.schedule, "schedule", schedule_fault, options.json);
+}
+
+/// Checks small models of all kinds, or of the wanted ones, and their densities.
+bool check_models(const GradcheckOptions& options) {
   bool passed = true;
   std::vector<std::string> spectra;
   for (const GradientCase& which : cases_of(options)) {
@@ -221,15 +255,36 @@ int gradcheck_command(const GradcheckOptions& typed) {
   }
   for (const std::string& density : spectra)
     passed = check_functions(density, options.json) && passed;
-  return passed ? exit_done : exit_failed;
+  return passed;
+}
+
+bool check_all(const GradcheckOptions& options) {
+  if (options.has_model()) return check_config_model(options);
+  if (!options.optimizer.empty()) return check_optimizers(options);
+  if (!options.schedule.empty()) return check_schedules(options);
+  bool passed = check_models(options);
+  if (options.mixer.empty() && options.features.empty() && options.density.empty()) {
+    passed = check_optimizers(options) && passed;
+    passed = check_schedules(options) && passed;
+  }
+  return passed;
+}
+
+int gradcheck_command(const GradcheckOptions& typed) {
+  require_same_sources(typed);
+  demand(typed.length.value_or(usual_length) > 1, "--length: must be at least 2");
+  const GradcheckOptions options = typed.has_model() ? with_model(typed) : typed;
+  if (!is_double) exec_double_program(options);
+  return check_all(options) ? exit_done : exit_failed;
 }
 
 }  // namespace
 
 void add_gradcheck(const Command& program) {
-  const auto [command, options] = program.command(
-      "gradcheck", "check small models: gradients, steps, batches, padding, signs, densities",
-      gradcheck_command);
+  const auto [command, options] = program.command("gradcheck",
+                                                  "check small models and kinds: gradients, steps, "
+                                                  "batches, padding, signs, densities, optimizers",
+                                                  gradcheck_command);
   options.line = &command.line();
   command.option("config", &options.config, "check the model of this config (TOML) only", "FILE");
   add_sets(command, options.sets);
@@ -239,6 +294,8 @@ void add_gradcheck(const Command& program) {
   command.option("--mixer", &options.mixer, "only this mixer");
   command.option("--features", &options.features, "only this feature map");
   command.option("--density", &options.density, "only this density");
+  command.option("--optimizer", &options.optimizer, "only this optimizer");
+  command.option("--schedule", &options.schedule, "only this schedule");
   command.flag("--json", &options.json, "print JSON lines");
 }
 
