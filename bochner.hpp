@@ -21,6 +21,7 @@
 #include <bochner/data/formats/read_array.hpp>
 #include <bochner/data/series/series_windows.hpp>
 #include <bochner/data/tables/table_rows.hpp>
+#include <bochner/data/tables/table_source.hpp>
 #include <bochner/data/text/token_tasks.hpp>
 #include <bochner/data/text/token_windows.hpp>
 #include <bochner/layers/attention/feature_heads.hpp>
@@ -43,6 +44,7 @@
 #include <bochner/layers/models/event_model.hpp>
 #include <bochner/layers/models/field_model.hpp>
 #include <bochner/layers/models/forecaster.hpp>
+#include <bochner/layers/models/loss.hpp>
 #include <bochner/layers/models/memory_probe.hpp>
 #include <bochner/layers/models/sensor_model.hpp>
 #include <bochner/layers/models/token_models.hpp>
@@ -68,3 +70,4 @@
 #include <bochner/optim/schedule.hpp>
 #include <bochner/train/commands/cli.hpp>
 #include <bochner/train/commands/trained_model.hpp>
+#include <bochner/train/tasks/custom/custom_task.hpp>

@@ -203,10 +203,12 @@ class Keys {
   Conditional when(const std::string& key, std::vector<std::string> values) {
     return when(is(key, std::move(values)));
   }
-  /// The keys of one kind of a registry, which the library has or a program has added.
+  /// The keys of one kind of a registry, which the library has or a program has added; `key` of the
+  /// present section names it.
   template <class Describe>
-  void of_kind(const std::string& kind, const Describe& describe_own, bool is_added = true) {
-    KeyCondition own = is("kind", {kind});
+  void of_kind(const std::string& kind, const Describe& describe_own, bool is_added = true,
+               const std::string& key = "kind") {
+    KeyCondition own = is(key, {kind});
     own.only_named = true;
     const std::string outer = added_;
     if (is_added) added_ = kind;

@@ -29,11 +29,11 @@ bool KindList::is_built_in(const std::string& name) const {
   return found && !found->is_added;
 }
 
-void KindList::describe_own(Keys& keys, OwnSpecs& own) const {
+void KindList::describe_own(Keys& keys, OwnSpecs& own, const std::string& key) const {
   for (const Kind& kind : kinds_)
     for (const DescribeOwn describe_one : kind.describe_own)
       keys.of_kind(
-          kind.name, [&] { describe_one(keys, own); }, kind.is_added);
+          kind.name, [&] { describe_one(keys, own); }, kind.is_added, key);
 }
 
 std::size_t KindList::index_of(const std::string& name) const {

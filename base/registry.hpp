@@ -82,8 +82,8 @@ class KindList : CountedChanges {
   void share(const std::string& name) {
     share(name, describe_in<Own>);
   }
-  /// Describes the keys of all kinds.
-  void describe_own(Keys& keys, OwnSpecs& own) const;
+  /// Describes the keys of all kinds; `key` of the present section chooses one.
+  void describe_own(Keys& keys, OwnSpecs& own, const std::string& key = "kind") const;
 
  protected:
   using DescribeOwn = void (*)(Keys&, OwnSpecs&);

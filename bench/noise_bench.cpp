@@ -16,7 +16,7 @@ LanguageModelSpec spec_of(const std::string& loss, std::size_t width, std::size_
   LanguageModelSpec spec;
   spec.vocabulary = vocabulary, spec.length = length, spec.blocks = 1;
   spec.block.width = width, spec.block.mixer.kind = "softmax";
-  spec.loss = loss, spec.noise.draws = draws;
+  spec.loss.kind = loss, spec.noise.draws = draws;
   return spec;
 }
 

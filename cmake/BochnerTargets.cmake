@@ -149,7 +149,8 @@ endfunction()
 set(double_cli_sources commands/double_cli.cpp commands/command_line.cpp commands/program_scope.cpp
                        commands/gradcheck.cpp config/nearest.cpp run/instruments/kernel_sample.cpp
                        studies/density_checks.cpp studies/layer_checks.cpp studies/model_checks.cpp
-                       studies/optimizer_checks.cpp studies/small_model.cpp run/signals.cpp run/version.cpp storage/json.cpp)
+                       studies/optimizer_checks.cpp studies/small_model.cpp tasks/custom/custom_task.cpp run/signals.cpp run/version.cpp
+                       storage/json.cpp)
 
 set(tensor_data_folders data/fields data/series)
 

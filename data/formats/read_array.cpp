@@ -71,21 +71,6 @@ void fill_in_chosen(NamedArray& table, const CsvOptions& options) {
     if (i != table.time) fill_in(table, i, options.missing == "mean");
 }
 
-/// Applies the options for CSV tables to another table: the time column and the treatment of
-/// missing values. The caller chooses the columns.
-NamedArray with_table_options(NamedArray table, const std::string& name,
-                              const CsvOptions& options) {
-  if (table.values.dimension() != 2 || table.values.size() == 0) return table;
-  try {
-    if (!options.time.empty()) table.time = require_column(table, options.time);
-    mark_numeric_time(table);
-    if (options.missing == "forward" || options.missing == "mean") fill_in_chosen(table, options);
-  } catch (const DataError& error) {
-    throw DataError(name, ": ", error.what());
-  }
-  return table;
-}
-
 NamedArray parse_npz(ByteSpan file, const std::string& name, const std::string& wanted) {
   const Npz npz(file, name);
   if (!wanted.empty()) return {npz.values(wanted), {}};
@@ -103,6 +88,19 @@ NamedArray parse_npz(ByteSpan file, const std::string& name, const std::string& 
 }
 
 }  // namespace
+
+NamedArray with_table_options(NamedArray table, const std::string& name,
+                              const CsvOptions& options) {
+  if (table.values.dimension() != 2 || table.values.size() == 0) return table;
+  try {
+    if (!options.time.empty()) table.time = require_column(table, options.time);
+    mark_numeric_time(table);
+    if (options.missing == "forward" || options.missing == "mean") fill_in_chosen(table, options);
+  } catch (const DataError& error) {
+    throw DataError(name, ": ", error.what());
+  }
+  return table;
+}
 
 Input open_input(const std::filesystem::path& path) { return Input(path, demanded_size); }
 

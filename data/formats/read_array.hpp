@@ -32,5 +32,8 @@ struct ReadOptions {
 /// Tables of the other formats take time and missing values from `csv`. Throws DataError.
 NamedArray parse_array(ByteSpan file, const std::string& name, const ReadOptions& options = {});
 NamedArray read_array(const std::filesystem::path& path, const ReadOptions& options = {});
+/// Applies the options for CSV tables to another table: the time column and the treatment of
+/// missing values. The caller chooses the columns. Throws DataError with the name.
+NamedArray with_table_options(NamedArray table, const std::string& name, const CsvOptions& options);
 
 }  // namespace bochner

@@ -50,11 +50,8 @@ CsvOptions only_series_columns(std::string_view text, const std::string& name,
 
 RealSeriesSet series_of_csv(std::string_view text, const std::string& name,
                             const ReadOptions& options) {
-  const SeriesOptions& series = *options.series;
-  const NamedArray table = parse_csv(text, name, only_series_columns(text, name, options));
-  if (series.layout == "wide") return series_of_rows(table, series.columns, series.labelled);
-  if (series.label_from != "file") return series_of_all_rows(table, series.columns);
-  return series_of_table(table, series.columns, series.labelled);
+  return labelled_series_of(parse_csv(text, name, only_series_columns(text, name, options)),
+                            *options.series);
 }
 
 /// Calls parse() and adds the name to those of its errors that lack it.
@@ -79,6 +76,12 @@ RealSeriesSet series_of_file(const fs::path& path, const ReadOptions& options) {
 }
 
 }  // namespace
+
+RealSeriesSet labelled_series_of(const NamedArray& table, const SeriesOptions& options) {
+  if (options.layout == "wide") return series_of_rows(table, options.columns, options.labelled);
+  if (options.label_from != "file") return series_of_all_rows(table, options.columns);
+  return series_of_table(table, options.columns, options.labelled);
+}
 
 RealSeriesSet parse_labelled_series(ByteSpan file, const std::string& name,
                                     const ReadOptions& options) {

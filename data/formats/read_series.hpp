@@ -14,6 +14,9 @@ RealSeriesSet parse_labelled_series(ByteSpan file, const std::string& name,
 /// in a file of their own have that of the file.
 RealSeriesSet read_labelled_series(const std::filesystem::path& path, const ReadOptions& options);
 
+/// Returns the labelled series of a table, in either layout.
+RealSeriesSet labelled_series_of(const NamedArray& table, const SeriesOptions& options);
+
 /// Returns whether an NPZ file holds labelled series: an array x of two or three axes, and y.
 bool holds_labelled_series(ByteSpan npz, const std::string& name);
 

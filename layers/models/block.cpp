@@ -50,7 +50,7 @@ Block::Block(const BlockSpec& spec)
   if (spec.mlp == "glu") gate_ = std::make_unique<GatedOutput>(spec.width);
   if (spec.mlp == "glu" || spec.mlp == "none") return;
   mlp_norm_ = make_norm(spec);
-  mlp_ = mlps().make(spec.mlp, {spec.width, spec.width * spec.expansion});
+  mlp_ = mlps().make(spec.mlp, {spec.width, spec.width * spec.expansion, spec.own});
 }
 
 Var Block::forward(Tape& tape, const Var& x, const Layout& layout) {

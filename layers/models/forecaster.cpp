@@ -235,9 +235,7 @@ Forecaster::Forecaster(const ForecasterSpec& spec)
       series_({spec.series, spec.series_width}, Initial::normal(1)),
       norm_(spec.instance_norm, spec.variates),
       backbone_(make_forecast_backbone(spec)) {
-  require(
-      spec.loss == "mse" || spec.loss == "mae" || spec.loss == "huber" || spec.predicts_quantiles(),
-      "forecaster", "no loss is called \"", spec.loss, "\"; there are: mse, mae, huber, quantile");
+  if (!spec.predicts_quantiles()) loss_ = make_value_loss(spec.loss);
   require(!spec.predicts_quantiles() || !spec.instance_norm.affine, "forecaster",
           "loss = \"quantile\" requires instance_norm.affine = false: a negative gain reverses "
           "quantiles");
@@ -301,10 +299,7 @@ void Forecaster::start_quantiles(const Tensor& past, const Tensor& future) {
 }
 
 Var Forecaster::loss(const Var& forecast, const Tensor& future) const {
-  if (spec_.predicts_quantiles()) return pinball(forecast, future, spec_.quantiles);
-  if (spec_.loss == "mse") return mean_squared_error(forecast, future);
-  if (spec_.loss == "mae") return mean_absolute_error(forecast, future);
-  return huber(forecast, future);
+  return loss_ ? mean_loss(*loss_, forecast, future) : pinball(forecast, future, spec_.quantiles);
 }
 
 void Forecaster::visit(Visitor& visitor) {

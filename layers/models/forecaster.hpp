@@ -2,6 +2,7 @@
 #include <bochner/layers/basic/position_wise.hpp>
 #include <bochner/layers/basic/standardization.hpp>
 #include <bochner/layers/encodings/scales.hpp>
+#include <bochner/layers/models/loss.hpp>
 #include <bochner/layers/models/token_inputs.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -37,7 +38,7 @@ struct PatchSpec {
 struct ForecasterSpec {
   std::size_t variates = 1, lookback = 336, horizon = 96;
   std::string backbone = "linear";
-  std::string loss = "mse";
+  LossSpec loss;
   std::vector<double> quantiles = {0.1, 0.5, 0.9};  ///< levels (loss "quantile")
   InstanceNormSpec instance_norm;
   // linear
@@ -54,7 +55,7 @@ struct ForecasterSpec {
   std::size_t series = 1, covariates = 0;
   std::size_t effects = 16, series_width = 0;
 
-  bool predicts_quantiles() const { return loss == "quantile"; }
+  bool predicts_quantiles() const { return loss.kind == "quantile"; }
   std::size_t outputs() const { return predicts_quantiles() ? quantiles.size() : 1; }
   /// Returns the width of a row's context: covariates and series embedding.
   std::size_t context() const { return covariates + series_width; }
@@ -71,26 +72,16 @@ inline void describe(Keys& keys, PatchSpec& spec) {
   keys.when(attention || whole || (series && when("model.kind", {"contrastive"})))(
       "stride", spec.stride, between(1, 1 << 16), "rows from one token to the next");
 }
-/// The loss of forecasters, and of language models, whose default is cross entropy.
-inline void describe_loss(Keys& keys, std::string& loss) {
-  keys("loss", loss,
-       one_of({"mse", "mae", "huber", "quantile", "gaussian", "cross_entropy", "nce",
-               "sampled_softmax"}),
-       "training loss. Forecasters and regressors: mse, mae, huber or quantile, in the unit of the "
-       "training data; regressors also gaussian, the likelihood of a learned mean and deviation. "
-       "Language models: cross_entropy (also for mse), or nce or sampled_softmax, which draw noise "
-       "tokens, for large vocabularies");
-}
 inline void describe_quantiles(Keys& keys, std::vector<double>& levels) {
-  keys.when("loss", {"quantile"})("quantiles", levels, between(0, 1),
-                                  "levels of the quantiles, ascending");
+  keys.when(loss_is(keys, {"quantile"}))("quantiles", levels, between(0, 1),
+                                         "levels of the quantiles, ascending");
 }
 inline void describe(Keys& keys, ForecasterSpec& spec) {
   keys("backbone", spec.backbone, one_of({"linear", "attention", "rows"}),
        "a linear map of the window, attention over its patches, or over its rows and those to "
        "come, each at its time (rows)");
   keys.when("backbone", {"attention", "rows"}, [&] { describe(keys, spec.stack); });
-  describe_loss(keys, spec.loss);
+  describe(keys, spec.loss);
   describe_quantiles(keys, spec.quantiles);
   keys("effects", spec.effects, between(0, 1 << 16),
        "hidden units that map covariates (data.known, data.static, data.calendar) to rows; 0 for a "
@@ -163,6 +154,7 @@ class Forecaster : public Module {
   std::unique_ptr<RowEffects> effects_;
   InstanceNorm norm_;
   std::unique_ptr<ForecastBackbone> backbone_;
+  std::unique_ptr<ValueLoss> loss_;  // null for quantiles
 };
 
 }  // namespace bochner::inline BOCHNER_PRECISION

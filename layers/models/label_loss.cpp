@@ -28,4 +28,14 @@ Var label_loss(const Var& logits, const Indices& labels, double smoothing,
   return -sum(log_softmax(logits) * Var(std::move(targets)));
 }
 
+ClassLoss::ClassLoss(const LabelLossSpec& spec, std::vector<double> weights)
+    : smoothing_(spec.label_smoothing),
+      weights_(std::move(weights)),
+      loss_(is_cross_entropy(spec.loss) ? nullptr : make_label_loss(spec.loss)) {}
+
+Var ClassLoss::operator()(const Var& logits, const Indices& labels) const {
+  return loss_ ? mean_loss(*loss_, logits, labels, weights_)
+               : label_loss(logits, labels, smoothing_, weights_);
+}
+
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -14,7 +14,7 @@ constexpr double least_deviation = 1e-3;  // of training numbers
 constexpr real learned = -1;              // in place of the number of held-out examples
 
 SeriesModelSpec with_outputs(SeriesModelSpec spec, const SeriesRegressorSpec& of) {
-  spec.outputs = of.predicts_quantiles() ? of.quantiles.size() : of.loss == "gaussian" ? 2 : 1;
+  spec.outputs = of.predicts_quantiles() ? of.quantiles.size() : of.predicts_deviation() ? 2 : 1;
   return spec;
 }
 
@@ -40,8 +40,9 @@ SeriesRegressor::SeriesRegressor(const SeriesRegressorSpec& spec)
       number_(1),
       model_(with_outputs(spec, spec)),
       offsets_(zeros({levels_.size() + 1})) {
-  const bool is_gaussian = spec.loss == "gaussian";
-  offsets_(levels_.size()) = is_gaussian || spec.predicts_quantiles() ? learned : 0;
+  const bool is_gaussian = spec.predicts_deviation();
+  if (!is_gaussian && !spec.predicts_quantiles()) loss_ = make_value_loss(spec.loss);
+  offsets_(levels_.size()) = loss_ ? 0 : learned;
   for (std::size_t p = 0; is_gaussian && p < levels_.size(); ++p)
     offsets_(p) = real(quantile::normal(levels_[p]));
 }
@@ -64,9 +65,7 @@ Var SeriesRegressor::loss(const Var& outputs, const std::vector<double>& numbers
   if (spec_.predicts_quantiles())
     return pinball(ascending(outputs, median_index(levels_)), targets, levels_);
   const Var answer = reshape(slice(outputs, -1, 0, 1), {B});
-  if (spec_.loss == "mse") return mean_squared_error(answer, targets);
-  if (spec_.loss == "mae") return mean_absolute_error(answer, targets);
-  if (spec_.loss == "huber") return huber(answer, targets);
+  if (loss_) return mean_loss(*loss_, answer, targets);
   const Var spread = softplus(reshape(slice(outputs, -1, 1, 2), {B})) + least_deviation;
   const Var error = (Var(std::move(targets)) - answer) / spread;
   return bochner::mean(square(error) * 0.5 + log(spread)) + 0.5 * std::log(2 * std::numbers::pi);
@@ -79,7 +78,7 @@ double SeriesRegressor::expected(const real* outputs) const {
 }
 
 SeriesRegressor::Located SeriesRegressor::located(const real* outputs, std::size_t level) const {
-  if (spec_.loss == "gaussian")
+  if (spec_.predicts_deviation())
     return {double(outputs[0]), softplus_of(double(outputs[1])) + least_deviation};
   if (!spec_.predicts_quantiles()) return {double(outputs[0]), 1};
   const std::size_t middle = median_index(levels_);

@@ -6,17 +6,18 @@
 namespace bochner::inline BOCHNER_PRECISION {
 
 struct SeriesRegressorSpec : SeriesModelSpec {
-  std::string loss = "mse";
+  LossSpec loss;
   std::vector<double> quantiles = {0.1, 0.5, 0.9};  ///< levels (loss "quantile")
 
-  bool predicts_quantiles() const { return loss == "quantile"; }
+  bool predicts_quantiles() const { return loss.kind == "quantile"; }
+  bool predicts_deviation() const { return loss.kind == "gaussian"; }
   /// Returns the levels of the quantiles of an answer: those of the loss, or the ends of intervals
   /// of 80 and 95 %.
   std::vector<double> levels() const;
 };
 inline void describe(Keys& keys, SeriesRegressorSpec& spec) {
   describe(keys, static_cast<SeriesModelSpec&>(spec));
-  describe_loss(keys, spec.loss);
+  describe(keys, spec.loss);
   describe_quantiles(keys, spec.quantiles);
 }
 
@@ -63,6 +64,7 @@ class SeriesRegressor : public Module {
   std::vector<double> levels_;
   Standardize number_;
   SeriesModel model_;
+  std::unique_ptr<ValueLoss> loss_;  // null for quantiles, and with a deviation
   Tensor offsets_;  // (levels) of quantiles, and (1) the held-out examples; 0: unknown
 };
 

@@ -165,8 +165,11 @@ void Trunk::visit(Visitor& visitor) {
 LanguageModel::LanguageModel(const LanguageModelSpec& spec)
     : trunk_(checked("language_model", spec)), head_(spec.block.width, spec.vocabulary) {
   require_causal_norm(spec, "language_model");
-  if (spec.loss != "cross_entropy")
-    noise_ = std::make_unique<NoiseLoss>(spec.loss, spec.noise, spec.vocabulary);
+  const std::string& loss = spec.loss.kind;
+  if (loss == "nce" || loss == "sampled_softmax")
+    noise_ = std::make_unique<NoiseLoss>(loss, spec.noise, spec.vocabulary);
+  else if (!is_cross_entropy(spec.loss))
+    loss_ = make_label_loss(spec.loss);
 }
 
 Var LanguageModel::logits(Tape& tape, const Indices& tokens, const Times& times) {
@@ -177,7 +180,9 @@ Var LanguageModel::logits(Tape& tape, const Indices& tokens, const Times& times)
 Var LanguageModel::loss(Tape& tape, const Indices& tokens, const Indices& targets,
                         const Times& times) {
   require_sequences(tokens);
-  const Var x = trunk_.forward(tape, tokens, {}, times), weight = head_.weight(tape);
+  const Var x = trunk_.forward(tape, tokens, {}, times);
+  if (loss_ && tape.training) return mean_loss(*loss_, head_.forward(tape, x), targets);
+  const Var weight = head_.weight(tape);
   if (!noise_ || !tape.training) return affine_cross_entropy(x, weight, head_.bias(tape), targets);
   return noise_->forward(tape, x, weight, head_.bias(tape), targets);
 }

@@ -9,6 +9,7 @@
 #include <bochner/layers/encodings/scales.hpp>
 #include <bochner/layers/encodings/space_time.hpp>
 #include <bochner/layers/encodings/token_places.hpp>
+#include <bochner/layers/models/loss.hpp>
 #include <bochner/layers/models/token_inputs.hpp>
 #include <bochner/layers/module.hpp>
 #include <string>
@@ -116,13 +117,13 @@ class Trunk : public Module {
 };
 
 struct LanguageModelSpec : TrunkSpec {
-  std::string loss = "cross_entropy";  ///< in training; "nce" and "sampled_softmax" sample noise
+  LossSpec loss = {"cross_entropy"};  ///< in training; "nce" and "sampled_softmax" sample noise
   NoiseSpec noise = {};
 };
-/// Describes the keys; model.loss is described in ForecasterSpec.
+/// Describes the keys; model.loss, whose default differs, is that of LossSpec.
 inline void describe(Keys& keys, LanguageModelSpec& spec) {
   describe(keys, static_cast<TrunkSpec&>(spec));
-  keys.when("loss", {"nce", "sampled_softmax"}).section("noise", spec.noise);
+  keys.when(loss_is(keys, {"nce", "sampled_softmax"})).section("noise", spec.noise);
 }
 
 /// Language model: predicts the next token by a trunk and a linear head.
@@ -178,7 +179,9 @@ class LanguageModel : public Module {
 
   Trunk trunk_;
   Linear head_;
-  std::unique_ptr<NoiseLoss> noise_;  // may be null
+  // In training; null for cross entropy.
+  std::unique_ptr<NoiseLoss> noise_;
+  std::unique_ptr<LabelLoss> loss_;
 };
 
 struct SequenceClassifierSpec {

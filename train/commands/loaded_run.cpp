@@ -81,7 +81,8 @@ void note_changed_data(const CheckpointReader& checkpoint, const Config& config,
   const char* fact = marks != 0
                          ? "the files were changed or copied since training, and not compared"
                          : "the data differ from the training data";
-  fmt::print(stderr, "note     {}: {}\n", fact, assignment(config, "data.files"));
+  fmt::print(stderr, "note     {}: {}\n", fact,
+             assignment(config, makes_tables(config) ? "data.source" : "data.files"));
 }
 
 HeldOut held_out_in(const Config& config, const Dataset& data) {

@@ -7,15 +7,20 @@
 #include <bochner/train/run/signals.hpp>
 #include <bochner/train/storage/bounded_archive.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
+#include <bochner/train/tasks/task_kinds.hpp>
 
 /// Whether the data of a session are those that its run began with, and the same in all processes.
 namespace bochner {
 namespace {
 
-[[noreturn]] void refuse_data(const Path& run) {
-  throw DataError(run.string(), ": the files of data.files have changed since the run began",
-                  "; restore them, or start a new run from its weights: bochner fork ",
-                  shell_word(run.string()), " ... --reset data");
+[[noreturn]] void refuse_data(const Path& run, const Config& config) {
+  const std::string source = makes_tables(config)
+                                 ? "the table of " + assignment(config, "data.source") + " has"
+                                 : "the files of data.files have",
+                    restored = makes_tables(config) ? "the program" : "them";
+  throw DataError(run.string(), ": ", source, " changed since the run began; restore ", restored,
+                  ", or start a new run from its weights: bochner fork ", shell_word(run.string()),
+                  " ... --reset data");
 }
 
 /// Computes the digest of large files; handles signals at once, however slow the files are.
@@ -74,7 +79,7 @@ void Session::recognise_data(const TrainerState& saved, const DataReading& readi
   }
   note_data(reading);
   if (saved.data_fingerprint != not_recorded && state().data_fingerprint != saved.data_fingerprint)
-    refuse_data(run_->path());
+    refuse_data(run_->path(), config_);
 }
 
 void Session::recheck_own_data() {
@@ -83,7 +88,7 @@ void Session::recheck_own_data() {
   const std::uint64_t marks = corpus->file_marks();
   if (std::exchange(seen_marks_, marks) == marks) return;
   if (corpus->marks() == 0) {
-    if (task_->data().fingerprint() != state().data_fingerprint) refuse_data(path_);
+    if (task_->data().fingerprint() != state().data_fingerprint) refuse_data(path_, config_);
     return;
   }
   verification_ = std::make_unique<BackgroundDigest>(*corpus);
@@ -93,7 +98,7 @@ void Session::recheck_own_data() {
 void Session::require_same_data() const {
   if (verification_ && verification_->is_ready() &&
       verification_->value() != trainer_->state().data_fingerprint)
-    refuse_data(path_);
+    refuse_data(path_, config_);
 }
 
 bool Session::await_same_data(const std::function<bool()>& stopped) const {

@@ -31,10 +31,6 @@ void complete_encoding(TrunkSpec& trunk, const Config& config) {
   trunk.encoding.space.seed = trunk.encoding.time.seed = config.count("train.seed");
 }
 
-void complete_loss(LanguageModelSpec& spec, const Config& config) {
-  if (sees_noise(config)) spec.loss = config.text("model.loss");
-}
-
 LanguageModelSpec trunk_spec(const Config& config, std::size_t length) {
   auto spec = read_spec<LanguageModelSpec>(config, "model");
   spec.places.separator.clear();
@@ -47,7 +43,7 @@ LanguageModelSpec trunk_spec(const Config& config, std::size_t length) {
   spec.length = spec.places.length = length;
   complete_encoding(spec, config);
   complete(spec, config, length);
-  complete_loss(spec, config);
+  spec.loss = read_spec<LossSpec>(config, "model");
   return spec;
 }
 

@@ -14,8 +14,6 @@ void complete(StackSpec& stack, const Config& config, std::size_t length);
 /// Sets the seeds of the encoding of places.
 void complete_encoding(TrunkSpec& trunk, const Config& config);
 LanguageModelSpec trunk_spec(const Config& config, std::size_t length);
-/// Sets the training loss of the config, if the model has a choice.
-void complete_loss(LanguageModelSpec& spec, const Config& config);
 
 /// Passes two tokens through the blocks of a config, to report errors of layers before data are
 /// read and a run is made. Throws std::invalid_argument.

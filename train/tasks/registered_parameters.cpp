@@ -26,6 +26,7 @@
 #include <bochner/layers/models/variational_autoencoder.hpp>
 #include <bochner/optim/optimizer.hpp>
 #include <bochner/train/config/conditions.hpp>
+#include <bochner/train/tasks/custom/custom_task.hpp>
 #include <bochner/train/tasks/encoding_checks.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <bochner/train/tasks/stack_checks.hpp>
@@ -140,17 +141,26 @@ void check_training(const Config& config) {
          "train.validate.every");
 }
 
-/// An error of new runs: language models, forecasters and regressors have other losses.
+/// Returns the models that can be trained with a loss.
+std::vector<std::string> models_with_loss(const std::string& loss) {
+  if (loss == "nce" || loss == "sampled_softmax") return {"lm"};
+  if (loss == "gaussian") return {"regressor"};
+  std::vector<std::string> models;
+  const std::unique_ptr<Loss> made = loss == "quantile" ? nullptr : losses().make(loss, {});
+  if (dynamic_cast<LabelLoss*>(made.get())) models = {"lm", "classifier"};
+  if (!made || dynamic_cast<ValueLoss*>(made.get()))
+    models.insert(models.end(), {"forecaster", "regressor"});
+  return models;
+}
+
+/// An error of new runs: losses are of labels or of values.
 void check_loss(const Config& config) {
   const std::string &loss = config.text("model.loss"), &model = config.text("model.kind");
-  const bool of_tokens = loss == "cross_entropy" || loss == "nce" || loss == "sampled_softmax";
-  const std::string wanted = of_tokens              ? "lm"
-                             : loss == "gaussian"   ? "regressor"
-                             : model == "regressor" ? model
-                                                    : "forecaster";
   const bool is_for_another_model = config.is_set("model.kind") && !config.is_set("model.loss");
-  if (loss != "mse" && model != wanted && applies(config, "model.loss") && !is_for_another_model)
-    fail(config, "model.loss", "needs model.kind = " + in_quotes(wanted), "model.kind");
+  if (loss == LossSpec().kind || !applies(config, "model.loss") || is_for_another_model) return;
+  const std::vector<std::string> models = models_with_loss(loss);
+  if (std::ranges::count(models, model) == 0)
+    fail(config, "model.loss", "needs model.kind = " + alternatives(models), "model.kind");
 }
 
 /// An error of new runs: natural gradients are of densities in blocks.
@@ -159,11 +169,6 @@ void check_natural(const Config& config) {
     fail(config, "optim.kind", "needs a model with blocks", "model.kind");
 }
 
-/// model.loss of language models, whose Spec has another default.
-struct TokenLoss {
-  std::string loss = ForecasterSpec().loss;
-};
-void describe(Keys& keys, TokenLoss& spec) { describe_loss(keys, spec.loss); }
 /// model.patch.pixels of other models than fields.
 struct PixelPatch {
   std::size_t pixels = FieldModelSpec().patch;
@@ -186,11 +191,12 @@ void add_models(RowCollector& table) {
   table.add<EventModelSpec>("model", model("events"));
   table.add<FieldModelSpec>("model", model("field"));
   table.add<ProcessModelSpec>("model", model("gp"));
-  table.add<LanguageModelSpec, TokenLoss>("model", model("lm"));
+  table.add<LossSpec, LanguageModelSpec>("model", model("lm"));
   table.add<VaeSpec>("model", model("vae"));
   table.add<TrunkSpec, ContrastKeys>("model", model("contrastive"));
   table.add<PixelPatch>("model");
   table.add<PatchSpec>("model.patch");
+  table.add<CustomTaskSpec>("model");
 }
 
 void add_data(RowCollector& table) {

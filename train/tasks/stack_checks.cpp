@@ -4,6 +4,7 @@
 #include <bochner/layers/mixers/mixer_spec.hpp>
 #include <bochner/train/config/conditions.hpp>
 #include <bochner/train/tasks/stack_checks.hpp>
+#include <bochner/train/tasks/task_kinds.hpp>
 #include <functional>
 
 namespace bochner {
@@ -195,6 +196,7 @@ void check_order(const Config& config) {
 }
 
 bool has_stack(const Config& config) {
+  if (is_custom(config)) return applies(config, "model.blocks");
   const std::string& kind = config.text("model.kind");
   return kind != "gp" && kind != "ensemble" && kind != "filter_bank" && kind != "bag_of_words" &&
          (kind != "forecaster" || config.text("model.backbone") != "linear");
@@ -202,11 +204,6 @@ bool has_stack(const Config& config) {
 
 bool forecasts_rows(const Config& config) {
   return config.text("model.kind") == "forecaster" && config.text("model.backbone") == "rows";
-}
-
-bool sees_noise(const Config& config) {
-  const std::string& loss = config.text("model.loss");
-  return config.text("model.kind") == "lm" && (loss == "nce" || loss == "sampled_softmax");
 }
 
 bool predicts_what_follows(const Config& config) {

@@ -13,8 +13,6 @@ bool has_stack(const Config& config);
 bool forecasts_rows(const Config& config);
 /// Whether it learns at every token what follows, so that no token may see that.
 bool predicts_what_follows(const Config& config);
-/// Whether a language model is held against noise in training.
-bool sees_noise(const Config& config);
 /// Whether tokens have times of their own: those of events, or data.stamps.
 bool has_irregular_tokens(const Config& config);
 /// Whether a feature map is made for model.mixer.features.length positions.

@@ -4,6 +4,7 @@
 #include <bochner/base/errors.hpp>
 #include <bochner/base/text.hpp>
 #include <bochner/data/files/glob.hpp>
+#include <bochner/train/tasks/custom/custom_task.hpp>
 #include <bochner/train/tasks/facts.hpp>
 #include <bochner/train/tasks/series/series_data.hpp>
 #include <bochner/train/tasks/task.hpp>
@@ -20,7 +21,7 @@ TaskKinds registered_kinds() {
        {add_text_kinds, add_event_kinds, add_event_token_kinds, add_label_kinds,
         add_bag_of_words_kinds, add_field_kinds, add_sensor_kinds, add_table_kinds,
         add_table_ensemble_kinds, add_series_kinds, add_ensemble_kinds, add_latent_kinds,
-        add_contrast_kinds, add_series_label_kinds, add_series_class_kinds,
+        add_contrast_kinds, add_custom_kinds, add_series_label_kinds, add_series_class_kinds,
         add_series_number_kinds})
     add(kinds);
   return kinds;
@@ -48,6 +49,18 @@ bool is_read(const TaskKind& kind) {
   return kind.validation != std::string_view(validation_examples);
 }
 
+/// Throws ConfigError for a source of tables where none are read.
+void check_source(const Config& config, const TaskKind& kind) {
+  if (!makes_tables(config)) return;
+  if (!is_read(kind) || !kind.read)
+    fail(config, "data.source",
+         "must be \"files\" with " + assignment(config, "data.kind") + ", which reads no tables",
+         "data.kind");
+  if (kind.data == "texts" && config.text("data.label_column").empty())
+    fail(config, "data.source", "needs data.label_column: texts without it are files",
+         "data.label_column");
+}
+
 /// Whether the key keeps any examples.
 bool keeps_examples(const Config& config, const std::string& key) {
   if (key == validation_splits) return config.number_list(key)[1] > 0;
@@ -58,10 +71,16 @@ bool keeps_examples(const Config& config, const std::string& key) {
 
 }  // namespace
 
+std::vector<std::string> model_kind_names() {
+  std::vector<std::string> names = {"lm",       "classifier",  "bag_of_words", "forecaster",
+                                    "ensemble", "events",      "field",        "gp",
+                                    "vae",      "contrastive", "filter_bank",  "regressor"};
+  for (const std::string& name : tasks().names()) names.push_back(name);
+  return names;
+}
+
 void describe(Keys& keys, ModelChoice& choice) {
-  keys("kind", choice.kind,
-       one_of({"lm", "classifier", "bag_of_words", "forecaster", "ensemble", "events", "field",
-               "gp", "vae", "contrastive", "filter_bank", "regressor"}),
+  keys("kind", choice.kind, one_of(model_kind_names),
        "what is learned: the next token (lm), a label of the sequence (classifier, or bag_of_words "
        "for texts, filter_bank for series), a number of a series (regressor), the rows that follow "
        "(forecaster, or an ensemble of "
@@ -98,7 +117,15 @@ const TaskKinds& task_kinds() {
   return kinds;
 }
 
-bool reads_files(const Config& config) { return is_read(kind_of(config)); }
+bool reads_files(const Config& config) { return is_read(kind_of(config)) && !makes_tables(config); }
+
+bool is_custom(const Config& config) {
+  return std::ranges::count(tasks().names(), config.text("model.kind")) > 0;
+}
+
+bool makes_tables(const Config& config) {
+  return config.text("data.source") != TableSourceSpec().source;
+}
 
 std::vector<std::string> sets_of_other_data(const Config& config, const std::string& file) {
   const TaskKind& kind = kind_of(config);
@@ -109,6 +136,7 @@ std::vector<std::string> sets_of_other_data(const Config& config, const std::str
   const bool is_folder = std::filesystem::is_directory(file, error);
   const std::string files = !is_folder ? file : file + (kind.data == "texts" ? "/*/*" : "/**");
   std::vector<std::string> sets = {"data.files=[" + in_quotes(files) + "]"};
+  if (makes_tables(config)) sets.push_back("data.source=files");
   if (kind.keeps_data) return sets;  // its own are split as before
   sets.push_back(kind.validation == std::string_view(validation_splits) ? "data.splits=[1,0,0]"
                                                                         : "data.validation=0");
@@ -120,6 +148,18 @@ std::vector<std::string> sets_of_other_data(const Config& config, const std::str
 
 std::vector<std::filesystem::path> data_files(const Config& config) {
   return expand_files(config.text_list("data.files"), std::filesystem::current_path());
+}
+
+std::vector<std::filesystem::path> table_names(const Config& config) {
+  if (makes_tables(config)) return {config.text("data.source")};
+  return data_files(config);
+}
+
+NamedArray read_table(const Config& config, const std::filesystem::path& name,
+                      const ReadOptions& options) {
+  if (!makes_tables(config)) return read_array(name, options);
+  return with_table_options(make_table(read_spec<TableSourceSpec>(config, "data")), name.string(),
+                            options.csv);
 }
 
 ExampleSet example_set(const Config& config) {
@@ -165,13 +205,13 @@ ReadOptions table_options(const Config& config) {
 
 void for_each_table(
     const Config& config,
-    const std::function<void(const std::filesystem::path& file, NamedArray& table)>& take) {
-  for (const auto& file : data_files(config)) {
-    NamedArray table = read_array(file, table_options(config));
+    const std::function<void(const std::filesystem::path& name, NamedArray& table)>& take) {
+  for (const auto& name : table_names(config)) {
+    NamedArray table = read_table(config, name, table_options(config));
     try {
-      take(file, table);
+      take(name, table);
     } catch (const DataError& error) {
-      throw DataError(file.string() + ": " + error.what());
+      throw DataError(name.string() + ": " + error.what());
     }
   }
 }
@@ -201,12 +241,18 @@ void check_fitted_at_once(const Config& config) {
 
 void check_data(const Config& config) {
   const TaskKind& kind = kind_of(config);
+  if (is_custom(config) && config.text("model.kind") != kind.model)
+    fail(config, "data.kind",
+         fmt::format("must be {} too with {}", in_quotes(config.text("model.kind")),
+                     assignment(config, "model.kind")),
+         "model.kind");
   if (config.text("model.kind") != kind.model)
     fail(config, "model.kind",
          fmt::format("cannot learn {}, which is for model.kind = {}",
                      assignment(config, "data.kind"), learners_of(kind.data)),
          "data.kind");
-  if (is_read(kind) && config.text_list("data.files").empty())
+  check_source(config, kind);
+  if (reads_files(config) && config.text_list("data.files").empty())
     fail_over(config, "data.files", "must name the files of", "data.kind");
   check_tokenizer(config);
   if (kind.check) kind.check(config);

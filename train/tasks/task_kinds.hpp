@@ -5,6 +5,7 @@
 #include <bochner/data/fields/sensor_windows.hpp>
 #include <bochner/data/formats/read_array.hpp>
 #include <bochner/data/tables/table_rows.hpp>
+#include <bochner/data/tables/table_source.hpp>
 #include <bochner/data/text/list_ops.hpp>
 #include <bochner/data/text/token_tasks.hpp>
 #include <bochner/data/text/tokenizer.hpp>
@@ -26,7 +27,7 @@ inline constexpr const char *validation_fraction = "data.validation",
 /// A kind of data and the model that learns it.
 struct TaskKind {
   std::string data;   ///< data.kind
-  const char* model;  ///< model.kind
+  std::string model;  ///< model.kind
   std::unique_ptr<Task> (*open)(const Config& config, const KnownFacts& known);
   /// Without facts, a model of the smallest data that there can be.
   std::unique_ptr<Learner> (*learn)(const Config& config, const KnownFacts& facts);
@@ -44,7 +45,8 @@ using AddTaskKinds = void(TaskKinds& kinds);
 AddTaskKinds add_text_kinds, add_label_kinds, add_bag_of_words_kinds, add_event_kinds,
     add_event_token_kinds, add_field_kinds, add_sensor_kinds, add_table_kinds,
     add_table_ensemble_kinds, add_series_kinds, add_ensemble_kinds, add_latent_kinds,
-    add_contrast_kinds, add_series_label_kinds, add_series_class_kinds, add_series_number_kinds;
+    add_contrast_kinds, add_custom_kinds, add_series_label_kinds, add_series_class_kinds,
+    add_series_number_kinds;
 
 /// Opens a task: a TaskKind::open.
 template <class SomeTask>
@@ -67,7 +69,7 @@ std::unique_ptr<Learner> learn_as(const Config& config, const KnownFacts& facts)
 /// Adds rows of one model.
 struct ModelRows {
   TaskKinds& kinds;
-  const char* model;
+  std::string model;
   decltype(TaskKind::open) open;
   decltype(TaskKind::learn) learn;
 
@@ -88,17 +90,27 @@ struct ModelChoice {
 };
 void describe(Keys& keys, ModelChoice& choice);
 
+/// Whether model.kind is a task that a program adds, see CustomTask.
+bool is_custom(const Config& config);
 /// Whether data.kind is read from data.files, and not generated.
 bool reads_files(const Config& config);
+/// Whether tables come from data.source, and not from files.
+bool makes_tables(const Config& config);
 /// Returns the settings that read a file or folder as the only data, all in the training split, to
 /// evaluate a model on them. Throws std::invalid_argument for generated data.
 std::vector<std::string> sets_of_other_data(const Config& config, const std::string& file);
 /// Returns the files of data.files.
 std::vector<std::filesystem::path> data_files(const Config& config);
+/// Returns the names of all tables: files, or the one of data.source.
+std::vector<std::filesystem::path> table_names(const Config& config);
+/// Reads a table of table_names(), or makes it. Throws DataError.
+NamedArray read_table(const Config& config, const std::filesystem::path& name,
+                      const ReadOptions& options);
 
 /// The keys of data.* that kinds share.
 struct DataSpec {
   std::string kind = "bytes";
+  TableSourceSpec source;
   std::vector<std::string> files;
   std::size_t length = 256;
   std::string separator = "\\n";  ///< see separator_bytes() of encoding_checks.hpp
@@ -110,9 +122,12 @@ inline void describe(Keys& keys, DataSpec& spec) {
   keys("kind", spec.kind, one_of(data_kind_names),
        "text files (bytes), texts with labels, images, a series, events, readings of sensors, rows "
        "of a table, or generated examples; see tasks.md");
-  keys("files", spec.files,
-       "files or globs, from the current folder; configs of runs hold absolute paths",
-       resumable_path);
+  describe(keys, spec.source);
+  KeyCondition files = keys.is("source", {"files"});
+  files.only_named = true;
+  keys.when(files)("files", spec.files,
+                   "files or globs, from the current folder; configs of runs hold absolute paths",
+                   resumable_path);
   keys("length", spec.length, between(1, 1 << 24),
        "tokens of a window or sequence (T); of the longest expression (listops); readings "
        "(sensors)");
@@ -146,10 +161,10 @@ TokenTaskSpec token_task_spec(const Config& config);
 ListOpsSpec list_ops_spec(const Config& config);
 /// How the data.* keys of a config say that tables are to be read.
 ReadOptions table_options(const Config& config);
-/// Calls take(file, table) for each table in turn, and adds the file's name to its DataError.
+/// Calls take(name, table) for each of table_names(), and adds the name to its DataError.
 void for_each_table(
     const Config& config,
-    const std::function<void(const std::filesystem::path& file, NamedArray& table)>& take);
+    const std::function<void(const std::filesystem::path& name, NamedArray& table)>& take);
 /// Returns how to read only these columns, so that others may hold text; or all columns if numbers
 /// select them. `time`: the column of data.time_format.
 CsvOptions only_columns(const Config& config, const std::string& time,

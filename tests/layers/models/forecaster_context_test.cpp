@@ -29,7 +29,7 @@ TEST(ForecasterContext, OfCovariatesIsDifferentiableThroughAllItsParameters) {
       for (const char* loss : {"mse", "quantile"}) {
         SCOPED_TRACE(std::string(backbone) + " " + std::to_string(hidden) + " " + loss);
         ForecasterSpec spec = informed(backbone, hidden);
-        spec.loss = loss;
+        spec.loss.kind = loss;
         Forecaster model(spec);
         randomize(model, 0.4);
         check_layer(model, past, [&](Tape& tape, const Var& x) {
@@ -90,7 +90,7 @@ TEST(ForecasterContext, SaysQuantilesThatDoNotCross) {
   for (const char* backbone : {"linear", "attention", "rows"}) {
     SCOPED_TRACE(backbone);
     ForecasterSpec spec = tiny(backbone);
-    spec.loss = "quantile", spec.quantiles = {0.05, 0.25, 0.5, 0.75, 0.95};
+    spec.loss.kind = "quantile", spec.quantiles = {0.05, 0.25, 0.5, 0.75, 0.95};
     Forecaster model(spec);
     randomize(model, 5);
     Tape tape({.recording = false});

@@ -31,7 +31,7 @@ std::vector<Variant> variants() {
       {"own maps", changed("linear", [](ForecasterSpec& spec) { spec.per_variate = true; })},
       {"decomposed",
        changed("linear",
-               [](ForecasterSpec& spec) { spec.moving_average = 3, spec.loss = "huber"; })},
+               [](ForecasterSpec& spec) { spec.moving_average = 3, spec.loss.kind = "huber"; })},
       {"nlinear",
        changed("linear", [](ForecasterSpec& spec) { spec.instance_norm.kind = "last"; })},
       {"linear attention",
@@ -56,7 +56,7 @@ std::vector<Variant> variants() {
                                    })},
       {"quantiles", changed("attention",
                             [](ForecasterSpec& spec) {
-                              spec.loss = "quantile", spec.quantiles = {0.1, 0.4, 0.8, 0.9};
+                              spec.loss.kind = "quantile", spec.quantiles = {0.1, 0.4, 0.8, 0.9};
                             })},
   };
 }
@@ -288,12 +288,14 @@ TEST(Forecaster, SaysWhatIsWrong) {
   EXPECT_EQ(with([](ForecasterSpec&) {}), "[forecaster] the past must be (B, 2, 9), not (1, 2, 8)");
   EXPECT_EQ(with([](ForecasterSpec& spec) { spec.backbone = "lstm"; }),
             "[forecaster] backbone = \"lstm\"; there are: linear, attention, rows");
-  EXPECT_EQ(with([](ForecasterSpec& spec) { spec.loss = "nce"; }),
-            "[forecaster] no loss is called \"nce\"; there are: mse, mae, huber, quantile");
+  EXPECT_EQ(with([](ForecasterSpec& spec) { spec.loss.kind = "nce"; }),
+            "[loss] no loss of values is called \"nce\"; there are: mse, mae, huber");
   EXPECT_EQ(with([](ForecasterSpec& spec) { spec.patch.length = 10; }),
             "[forecaster] no patches of length 10 and stride 2 in 9 rows");
   EXPECT_EQ(
-      with([](ForecasterSpec& spec) { spec.loss = "quantile", spec.instance_norm.affine = true; }),
+      with([](ForecasterSpec& spec) {
+        spec.loss.kind = "quantile", spec.instance_norm.affine = true;
+      }),
       "[forecaster] loss = \"quantile\" requires instance_norm.affine = false: a negative gain "
       "reverses quantiles");
 }

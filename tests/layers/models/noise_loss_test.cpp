@@ -17,7 +17,7 @@ LanguageModelSpec small(const std::string& loss) {
   spec.vocabulary = V, spec.length = 9, spec.blocks = 1;
   spec.block.width = 8, spec.block.expansion = 1;
   spec.block.mixer.kind = "softmax", spec.block.mixer.heads = 2;
-  spec.loss = loss, spec.noise.draws = 50;
+  spec.loss.kind = loss, spec.noise.draws = 50;
   return spec;
 }
 

@@ -25,7 +25,7 @@ struct Windows {
 
 ForecasterSpec quantile_spec(const std::string& backbone) {
   ForecasterSpec spec = tiny(backbone);
-  spec.loss = "quantile", spec.quantiles = {0.1, 0.5, 0.9};
+  spec.loss.kind = "quantile", spec.quantiles = {0.1, 0.5, 0.9};
   spec.instance_norm.kind = "last";
   return spec;
 }

@@ -11,7 +11,7 @@ using namespace layer_check;
 
 SeriesRegressorSpec tiny(const std::string& loss) {
   SeriesRegressorSpec spec;
-  spec.loss = loss, spec.quantiles = {0.2, 0.5, 0.9};
+  spec.loss.kind = loss, spec.quantiles = {0.2, 0.5, 0.9};
   spec.length = 3, spec.stack.blocks = 0, spec.stack.block.width = 4;
   spec.patch = {.length = 1, .stride = 1};
   return spec;

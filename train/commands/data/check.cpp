@@ -129,11 +129,11 @@ Understood understood(const CheckOptions& options) {
     throw DataError(options.file, ": is read as ", all.config.text("data.kind"),
                     " for a model of kind ", all.config.text("model.kind"),
                     ", not as a table; see: bochner init ", options.file);
-  const auto files = data_files(all.config);
+  const auto names = table_names(all.config);
   ReadOptions reading = table_options(all.config);
   reading.csv.missing = "nan";
-  all.file = is_table ? options.file : files.at(0).string();
-  all.table = read_array(files[0], reading);
+  all.file = is_table ? options.file : names.at(0).string();
+  all.table = read_table(all.config, names[0], reading);
   if (all.config.text("data.kind") == "event_files" && !all.table.time) {
     all.table.time = require_column(all.table, all.config.text("data.time_column"));
     mark_numeric_time(all.table);

@@ -14,6 +14,7 @@
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <bochner/train/tasks/specimens.hpp>
+#include <bochner/train/tasks/task_kinds.hpp>
 
 namespace bochner {
 namespace {
@@ -41,7 +42,8 @@ Config kernel_config(const KernelOptions& options) {
   std::vector<std::string> sets = options.sets;
   if (config.text("model.mixer.kind") == "softmax" && config.text_list("model.pattern").empty())
     sets.insert(sets.begin(), "model.mixer.kind=linear");
-  if (config.text_list("data.files").empty()) sets.push_back("data.files=[\"none\"]");
+  if (config.text_list("data.files").empty() && !makes_tables(config))
+    sets.push_back("data.files=[\"none\"]");
   for (const std::string& set : sets) apply_set(config, set);
   for (const auto& [option, key, value] :
        {std::tuple{"--features", "features.kind", options.features},

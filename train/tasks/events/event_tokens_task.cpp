@@ -20,7 +20,7 @@ LanguageModelSpec timed_trunk(const Config& config, const EventFacts& facts) {
   spec.length = facts.length;
   complete(spec.time.density, config);
   complete(spec, config, spec.length);
-  complete_loss(spec, config);
+  spec.loss = read_spec<LossSpec>(config, "model");
   return spec;
 }
 

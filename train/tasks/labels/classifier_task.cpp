@@ -192,7 +192,7 @@ class ClassifierTask : public Task, public PredictsClasses {
   ClassifierTask(const Config& config, const KnownFacts& known)
       : data_(config, known),
         learner_(config, label_facts(config, data_, known), data_.sequences.get()),
-        smoothing_(config.number("model.label_smoothing")) {
+        loss_(read_spec<LabelLossSpec>(config, "model")) {
     const SequenceClassifierSpec& spec = learner_.spec();
     if (spec.trunk.timed)
       fit_times(model(), classifier().time_scale(), spec.trunk.time,
@@ -213,8 +213,7 @@ class ClassifierTask : public Task, public PredictsClasses {
 
   Var loss(Tape& tape, const Examples& examples) override {
     const LabelledBatch batch = sequences().batch(examples);
-    return label_loss(classifier().logits(tape, batch.tokens, batch.lengths, batch.times),
-                      batch.labels, smoothing_);
+    return loss_(classifier().logits(tape, batch.tokens, batch.lengths, batch.times), batch.labels);
   }
 
   Evaluation evaluate(Tape& tape, const Examples& examples) override {
@@ -281,7 +280,7 @@ class ClassifierTask : public Task, public PredictsClasses {
 
   LabelData data_;
   LabelLearner learner_;
-  double smoothing_;
+  ClassLoss loss_;
 };
 
 /// Returns facts for a model without data.

@@ -16,9 +16,15 @@ namespace {
 /// Reads files and folders of series, one after the other.
 RealSeriesSet read_series_sets(const Config& config, const std::string& key) {
   RealSeriesSet all;
-  if (config.text_list(key).empty()) return all;
   ReadOptions options = table_options(config);
   options.series->labelled = true;
+  if (key == "data.files" && makes_tables(config)) {
+    for_each_table(config, [&](const std::filesystem::path&, const NamedArray& table) {
+      all = labelled_series_of(table, *options.series);
+    });
+    return all;
+  }
+  if (config.text_list(key).empty()) return all;
   for (const auto& file : expand_files(config.text_list(key), std::filesystem::current_path())) {
     RealSeriesSet set = read_labelled_series(file, options);
     try {

@@ -50,14 +50,9 @@ class SeriesClassTask : public Task, public PredictsClasses {
       : data_(open_series(config, known)),
         learner_(config, facts_of(data_, known)),
         inputs_(config),
-        loss_(read_spec<LabelLossSpec>(config, "model")) {
-    const LabelledSeriesBatch all = labelled_batch(data_, Split::train);
-    model().fit(all.series);
+        loss_(class_loss(config)) {
+    model().fit(labelled_batch(data_, Split::train).series);
     require_positions(learner_.spec(), data_);
-    if (loss_.class_weights == "none") return;
-    std::vector<double> counts(data_.classes().size());
-    for (const std::int32_t label : all.labels.values) ++counts[std::size_t(label)];
-    weights_ = balanced_weights(counts);
   }
 
   Learner& learner() override { return learner_; }
@@ -73,7 +68,7 @@ class SeriesClassTask : public Task, public PredictsClasses {
   Var loss(Tape& tape, const Examples& examples) override {
     const LabelledSeriesBatch batch = labelled_batch(data_, examples);
     const Var logits = model().forward(tape, inputs_.training(model(), batch, examples));
-    return label_loss(logits, batch.labels, loss_.label_smoothing, weights_);
+    return loss_(logits, batch.labels);
   }
 
   Evaluation evaluate(Tape& tape, const Examples& examples) override {
@@ -113,11 +108,20 @@ class SeriesClassTask : public Task, public PredictsClasses {
  private:
   SeriesModel& model() { return learner_.model(); }
 
+  /// Returns the loss, with weights of classes if the config wants them.
+  ClassLoss class_loss(const Config& config) const {
+    const auto spec = read_spec<LabelLossSpec>(config, "model");
+    if (spec.class_weights == "none") return ClassLoss(spec);
+    std::vector<double> counts(data_.classes().size());
+    for (const std::int32_t label : labelled_batch(data_, Split::train).labels.values)
+      ++counts[std::size_t(label)];
+    return ClassLoss(spec, balanced_weights(counts));
+  }
+
   LabelledSeries data_;
   SeriesClassLearner learner_;
   SeriesInputs inputs_;
-  LabelLossSpec loss_;
-  std::vector<double> weights_;  // of classes; none: 1
+  ClassLoss loss_;
 };
 
 LabelledSeriesFacts assumed_class_facts(const Config&) { return {}; }

@@ -35,10 +35,12 @@ class SeriesNumberLearner
         columns_(labelled_series_columns(config)) {}
 
   std::string describe() const override {
-    return fmt::format("regressor, loss {}, {}", spec_.loss, describe_tokens(spec_));
+    return fmt::format("regressor, loss {}, {}", spec_.loss.kind, describe_tokens(spec_));
   }
   std::string loss_unit() const override {
-    return spec_.loss == "gaussian" ? "nats" : spec_.predicts_quantiles() ? "pinball" : spec_.loss;
+    return spec_.predicts_deviation()   ? "nats"
+           : spec_.predicts_quantiles() ? "pinball"
+                                        : spec_.loss.kind;
   }
   Json sizes() const override { return {{"length", spec_.tokens(spec_.length)}}; }
   LearnerAbilities abilities() override { return {.tables = this}; }
@@ -167,7 +169,7 @@ class SeriesNumberTask : public Task {
                  of_median = errors_of(truth, median(seen)).mae();
     const std::string data = format_number_of(result.terms, "held-out example");
     Verdict verdict;
-    if (learner_.spec().loss == "mae" || learner_.spec().predicts_quantiles()) {
+    if (learner_.spec().loss.kind == "mae" || learner_.spec().predicts_quantiles()) {
       verdict = {"MAE", data, mae, {{"median", of_median}}};
       verdict.remark = fmt::format("RMSE {:.4g}, of the mean {:.4g}", rmse, of_mean);
     } else {

@@ -137,7 +137,7 @@ std::string ForecastLearner::describe() const {
 }
 
 std::string ForecastLearner::loss_unit() const {
-  return spec_.predicts_quantiles() ? "pinball" : spec_.loss;
+  return spec_.predicts_quantiles() ? "pinball" : spec_.loss.kind;
 }
 
 Json ForecastLearner::sizes() const {

@@ -235,12 +235,12 @@ bool carries_forward(const Config& config, const SeriesColumns& columns) {
 }
 
 SeriesTable read_series(const Config& config, const KnownFacts& known) {
-  const auto files = data_files(config);
-  if (files.size() != 1)
+  const auto names = table_names(config);
+  if (names.size() != 1)
     throw DataError("data.files: must match one file for data.kind = \"series\", not ",
-                    files.size());
+                    names.size());
   const SeriesFacts facts = known_series(config, known);
-  NamedArray table = read_array(files[0], series_options(config, facts));
+  NamedArray table = read_table(config, names[0], series_options(config, facts));
   try {
     SeriesColumns columns = series_columns(config);
     if (columns.targets.empty()) columns.targets = facts.columns;
@@ -255,7 +255,7 @@ SeriesTable read_series(const Config& config, const KnownFacts& known) {
     read.time_format = table.time_format;
     return read;
   } catch (const DataError& error) {
-    throw DataError(files[0].string(), ": ", error.what());
+    throw DataError(names[0].string(), ": ", error.what());
   }
 }
 

@@ -79,10 +79,11 @@ TEST(NoiseTask, KeysThatDoNotFitAreRefused) {
   };
   EXPECT_THAT(error({"model.loss=sampled_softmix"}),
               HasSubstr("Did you mean \"sampled_softmax\"?"));
-  EXPECT_THAT(error({"model.loss=mae"}),
-              HasSubstr("model.loss = \"mae\": needs model.kind = \"forecaster\""));
+  EXPECT_THAT(
+      error({"model.loss=mae"}),
+      HasSubstr("model.loss = \"mae\": needs model.kind = \"forecaster\" or \"regressor\""));
   EXPECT_THAT(error({"model.kind=classifier", "data.kind=listops", "model.loss=nce"}),
-              HasSubstr("model.loss has no effect with model.kind = \"classifier\"; remove it"));
+              HasSubstr("model.loss = \"nce\": needs model.kind = \"lm\""));
   EXPECT_THAT(error({"model.noise.draws=20"}),
               HasSubstr("model.noise.draws has no effect with model.loss = \"mse\"; remove it"));
   EXPECT_THAT(

@@ -77,6 +77,14 @@ def pinball(x, targets, levels):
     return torch.maximum(p * error, (p - 1) * error).mean()
 
 
+def mean_loss(kind, x, targets):
+    """Mean loss of values, by model.loss. (..), (..) -> ()"""
+    losses = {"mse": mse_loss, "mae": l1_loss, "huber": huber_loss}
+    if kind not in losses:
+        raise NotImplementedError(f'the loss "{kind}" is of the program that trained this model; write it in PyTorch')
+    return losses[kind](x, targets)
+
+
 @form("model", "forecaster")
 class Forecaster(Part):
     """Instance normalisation around a backbone that sees one variate at a time. past (B, V, L) in units of the training
@@ -124,7 +132,7 @@ class Forecaster(Part):
         said = self(past, times, covariates, series)
         if self.levels is not None:
             return pinball(said, targets, self.levels)
-        return {"mse": mse_loss, "mae": l1_loss, "huber": huber_loss}[self.config["model.loss"]](said, targets)
+        return mean_loss(self.config["model.loss"], said, targets)
 
 
 class WindowMap(Part):

@@ -2,10 +2,10 @@
 import math
 
 import torch
-from torch.nn.functional import cross_entropy, huber_loss, l1_loss, mse_loss, softplus
+from torch.nn.functional import cross_entropy, softplus
 
 from .blocks import BlockStack
-from .forecaster import Standardize, ascending, pinball
+from .forecaster import Standardize, ascending, mean_loss, pinball
 from .parts import Layout, Linear, Part, form
 from .positions import positions
 
@@ -61,7 +61,7 @@ class SeriesClassifier(SeriesModel):
     """-> logits (B, classes)"""
 
     def loss(self, values, targets, lengths, shares):
-        """Mean nats, without weights of classes. -> ()"""
+        """Mean nats, without weights of classes and a loss of the program. -> ()"""
         smoothing = self.config["model.label_smoothing"]
         return cross_entropy(self(values, lengths, shares), targets.long(), label_smoothing=smoothing)
 
@@ -88,4 +88,4 @@ class SeriesRegressor(SeriesModel):
             spread = softplus(said[:, 1]) + 1e-3
             error = (targets - said[:, 0]) / spread
             return (error.square() / 2 + spread.log()).mean() + math.log(2 * math.pi) / 2
-        return {"mse": mse_loss, "mae": l1_loss, "huber": huber_loss}[loss](said[:, 0], targets)
+        return mean_loss(loss, said[:, 0], targets)
