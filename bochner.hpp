@@ -3,9 +3,14 @@
 /// command.
 
 #include <bochner/autodiff/compute/convolution_stream.hpp>
+#include <bochner/autodiff/compute/gemm.hpp>
+#include <bochner/autodiff/compute/ordered_sums.hpp>
+#include <bochner/autodiff/compute/permute.hpp>
 #include <bochner/autodiff/forward_mode.hpp>
 #include <bochner/autodiff/gradcheck.hpp>
 #include <bochner/autodiff/ops.hpp>
+#include <bochner/autodiff/ops/axis_rows.hpp>
+#include <bochner/autodiff/ops/broadcast.hpp>
 #include <bochner/autodiff/tape.hpp>
 #include <bochner/base/errors.hpp>
 #include <bochner/data/dataset.hpp>
@@ -19,6 +24,9 @@
 #include <bochner/data/tables/table_source.hpp>
 #include <bochner/data/text/token_tasks.hpp>
 #include <bochner/data/text/token_windows.hpp>
+#include <bochner/layers/attention/feature_heads.hpp>
+#include <bochner/layers/attention/kv_cache.hpp>
+#include <bochner/layers/attention/projections.hpp>
 #include <bochner/layers/basic/conv.hpp>
 #include <bochner/layers/basic/position_wise.hpp>
 #include <bochner/layers/basic/standardization.hpp>
@@ -31,6 +39,7 @@
 #include <bochner/layers/gaussian_processes/gaussian_process.hpp>
 #include <bochner/layers/mixers/mixer.hpp>
 #include <bochner/layers/mixers/mixer_spec.hpp>
+#include <bochner/layers/mixers/mixers.hpp>
 #include <bochner/layers/models/contrast_model.hpp>
 #include <bochner/layers/models/event_model.hpp>
 #include <bochner/layers/models/field_model.hpp>

@@ -4,6 +4,7 @@
 #include <bochner/autodiff/ops/attention/delta_rule.hpp>
 #include <bochner/autodiff/ops/attention/gated_linear_attention.hpp>
 #include <bochner/autodiff/ops/conv.hpp>
+#include <bochner/autodiff/ops/einsum.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/features.hpp>
 #include <bochner/autodiff/ops/feed_forward.hpp>
@@ -21,5 +22,7 @@
 #include <bochner/autodiff/ops/recurrence/recurrence.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>
 #include <bochner/autodiff/ops/sampled_softmax.hpp>
+#include <bochner/autodiff/ops/select.hpp>
 #include <bochner/autodiff/ops/sequence.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/autodiff/ops/solve.hpp>

@@ -4,14 +4,29 @@
 #include <bochner/autodiff/tape.hpp>
 #include <bochner/autodiff/weight_cache.hpp>
 #include <bochner/base/numeric/parallel.hpp>
+#include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
+/// Returns the place of an element: "(0, 173, 2)".
+std::string place_of(std::size_t element, const Shape& shape) {
+  Shape place = shape;
+  for (std::size_t axis = shape.size(); axis-- > 0; element /= shape[axis])
+    place[axis] = element % shape[axis];
+  return to_string(place);
+}
+
 void require_finite(const Tensor& tensor, const char* what, const char* op) {
   if (all_finite(tensor.data(), tensor.size())) return;
+  const real* bad = std::find_if_not(tensor.data(), tensor.data() + tensor.size(),
+                                     [](real u) { return std::isfinite(u); });
   throw NonFiniteError(std::string("the ") + what + " of op " + op + " " +
-                       to_string(tensor.shape()) + " is not finite");
+                       to_string(tensor.shape()) + " is not finite: " +
+                       (std::isnan(*bad) ? "nan"
+                        : *bad > 0       ? "inf"
+                                         : "-inf") +
+                       " at element " + place_of(std::size_t(bad - tensor.data()), tensor.shape()));
 }
 
 void consume(Node& node) {

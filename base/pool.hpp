@@ -5,13 +5,17 @@
 /// change between steps, large free blocks serve requests down to half their size, make way for
 /// larger ones, and are returned while more than twice the recent peak is held.
 
-#include <sanitizer/asan_interface.h>
-
 #include <cstddef>
 #include <cstring>
 #include <limits>
 #include <new>
 #include <xtensor/xstorage.hpp>
+
+// Of the address sanitizer; null in programs without it.
+extern "C" {
+__attribute__((weak)) void __asan_poison_memory_region(const volatile void*, std::size_t);
+__attribute__((weak)) void __asan_unpoison_memory_region(const volatile void*, std::size_t);
+}
 
 namespace bochner {
 
@@ -52,27 +56,25 @@ struct PoolAllocator {
 template <class T>
 using PooledNumbers = xt::uvector<T, PoolAllocator<T>>;
 
-/// Red zones between pieces of a block and in free blocks. With the address sanitizer, accesses are
-/// reported, and new blocks are filled with NaN so that uninitialised reads show in results.
-/// Without it, nothing is marked or written.
-#ifdef __SANITIZE_ADDRESS__
-constexpr bool watches_memory = true;
-#else
-constexpr bool watches_memory = false;
-#endif
+/// Red zones between pieces of a block and in free blocks. Under the address sanitizer, accesses
+/// are reported, and new blocks are filled with NaN so that uninitialised reads show in results.
+/// Without it, nothing is marked or written. A program may be compiled with the sanitizer and the
+/// library without it, so both ask at run time.
+inline bool watches_memory() { return &__asan_poison_memory_region != nullptr; }
 
 /// Elements between two pieces, which preserves their alignment.
-constexpr std::size_t redzone = watches_memory ? 16 : 0;
+inline std::size_t redzone() { return watches_memory() ? 16 : 0; }
 
 inline void forbid(const void* memory, std::size_t bytes) {
-  ASAN_POISON_MEMORY_REGION(memory, bytes);
+  if (watches_memory()) __asan_poison_memory_region(memory, bytes);
 }
 inline void allow(const void* memory, std::size_t bytes) {
-  ASAN_UNPOISON_MEMORY_REGION(memory, bytes);
+  if (watches_memory()) __asan_unpoison_memory_region(memory, bytes);
 }
 inline void hand_out(void* memory, std::size_t bytes) {
+  if (!watches_memory()) return;
   allow(memory, bytes);
-  if (watches_memory && bytes > 0) std::memset(memory, 0xff, bytes);
+  if (bytes > 0) std::memset(memory, 0xff, bytes);
 }
 
 }  // namespace bochner

@@ -1,12 +1,9 @@
 #pragma once
 /// Registries map names in configs to feature maps, densities and mixers, built in or custom.
 
-#include <algorithm>
 #include <any>
 #include <atomic>
-#include <bochner/base/join.hpp>
 #include <bochner/base/keys.hpp>
-#include <bochner/base/shape.hpp>
 #include <functional>
 #include <map>
 #include <memory>
@@ -20,11 +17,7 @@
 namespace bochner {
 
 /// Returns whether the name is a bare key of TOML, which needs no quotes.
-inline bool is_bare_name(std::string_view name) {
-  return !name.empty() && name.find_first_not_of(
-                              "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") ==
-                              std::string_view::npos;
-}
+bool is_bare_name(std::string_view name);
 
 /// Base of registries that counts their changes, for what is derived from all of them.
 struct CountedChanges {
@@ -76,144 +69,151 @@ struct Make {
 template <class Type, class Own = void>
 inline constexpr Make<Type, Own> make{};
 
+/// Names of kinds and the keys of their Specs: what registries of all types share.
+class KindList : CountedChanges {
+ public:
+  std::vector<std::string> names() const;
+  /// Lists the kinds that are not built in.
+  std::vector<std::string> added_names() const;
+  /// Returns whether the kind is built in and was not replaced.
+  bool is_built_in(const std::string& name) const;
+  /// Adds the keys of one more Spec, which other kinds may share, to a kind.
+  template <class Own>
+  void share(const std::string& name) {
+    share(name, describe_in<Own>);
+  }
+  /// Describes the keys of all kinds; `key` of the present section chooses one.
+  void describe_own(Keys& keys, OwnSpecs& own, const std::string& key = "kind") const;
+
+ protected:
+  using DescribeOwn = void (*)(Keys&, OwnSpecs&);
+  explicit KindList(const char* what) : what_(what) {}
+
+  template <class Own>
+  static void describe_in(Keys& keys, OwnSpecs& own) {
+    constexpr bool is_described = requires(Own & spec) { describe(keys, spec); };
+    static_assert(is_described, "a Spec of keys needs void describe(Keys& keys, Spec& spec)");
+    if constexpr (is_described) describe(keys, own.of<Own>());
+  }
+  /// Returns the index of a kind. Throws std::invalid_argument with the known names for another.
+  std::size_t index_of(const std::string& name) const;
+  /// Adds a kind, or replaces the one of that name, and returns its index. Throws
+  /// std::invalid_argument unless is_bare_name().
+  std::size_t put(const std::string& name, DescribeOwn describe_one);
+  /// Marks all present kinds as built in.
+  void mark_built_in();
+
+  const char* what_;
+
+ private:
+  struct Kind {
+    std::string name;
+    std::vector<DescribeOwn> describe_own;
+    bool is_added = true;
+  };
+  void share(const std::string& name, DescribeOwn describe_one);
+  const Kind* find(const std::string& name) const;
+  std::vector<Kind> kinds_;
+};
+
 /// Registry of factories by name. `Traits`: facts about a kind, if any.
 template <class Interface, class Spec, class Traits = std::monostate>
-class Registry : CountedChanges {
+class Registry : public KindList {
  public:
   using Factory = std::function<std::unique_ptr<Interface>(const Spec&)>;
   /// Computes traits that depend on the spec.
   using TraitsOf = std::function<Traits(const Spec&)>;
-  Registry(const char* what, std::vector<std::pair<std::string, Factory>> builtin) : what_(what) {
+  Registry(const char* what, std::vector<std::pair<std::string, Factory>> builtin)
+      : KindList(what) {
     for (auto& [name, factory] : builtin) add(name, std::move(factory));
   }
 
   /// Makes `name` available in configs, replacing an existing kind of that name. Throws
   /// std::invalid_argument unless is_bare_name().
   void add(const std::string& name, Factory factory, Traits traits = {}) {
-    put({name, std::move(factory), {}, always(std::move(traits))});
+    put(name, nullptr, {std::move(factory), always(std::move(traits))});
   }
   void add(const std::string& name, Factory factory, TraitsOf traits) {
-    put({name, std::move(factory), {}, std::move(traits)});
+    put(name, nullptr, {std::move(factory), std::move(traits)});
   }
   /// Adds a kind with a custom Spec, whose keys appear next to `kind` in configs.
   template <class Type, class Own>
   requires(!std::is_void_v<Own>) void add(const std::string& name, Make<Type, Own> factory,
                                           Traits traits = {}) {
-    put({name, factory, {describe_in<Own>}, always(std::move(traits))});
+    put(name, describe_in<Own>, {factory, always(std::move(traits))});
   }
   template <class Type, class Own>
   requires(!std::is_void_v<Own>) void add(const std::string& name, Make<Type, Own> factory,
                                           TraitsOf traits) {
-    put({name, factory, {describe_in<Own>}, std::move(traits)});
+    put(name, describe_in<Own>, {factory, std::move(traits)});
   }
 
   /// Constructs the kind `name`. Throws std::invalid_argument for an unknown name, listing the
   /// known ones, and for a value of the Spec out of its bounds, naming the key.
   std::unique_ptr<Interface> make(const std::string& name, const Spec& spec) const {
-    const Entry& entry = find(name);
+    const Entry& entry = entries_[index_of(name)];
     if constexpr (requires(Keys & keys, Spec & all) { describe(keys, all); }) checked(what_, spec);
     return entry.factory(spec);
   }
   /// Returns the traits of a kind with this spec. Throws as make() does.
-  Traits traits(const std::string& name, const Spec& spec) const { return find(name).traits(spec); }
+  Traits traits(const std::string& name, const Spec& spec) const {
+    return entries_[index_of(name)].traits(spec);
+  }
 
   /// Marks all present kinds as built in; kinds added later are custom.
   Registry built_in() && {
-    for (Entry& entry : entries_) entry.is_added = false;
+    mark_built_in();
     return std::move(*this);
-  }
-
-  std::vector<std::string> names() const {
-    std::vector<std::string> all;
-    for (const Entry& entry : entries_) all.push_back(entry.name);
-    return all;
-  }
-  /// Returns whether the kind is built in and was not replaced.
-  bool is_built_in(const std::string& name) const {
-    const auto found = std::ranges::find(entries_, name, &Entry::name);
-    return found != entries_.end() && !found->is_added;
-  }
-  /// Adds the keys of one more Spec, which other kinds may share, to a kind.
-  template <class Own>
-  void share(const std::string& name) {
-    std::ranges::find(entries_, name, &Entry::name)->describe_own.push_back(describe_in<Own>);
-    ++count();
-  }
-  /// Describes the keys of all kinds; `key` of the present section chooses one.
-  void describe_own(Keys& keys, OwnSpecs& own, const std::string& key = "kind") const {
-    for (const Entry& entry : entries_)
-      for (const auto describe_one : entry.describe_own)
-        keys.of_kind(
-            entry.name, [&] { describe_one(keys, own); }, entry.is_added, key);
   }
 
  private:
   struct Entry {
-    std::string name;
     Factory factory;
-    std::vector<void (*)(Keys&, OwnSpecs&)> describe_own;
     TraitsOf traits;
-    bool is_added = true;
   };
   static TraitsOf always(Traits traits) {
     return [traits = std::move(traits)](const Spec&) { return traits; };
   }
-  template <class Own>
-  static void describe_in(Keys& keys, OwnSpecs& own) {
-    describe(keys, own.of<Own>());
+  void put(const std::string& name, DescribeOwn describe_one, Entry entry) {
+    const std::size_t index = KindList::put(name, describe_one);
+    if (index == entries_.size()) entries_.emplace_back();
+    entries_[index] = std::move(entry);
   }
-  const Entry& find(const std::string& name) const {
-    const auto found = std::ranges::find(entries_, name, &Entry::name);
-    if (found != entries_.end()) return *found;
-    require(false, what_, "no ", what_, " is called \"", name,
-            "\"; there are: ", joined(entries_, ", ", &Entry::name));
-    return *found;
-  }
-  void put(Entry entry) {
-    require(is_bare_name(entry.name), what_, "invalid name for a ", what_, ": \"", entry.name,
-            "\"; use letters, digits, _ and -");
-    const auto found = std::ranges::find(entries_, entry.name, &Entry::name);
-    *(found == entries_.end() ? entries_.emplace(found) : found) = std::move(entry);
-    ++count();
-  }
-  const char* what_;
-  std::vector<Entry> entries_;
+  std::vector<Entry> entries_;  // in the order of the names
+};
+
+/// A function that returns a registry, such as `mixers`, whatever the registry's type is.
+class KindsOf {
+ public:
+  template <class Interface, class Spec, class Traits>
+  KindsOf(Registry<Interface, Spec, Traits>& (*registry)())
+      : registry_(reinterpret_cast<void (*)()>(registry)), call_([](void (*function)()) {
+          return static_cast<const KindList*>(
+              &reinterpret_cast<Registry<Interface, Spec, Traits>& (*)()>(function)());
+        }) {}
+  const KindList* operator->() const { return call_(registry_); }
+
+ private:
+  void (*registry_)();
+  const KindList* (*call_)(void (*)());
 };
 
 /// Accepts the names in a registry, after the given `first` ones.
-template <class Interface, class Spec, class Traits>
-Bounds one_of(Registry<Interface, Spec, Traits>& (*registry)(),
-              std::vector<std::string> first = {}) {
-  Bounds bounds = one_of([registry, first] {
-    std::vector<std::string> names = first;
-    for (std::string& name : registry().names()) names.push_back(std::move(name));
-    return names;
-  });
-  bounds.added = [registry] {
-    std::vector<std::string> names = registry().names();
-    std::erase_if(names, [&](const std::string& name) { return registry().is_built_in(name); });
-    return names;
-  };
-  return bounds;
-}
+Bounds one_of(KindsOf registry, std::vector<std::string> first = {});
+
+/// The chosen kinds, or one of them, have a trait, by their names.
+KeyCondition has_kind(std::string key, KindsOf registry, std::string trait,
+                      std::function<bool(const std::string&)> has);
 
 /// The chosen kinds, or one of them, have a trait: has_kind(keys.name_of("kind"), mixers,
 /// "queries", &MixerTraits::queries), where the Specs are as they start.
 template <class Interface, class Spec, class Traits, class Has>
 KeyCondition has_kind(std::string key, Registry<Interface, Spec, Traits>& (*registry)(),
                       std::string trait, const Has& has) {
-  const auto kinds = [registry, has] {
-    std::vector<std::string> names = registry().names();
-    std::erase_if(names, [&](const std::string& name) {
-      return !std::invoke(has, registry().traits(name, Spec()));
-    });
-    return names;
-  };
-  return {.form = KeyCondition::Form::one_of,
-          .key = std::move(key),
-          .trait = std::move(trait),
-          .kinds = kinds,
-          .only_named = true};
+  return has_kind(std::move(key), KindsOf(registry), std::move(trait),
+                  [registry, has](const std::string& name) -> bool {
+                    return std::invoke(has, registry().traits(name, Spec()));
+                  });
 }
 
 }  // namespace bochner

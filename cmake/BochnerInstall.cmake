@@ -15,8 +15,9 @@ install(CODE "set(source [[${PROJECT_SOURCE_DIR}]])
 install(SCRIPT ${PROJECT_SOURCE_DIR}/cmake/InstallHeaders.cmake)
 set(bochner_examples ${CMAKE_INSTALL_DATADIR}/bochner/examples)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples/ DESTINATION ${bochner_examples} COMPONENT command
-        PATTERN custom_kernel EXCLUDE)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples/custom_kernel DESTINATION ${bochner_examples})
+        PATTERN custom_kernel EXCLUDE PATTERN project EXCLUDE)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples/custom_kernel ${PROJECT_SOURCE_DIR}/examples/project
+        DESTINATION ${bochner_examples})
 set(bochner_documents ${CMAKE_INSTALL_DATADIR}/doc/bochner)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${bochner_documents} COMPONENT command)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${bochner_documents} COMPONENT command RENAME copyright)
@@ -28,6 +29,8 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/bochnerConfig.cmake.in
   ${PROJECT_BINARY_DIR}/bochnerConfig.cmake INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/bochner)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/bochnerConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/bochnerConfig.cmake ${PROJECT_BINARY_DIR}/bochnerConfigVersion.cmake
-        ${PROJECT_SOURCE_DIR}/cmake/BochnerProgram.cmake ${PROJECT_SOURCE_DIR}/cmake/Findxxhash.cmake
+        ${PROJECT_SOURCE_DIR}/cmake/BochnerProgram.cmake ${PROJECT_SOURCE_DIR}/cmake/ProgramSources.cmake
+        ${PROJECT_SOURCE_DIR}/cmake/bochner_gdb.py
+        ${PROJECT_SOURCE_DIR}/cmake/Findxxhash.cmake
         ${PROJECT_SOURCE_DIR}/cmake/FindSentencePiece.cmake ${PROJECT_SOURCE_DIR}/cmake/FindSndFile.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/bochner)

@@ -132,23 +132,25 @@ function(bochner_sources output)
   set(${output} ${sources} PARENT_SCOPE)
 endfunction()
 
-# bochner_torch_sources(OUTPUT): generates a source with the Python of exported models, one raw string per file.
-function(bochner_torch_sources output)
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/train/export/torch/*.py)
-  list(SORT sources COMPARE FILE_BASENAME)
-  set(torch_sources)
-  foreach(source ${sources})
-    get_filename_component(name ${source} NAME_WE)
-    file(READ ${source} text)
-    string(APPEND torch_sources "    {\"${name}\", R\"py(${text})py\"},\n")
-    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
+# bochner_embed(NAME COMPONENT FILE...): generates NAME.cpp from cmake/NAME.cpp.in, whose @files@ becomes rows of name
+# (the COMPONENT of the path: NAME or NAME_WE) and text, and appends it to cli_sources.
+function(bochner_embed name component)
+  set(files)
+  foreach(file ${ARGN})
+    get_filename_component(key ${file} ${component})
+    file(READ ${file} text)
+    string(APPEND files "    {\"${key}\", R\"text(${text})text\"},\n")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
   endforeach()
-  configure_file(${PROJECT_SOURCE_DIR}/cmake/torch_sources.cpp.in ${output} @ONLY)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/${name}.cpp.in ${PROJECT_BINARY_DIR}/${name}.cpp @ONLY)
+  set(cli_sources ${cli_sources} ${PROJECT_BINARY_DIR}/${name}.cpp PARENT_SCOPE)
 endfunction()
 
 set(double_cli_sources commands/double_cli.cpp commands/command_line.cpp commands/program_scope.cpp
                        commands/gradcheck.cpp config/nearest.cpp run/instruments/kernel_sample.cpp
-                       studies/density_checks.cpp studies/layer_checks.cpp tasks/custom/custom_task.cpp run/signals.cpp run/version.cpp storage/json.cpp)
+                       studies/density_checks.cpp studies/layer_checks.cpp studies/model_checks.cpp
+                       studies/optimizer_checks.cpp studies/small_model.cpp tasks/custom/custom_task.cpp run/signals.cpp run/version.cpp
+                       storage/json.cpp)
 
 set(tensor_data_folders data/fields data/series)
 
@@ -177,8 +179,12 @@ function(bochner_libraries name)
   else()
     bochner_sources(cli_sources train)
     list(REMOVE_ITEM cli_sources ${PROJECT_SOURCE_DIR}/train/commands/double_cli.cpp ${PROJECT_SOURCE_DIR}/train/main.cpp)
-    bochner_torch_sources(${PROJECT_BINARY_DIR}/torch_sources.cpp)
-    list(APPEND cli_sources ${PROJECT_BINARY_DIR}/torch_sources.cpp)
+    # The Python of exported models, and the project of `bochner init project`.
+    file(GLOB_RECURSE torch_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/train/export/torch/*.py)
+    list(SORT torch_sources COMPARE FILE_BASENAME)
+    bochner_embed(torch_sources NAME_WE ${torch_sources})
+    file(GLOB project_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/project/*)
+    bochner_embed(project_files NAME ${project_files})
   endif()
   bochner_library(${name} ${name} ${sources})
   if(name STREQUAL bochner64)
@@ -204,4 +210,13 @@ function(bochner_libraries name)
   set_target_properties(${name}_program PROPERTIES OUTPUT_NAME ${name})
   target_link_libraries(${name}_program PRIVATE ${name}_cli)
   bochner_compile_options(${name}_program)
+endfunction()
+
+# bochner notices a bochner64 built from other sources.
+function(bochner_digest_libraries)
+  bochner_sources(sources base autodiff layers optim ${tensor_data_folders})
+  list(TRANSFORM double_cli_sources PREPEND ${PROJECT_SOURCE_DIR}/train/ OUTPUT_VARIABLE cli_sources)
+  bochner_digest(bochner ${sources} ${cli_sources})
+  bochner_note_digest(bochner_program bochner)
+  bochner_note_digest(bochner64_program bochner)
 endfunction()

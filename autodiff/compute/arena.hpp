@@ -24,10 +24,10 @@ class Arena {
   Number* piece(std::size_t count) {
     constexpr std::size_t reals = sizeof(Number) / sizeof(real);
     const std::size_t begin = round_up(taken_, reals), end = begin + count * reals;
-    taken_ = end + redzone;
+    taken_ = end + redzone();
     if (!memory_) return nullptr;
     hand_out(memory_ + begin, count * sizeof(Number));
-    forbid(memory_ + end, redzone * sizeof(real));
+    forbid(memory_ + end, redzone() * sizeof(real));
     return reinterpret_cast<Number*>(memory_ + begin);
   }
 

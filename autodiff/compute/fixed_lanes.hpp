@@ -5,7 +5,7 @@
 #include <bochner/autodiff/compute/lanes.hpp>
 #include <utility>
 
-namespace bochner::inline BOCHNER_PRECISION {
+namespace bochner::inline BOCHNER_PRECISION::inline BOCHNER_LANES {
 
 /// `lanes` numbers, a power of two, in as few native vectors as hold them.
 template <class Number, std::size_t lanes>
@@ -104,4 +104,4 @@ inline auto join_lanes_of_rows(const FixedLanes<Number, lanes>* x, const Join& j
   return row[0];
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner::inline BOCHNER_PRECISION::inline BOCHNER_LANES

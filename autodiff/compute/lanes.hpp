@@ -6,7 +6,17 @@
 #include <cmath>
 #include <cstddef>
 
-namespace bochner::inline BOCHNER_PRECISION {
+// A program may be compiled for another processor than the library: what depends on the processor
+// is in a namespace of its own, so that the linker keeps both.
+#ifdef __AVX512F__
+#define BOCHNER_LANES lanes512
+#else
+#define BOCHNER_LANES lanes256
+#endif
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpsabi"  // nothing passes vectors between the two
+namespace bochner::inline BOCHNER_PRECISION::inline BOCHNER_LANES {
 
 #ifdef __AVX512F__
 inline constexpr bool many_registers = true;
@@ -50,4 +60,5 @@ inline real fused_number(real a, real b, real c) {
 #endif
 }
 
-}  // namespace bochner::inline BOCHNER_PRECISION
+}  // namespace bochner::inline BOCHNER_PRECISION::inline BOCHNER_LANES
+#pragma GCC diagnostic pop

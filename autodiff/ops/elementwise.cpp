@@ -165,6 +165,18 @@ Var log(const Var& x) {
       [](const Var& x) { return pow(x, real(-1)); });
 }
 
+Var log1p(const Var& x) {
+  return unary(
+      "log1p", x, [](real u) { return std::log1p(u); }, [](real u) { return 1 / (1 + u); },
+      [](const Var& x) { return pow(x + 1, real(-1)); });
+}
+
+Var expm1(const Var& x) {
+  return unary_by_output(
+      "expm1", x, [](real u) { return std::expm1(u); }, [](real y) { return y + 1; },
+      [](const Var& y) { return y + 1; });
+}
+
 Var sqrt(const Var& x) {
   return unary_by_output(
       "sqrt", x, [](real u) { return std::sqrt(u); }, [](real y) { return real(0.5) / y; },
@@ -243,6 +255,14 @@ Var erf(const Var& x) {
       "erf", x, [](real u) { return math::erf(u); },
       [](real u) { return factor * math::exp(-u * u); },
       [](const Var& x) { return double(factor) * exp(-square(x)); });
+}
+
+Var normal_cdf(const Var& x) {
+  constexpr real height = real(std::numbers::inv_sqrtpi / std::numbers::sqrt2);
+  return unary(
+      "normal_cdf", x, [](real u) { return std::erfc(-u / real(std::numbers::sqrt2)) / 2; },
+      [](real u) { return height * math::exp(-u * u / 2); },
+      [](const Var& x) { return double(height) * exp(-0.5 * square(x)); });
 }
 
 Var abs(const Var& x) {
@@ -361,6 +381,10 @@ Var where(const Tensor& condition, const Var& a, const Var& b) {
       {{a, [&](const Var& d) { return where(condition, d, Var(zeros({}))); }, TangentRule::linear},
        {b, [&](const Var& d) { return where(condition, Var(zeros({})), d); },
         TangentRule::linear}});
+}
+
+Var where(const Var& condition, const Var& a, const Var& b) {
+  return where(condition.value(), a, b);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -33,6 +33,13 @@ Var where(Condition&& condition, A&& a, B&& b) {
   return where(static_cast<const Tensor&>(condition), std::as_const(a), std::as_const(b));
 }
 
+/// Returns a where condition is not 0, else b; no gradient reaches the condition.
+Var where(const Var& condition, const Var& a, const Var& b);
+template <IsVar Condition, IsVar A, IsVar B>
+Var where(Condition&& condition, A&& a, B&& b) {
+  return where(std::as_const(condition), std::as_const(a), std::as_const(b));
+}
+
 /// Returns factor * x.
 Var scale(const Var& x, real factor);
 /// Returns x + offset.
@@ -43,6 +50,10 @@ Var neg(const Var& x);
 Var exp(const Var& x);
 /// Returns ln x.
 Var log(const Var& x);
+/// Returns ln(1 + x), accurate near 0.
+Var log1p(const Var& x);
+/// Returns e^x - 1, accurate near 0.
+Var expm1(const Var& x);
 /// Returns x^(1/2).
 Var sqrt(const Var& x);
 /// Returns x^2.
@@ -65,6 +76,8 @@ Var gelu(const Var& x);
 Var silu(const Var& x);
 /// Returns erf x.
 Var erf(const Var& x);
+/// Returns Phi(x), the normal distribution function, accurate in the left tail.
+Var normal_cdf(const Var& x);
 /// Returns x for x > 0, else e^x - 1.
 Var elu(const Var& x);
 /// Returns |x|; the gradient at 0 is 0.
@@ -74,6 +87,9 @@ Var clamp(const Var& x, real low, real high);
 /// Returns x / (1 - rate) with probability 1 - rate, else 0; the identity unless training. (..) ->
 /// (..) A function of the tape's seed and step and of the order of its random ops.
 Var dropout(Tape& tape, const Var& x, real rate);
+/// Returns standard Gumbel noise -ln(-ln u), always finite, without a gradient: the argmax of
+/// logits plus noise is a draw from their softmax. -> shape. A function like dropout().
+Var gumbel_noise(Tape& tape, const Shape& shape);
 
 inline Var operator+(const Var& a, const Var& b) { return add(a, b); }
 inline Var operator-(const Var& a, const Var& b) { return sub(a, b); }

@@ -1,4 +1,5 @@
 #include <bochner/autodiff/compute/arena.hpp>
+#include <bochner/autodiff/compute/lanes.hpp>
 #include <bochner/autodiff/compute/math.hpp>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/compute/packed_factor.hpp>
@@ -227,6 +228,8 @@ Var gated(const char* op, const Var& x, Var (*gate)(const Var&)) {
 }
 
 }  // namespace
+
+bool mlp_in_blocks() { return many_registers; }
 
 Var feed_forward(const Var& x, const RowNorm& norm, const MLPWeights& weights, bool in_blocks) {
   require_shapes(x, norm, weights);

@@ -1,5 +1,6 @@
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/compute/permute.hpp>
+#include <bochner/autodiff/ops/axis_rows.hpp>
 #include <bochner/autodiff/ops/broadcast.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>
@@ -124,6 +125,20 @@ real mean_squared_deviation(const real* x, std::size_t n) {
   });
 }
 
+/// Sums along an axis up to each element, or from it to the end if `reverse`.
+Tensor running_sums(const Tensor& x, std::size_t axis, bool reverse) {
+  const AxisRows rows(x.shape(), axis);
+  Tensor y = uninitialized(x.shape());
+  rows.for_each_column([&](std::size_t first) {
+    double sum = 0;
+    for (std::size_t i = 0; i < rows.n; ++i) {
+      const std::size_t at = first + (reverse ? rows.n - 1 - i : i) * rows.inner;
+      y.data()[at] = real(sum += double(x.data()[at]));
+    }
+  });
+  return y;
+}
+
 }  // namespace
 
 Var sum(const Var& x, const Axes& axes, Keep keep_axes) {
@@ -168,6 +183,15 @@ Var variance(const Var& x, const Axes& axes, Keep keep_axes) {
         for (std::size_t j = 0; j < n; ++j) dx[j] = factor * (row[j] - mean);
       },
       [&](const Var&) { return (x - mean(x, axes, keep)) * (2 / double(reduction.count)); });
+}
+
+Var cumsum(const Var& x, int axis) {
+  const std::size_t index = normalize_axis("cumsum", axis, x.rank());
+  return record("cumsum", running_sums(x.value(), index, false), {x},
+                [x = x.gradient_only(), index](Tensor& gradient) {
+                  x.add_gradient(running_sums(gradient, index, true));
+                },
+                {{x, [&](const Var& d) { return cumsum(d, axis); }, TangentRule::linear}});
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

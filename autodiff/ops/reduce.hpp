@@ -28,5 +28,7 @@ Var max(const Var& x, const Axes& axes = {}, Keep keep_axes = Keep::no);
 Var logsumexp(const Var& x, const Axes& axes = {}, Keep keep_axes = Keep::no);
 /// Returns the variance over the axes (divisor n). (..) -> (..)
 Var variance(const Var& x, const Axes& axes = {}, Keep keep_axes = Keep::no);
+/// Returns the sums of the elements up to each one along an axis, added in double. (..) -> (..)
+Var cumsum(const Var& x, int axis = -1);
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,8 +1,8 @@
 #include <bochner/autodiff/compute/permute.hpp>
+#include <bochner/autodiff/ops/axis_rows.hpp>
 #include <bochner/autodiff/ops/broadcast.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
-#include <bochner/base/numeric/parallel.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -11,18 +11,12 @@ constexpr auto identity = [](real u) { return u; };
 
 /// Elements first <= i < first + count of one axis: a range in each row of an array (outer, row).
 struct Window {
-  std::size_t outer = 1, row, offset, run;
+  std::size_t outer, row, offset, run;
 };
 
 Window window_of(const Shape& shape, std::size_t axis, std::size_t first, std::size_t count) {
-  Window window;
-  std::size_t inner = 1;
-  for (std::size_t i = 0; i < axis; ++i) window.outer *= shape[i];
-  for (std::size_t i = axis + 1; i < shape.size(); ++i) inner *= shape[i];
-  window.row = shape[axis] * inner;
-  window.offset = first * inner;
-  window.run = count * inner;
-  return window;
+  const AxisRows rows(shape, axis);
+  return {rows.outer, rows.n * rows.inner, first * rows.inner, count * rows.inner};
 }
 
 Shape with_size(Shape shape, std::size_t axis, std::size_t size) {
@@ -190,6 +184,35 @@ Var concat(const std::vector<Var>& parts, int axis) {
       targets[i].add_gradient(window_copy(gradient, targets[i].shape(), windows[i]));
     }
   });
+}
+
+Var stack(const std::vector<Var>& parts, int axis) {
+  require(!parts.empty(), "stack", "needs at least one array");
+  const Shape& shape = parts[0].shape();
+  const std::size_t index = normalize_axis("stack", axis, shape.size() + 1);
+  Shape row(shape.begin(), shape.begin() + std::ptrdiff_t(index));
+  row.push_back(1);
+  row.insert(row.end(), shape.begin() + std::ptrdiff_t(index), shape.end());
+  std::vector<Var> rows;
+  for (const Var& part : parts) {
+    require(part.shape() == shape, "stack", "shapes differ: ", shape, ", ", part.shape());
+    rows.push_back(reshape(part, row));
+  }
+  return concat(rows, int(index));
+}
+
+std::vector<Var> split(const Var& x, int axis, const std::vector<std::size_t>& sizes) {
+  const std::size_t n = x.shape()[normalize_axis("split", axis, x.rank())];
+  std::size_t first = 0, total = 0;
+  for (const std::size_t size : sizes) total += size;
+  require(total == n, "split", "sizes add up to ", total, ", axis ", axis, " of x ", x.shape(),
+          " has ", n);
+  std::vector<Var> parts;
+  for (const std::size_t size : sizes) {
+    parts.push_back(slice(x, axis, first, first + size));
+    first += size;
+  }
+  return parts;
 }
 
 Var pad(const Var& x, int axis, std::size_t before, std::size_t after, real value) {

@@ -12,6 +12,10 @@ Var transpose(const Var& x, const std::vector<int>& order);
 Var slice(const Var& x, int axis, std::size_t begin, std::size_t end);
 /// Concatenates arrays that differ in one axis only. (.., n_i, ..) -> (.., sum n_i, ..)
 Var concat(const std::vector<Var>& parts, int axis);
+/// Joins arrays of one shape along a new axis. (..) each -> (.., parts, ..)
+Var stack(const std::vector<Var>& parts, int axis);
+/// Splits one axis into parts of the given sizes, which fill it. (.., n, ..) -> (.., sizes_i, ..)
+std::vector<Var> split(const Var& x, int axis, const std::vector<std::size_t>& sizes);
 /// Pads one axis with `value`. (.., n, ..) -> (.., before + n + after, ..)
 Var pad(const Var& x, int axis, std::size_t before, std::size_t after, real value = 0);
 /// Returns windows of the last axis, `stride` apart, the last one at its end. (.., n) -> (.., (n -

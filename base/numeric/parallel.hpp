@@ -119,7 +119,7 @@ template <class T>
 class Scratch {
  public:
   explicit Scratch(std::size_t elements_per_worker)
-      : stride_(round_up(elements_per_worker + redzone, 16)),
+      : stride_(round_up(elements_per_worker + redzone(), 16)),
         count_(stride_ * thread_count()),
         data_(PoolAllocator<T>().allocate(count_)) {
     for (T* end = data_ + elements_per_worker; end < data_ + count_; end += stride_)

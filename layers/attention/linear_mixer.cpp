@@ -290,6 +290,7 @@ MixerTraits linear_traits(const MixerSpec& spec) {
   const bool sum = spec.update == "sum";
   return {.heads = true,
           .queries = true,
+          .normalize = true,
           .times = true,
           .shows_attention = true,
           .time_kernels = {"decay", "rotation", "spectral", "gate"},

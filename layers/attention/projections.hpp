@@ -133,7 +133,8 @@ class Projections : public Module {
   std::unique_ptr<TimeAttention> time_;
 };
 
-/// Mixer that attends between projections.
+/// Mixer that attends between projections: a derived class changes only how values are averaged, by
+/// attend(), and by step() with projections_.split() and join() for streaming.
 class AttentionMixer : public Mixer {
  public:
   Var forward(Tape& tape, const Var& x, const Layout& layout) override {
@@ -143,6 +144,8 @@ class AttentionMixer : public Mixer {
   Var forward_add(Tape& tape, const Var& residual, Normed& x, const Layout& layout) override {
     return projections_.join_add(tape, residual, attend(tape, x, layout));
   }
+  /// Visits the projections; overrides with parameters of their own call this.
+  void visit(Visitor& visitor) override { projections_.visit(visitor); }
 
  protected:
   explicit AttentionMixer(const MixerSpec& spec) : projections_(spec) {}

@@ -16,6 +16,7 @@ struct SoftmaxState : MixerState {
 MixerTraits softmax_traits(const MixerSpec& spec) {
   return {.heads = true,
           .queries = true,
+          .normalize = true,
           .times = true,
           .shows_attention = true,
           .time_kernels = {"decay"},

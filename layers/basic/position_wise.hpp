@@ -153,6 +153,7 @@ class BatchNorm : public Norm {
 struct NormSpec {
   std::size_t width;
   double momentum = 0.9;  ///< of batch
+  OwnSpecs own = {};      ///< specs of custom norms
 };
 /// Properties of a kind of norm.
 struct NormTraits {
@@ -173,6 +174,7 @@ class FeedForward : public Module {
 };
 struct FeedForwardSpec {
   std::size_t width, hidden;
+  OwnSpecs own = {};  ///< specs of custom networks
 };
 using FeedForwards = Registry<FeedForward, FeedForwardSpec>;
 /// Registry of networks after mixers, named by model.mlp; add custom ones here.

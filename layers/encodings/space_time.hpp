@@ -1,6 +1,7 @@
 #pragma once
 /// Encodings of points in space and time, named after their kernels, the inner products.
 
+#include <bochner/base/join.hpp>
 #include <bochner/base/registry.hpp>
 #include <bochner/layers/encodings/space_fourier.hpp>
 #include <span>

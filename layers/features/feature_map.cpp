@@ -59,7 +59,55 @@ class Tempered : public FeatureMap {
   Parameter log_temperature_;  // (H, 1)
 };
 
+/// Returns the names that a small map of a kind visits; none if it cannot be made.
+std::vector<std::string> visited_names(const std::string& kind, const char* projection) try {
+  FeatureSpec spec;
+  spec.kind = kind, spec.projection = projection;
+  spec.dim = spec.m = spec.density.dim = spec.density.m = 4;
+  const auto map = feature_maps().make(kind, spec);
+  std::vector<std::string> names;
+  for (const NamedParameter& named : parameters_of(*map)) names.push_back(named.name);
+  for (const NamedTensor& named : buffers_of(*map)) names.push_back(named.name);
+  return names;
+} catch (const std::exception&) {
+  return {};
+}
+
+/// Whether the map draws from a density: it visits the density's noise.
+bool draws_frequencies(const std::string& kind) {
+  if (const auto known = feature_maps().traits(kind, {}).frequencies) return *known;
+  if (feature_maps().is_built_in(kind)) return true;
+  return std::ranges::any_of(visited_names(kind, "density"),
+                             [](const std::string& name) { return name.ends_with("noise"); });
+}
+
+/// Whether a projection replaces the density: the map then visits other parameters.
+bool takes_projection(const std::string& kind) {
+  if (!draws_frequencies(kind)) return false;
+  return feature_maps().is_built_in(kind) ||
+         visited_names(kind, "density") != visited_names(kind, "sorf");
+}
+
+KeyCondition has_map(std::string key, const char* trait, bool (*has)(const std::string&)) {
+  KeyCondition condition =
+      has_kind(std::move(key), feature_maps, trait, [](const FeatureTraits&) { return true; });
+  condition.kinds = [has] {
+    std::vector<std::string> names = feature_maps().names();
+    std::erase_if(names, [has](const std::string& name) { return !has(name); });
+    return names;
+  };
+  return condition;
+}
+
 }  // namespace
+
+KeyCondition has_frequencies(std::string key) {
+  return has_map(std::move(key), "frequencies", draws_frequencies);
+}
+
+KeyCondition has_projection(std::string key) {
+  return has_map(std::move(key), "a projection", takes_projection);
+}
 
 bool counts_positions(const FeatureSpec& spec) {
   return spec.kind == "cosformer" ||

@@ -15,7 +15,9 @@ class FeatureMap;
 struct FeatureSpec;
 /// Properties of a kind of feature map.
 struct FeatureTraits {
-  bool frequencies = true;  ///< draws them from a spectral density
+  /// Draws frequencies from a spectral density; unless given, found by making a small map.
+  std::optional<bool> frequencies = {};
+  bool exponential = false;  ///< of frequencies, whose mean a heavy-tailed density makes infinite
 };
 using FeatureMaps = Registry<FeatureMap, FeatureSpec, FeatureTraits>;
 /// Registry of feature maps; add custom maps here.
@@ -50,10 +52,10 @@ struct FeatureSpec {
   std::size_t length = 0;            ///< positions that cosformer distinguishes
   OwnSpecs own = {};                 ///< specs of custom maps
 };
-/// The map that `key` names draws frequencies.
-inline KeyCondition has_frequencies(std::string key) {
-  return has_kind(std::move(key), feature_maps, "frequencies", &FeatureTraits::frequencies);
-}
+/// The map that `key` names draws frequencies from a density.
+KeyCondition has_frequencies(std::string key);
+/// The map that `key` names draws them through Frequencies, which a projection may replace.
+KeyCondition has_projection(std::string key);
 /// The keys of hybrids, which mix estimators.
 inline void describe_hybrid(Keys& keys, FeatureSpec& spec) {
   keys.when("kind", {"hybrid"}, [&] {
@@ -77,7 +79,7 @@ inline void describe(Keys& keys, FeatureSpec& spec) {
   keys("kind", spec.kind, one_of(feature_maps),
        "feature map phi of linear attention: how the kernel is estimated",
        {.joined_by = "estimators"});
-  keys.when(has_frequencies(keys.name_of("kind")), [&] {
+  keys.when(has_projection(keys.name_of("kind")), [&] {
     keys("projection", spec.projection, one_of(projection_names),
          "frequencies: draws of the density, or structured ones with a learned scale");
     keys("spread", spec.spread, between(0, 20),

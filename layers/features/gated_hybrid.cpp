@@ -161,8 +161,8 @@ class ClusterHybrid : public GatedHybrid {
 }  // namespace
 
 void add_gated_hybrids(FeatureMaps& all) {
-  all.add("hybrid_cluster", make<ClusterHybrid>);
-  all.add("hybrid_learned", make<LearnedHybrid>);
+  all.add("hybrid_cluster", make<ClusterHybrid>, {.exponential = true});
+  all.add("hybrid_learned", make<LearnedHybrid>, {.exponential = true});
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -72,12 +72,14 @@ class HybridFeatures : public TwoSidedMap {
 }  // namespace
 
 void add_hybrids(FeatureMaps& all) {
-  all.add("hybrid_angular", [](const FeatureSpec& spec) {
+  const FeatureMaps::Factory angular = [](const FeatureSpec& spec) {
     return std::make_unique<HybridFeatures>(spec, angular_similarity(spec), true);
-  });
-  all.add("hybrid_gaussian", [](const FeatureSpec& spec) {
+  };
+  const FeatureMaps::Factory gaussian = [](const FeatureSpec& spec) {
     return std::make_unique<HybridFeatures>(spec, gaussian_similarity(spec), false);
-  });
+  };
+  all.add("hybrid_angular", angular, {.exponential = true});
+  all.add("hybrid_gaussian", gaussian, {.exponential = true});
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -245,7 +245,7 @@ class OptimalFeatures : public TwoSidedMap {
 
 void add_optimal(FeatureMaps& all) {
   for (const char* kind : {"oprf", "saderf", "sderf", "aderf"})
-    all.add(kind, make<OptimalFeatures>);
+    all.add(kind, make<OptimalFeatures>, {.exponential = true});
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -54,7 +54,7 @@ FeatureMaps::Factory feature_map_of(const Estimator& estimator) {
 }
 
 void add_estimator(FeatureMaps& all, const char* name, const Estimator& estimator) {
-  all.add(name, feature_map_of(estimator));
+  all.add(name, feature_map_of(estimator), {.exponential = estimator.positive});
 }
 
 /// exp(w_i . y - |y|^2 / 2) / sqrt(m); F = m. Choromanski et al., "Performers", 2021.
@@ -170,10 +170,12 @@ void add_pff(FeatureMaps& all) {
   const Estimator estimator{pff, &ScaledPair::gaussian, pff_variance, true, pff_second_moment};
   add_estimator(all, "pff", estimator);
   for (const auto& [name, weights] : {std::pair{"wpff", "learned"}, {"wpff_fixed", "fixed"}}) {
-    all.add(name, [plain = feature_map_of(estimator), weights = weights](FeatureSpec spec) {
+    const FeatureMaps::Factory weighted = [plain = feature_map_of(estimator),
+                                           weights = weights](FeatureSpec spec) {
       spec.weights = weights;
       return weighted_map(plain(spec), spec);
-    });
+    };
+    all.add(name, weighted, {.exponential = true});
   }
 }
 

@@ -60,9 +60,11 @@ void require_traits(const MixerSpec& spec) {
   const char* kind = spec.kind.c_str();
   require(has.has_time_kernel(spec.time_kernel.kind), kind,
           "does not support time_kernel; set it to \"none\"");
-  require(has.queries || (!spec.rotary && spec.normalize == "none"), kind,
-          "has no queries and keys; positions must not be \"rotary\", and normalize must be "
-          "\"none\"");
+  require(has.queries || !spec.rotary, kind,
+          "does not rotate queries; positions must not be "
+          "\"rotary\"");
+  require(has.normalize || spec.normalize == "none", kind,
+          "does not normalize queries; set normalize to \"none\"");
   require(has.times || spec.time.kind == "none", kind,
           "does not support times in queries and keys; set model.time.use = \"add\" or "
           "\"concatenate\"");

@@ -14,7 +14,8 @@ namespace bochner::inline BOCHNER_PRECISION {
 /// checks and reports read them. Defaults: none, except feature maps.
 struct MixerTraits {
   bool heads = false;                          ///< must divide the width
-  bool queries = false;                        ///< has queries and keys, to rotate and normalize
+  bool queries = false;                        ///< has queries and keys, and rotates them
+  bool normalize = false;                      ///< reads the spec's normalize
   bool times = false;                          ///< takes times in them, see TimeAttention
   bool shows_attention = false;                ///< calls AttentionObserver
   std::vector<std::string> time_kernels = {};  ///< except "none"
@@ -131,12 +132,12 @@ struct MixerSpec {
   std::string normalize = "none";  ///< normalization of queries and keys, see UnitSphere
   double sharpness = 8;            ///< initial learned sharpness of normalized ones
   std::size_t convolution = 0;     ///< taps of a short convolution of q, k and v; 0 for none
-  FeatureSpec features;            ///< linear attention; sizes are set from width and heads
-  TimeKernelSpec time_kernel;
-  TimeEncodingSpec time;  ///< in queries and keys: use is "attend" or "rotate"
-  DenominatorSpec denominator;
+  FeatureSpec features = {};       ///< linear attention; sizes are set from width and heads
+  TimeKernelSpec time_kernel = {};
+  TimeEncodingSpec time = {};  ///< in queries and keys: use is "attend" or "rotate"
+  DenominatorSpec denominator = {};
   std::string update = "sum";  ///< state update of linear attention: "sum" or "delta"
-  DeltaSpec delta;
+  DeltaSpec delta = {};
   std::size_t window = 0;  ///< last tokens seen exactly, itself included; 0: all or none
   std::size_t chunk = 32;  ///< tokens per chunk of linear attention
   /// Training batches to calibrate feature maps on before the first step; -1: as many as the map
@@ -179,7 +180,7 @@ inline void describe(Keys& keys, MixerSpec& spec) {
     keys.when(has_kind(keys.name_of("kind"), mixers, trait, has), describe_some);
   };
   keys("heads", spec.heads, between(1, 4096), "heads; must divide model.width");
-  with("queries", &MixerTraits::queries, [&] {
+  with("normalized queries", &MixerTraits::normalize, [&] {
     keys("normalize", spec.normalize, one_of({"none", "l2"}),
          "l2: queries and keys have unit length, times a learned sharpness of each head");
     keys.when("normalize", {"l2"})("sharpness", spec.sharpness, above(0), "initial sharpness");

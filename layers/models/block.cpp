@@ -21,9 +21,8 @@ void choose(const std::string& kind, MixerSpec& mixer) {
   if (!has.convolution) mixer.convolution = 0;
   if (!has.window) mixer.window = 0;
   if (!has.times) mixer.time.kind = "none";
-  if (has.queries) return;
-  mixer.rotary = false;
-  mixer.normalize = "none";
+  if (!has.queries) mixer.rotary = false;
+  if (!has.normalize) mixer.normalize = "none";
 }
 
 }  // namespace
@@ -56,7 +55,7 @@ Block::Block(const BlockSpec& spec)
   if (spec.mlp == "glu") gate_ = std::make_unique<GatedOutput>(spec.width);
   if (spec.mlp == "glu" || spec.mlp == "none") return;
   mlp_norm_ = make_norm(spec);
-  mlp_ = mlps().make(spec.mlp, {spec.width, spec.width * spec.expansion});
+  mlp_ = mlps().make(spec.mlp, {spec.width, spec.width * spec.expansion, spec.own});
 }
 
 void Block::initialized() {

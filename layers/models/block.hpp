@@ -13,6 +13,7 @@ struct BlockSpec {
   std::string mlp = "gelu";
   std::string norm = "layer";
   double norm_momentum = 0.9;  ///< of "batch", see BatchNorm
+  OwnSpecs own = {};           ///< specs of custom norms and MLPs
   MixerSpec mixer;
 };
 inline void describe(Keys& keys, BlockSpec& spec) {
@@ -23,6 +24,7 @@ inline void describe(Keys& keys, BlockSpec& spec) {
       "mlp", spec.mlp, one_of(mlps, {"none", "glu"}),
       "after the mixer: an MLP in a residual of its own, gelu or gated (swiglu: W3 (silu(W1 x) * "
       "W2 x)); a gate in the mixer's residual (glu: a sigmoid(b) for [a, b] = W gelu(y)); nothing");
+  mlps().describe_own(keys, spec.own, "mlp");
   keys("dropout", spec.dropout, below(0, 1), "probability that training drops an activation");
   keys(
       "stochastic_depth", spec.stochastic_depth, below(0, 1),
@@ -36,6 +38,7 @@ inline void describe(Keys& keys, BlockSpec& spec) {
   keys.when("norm", {"batch"})(
       "norm_momentum", spec.norm_momentum, below(0, 1),
       "share of the running moments kept at each batch; validation uses them");
+  norms().describe_own(keys, spec.own, "norm");
   keys.section("mixer", spec.mixer);
 }
 
@@ -116,7 +119,7 @@ inline void describe(Keys& keys, StackSpec& spec) {
 }
 
 inline std::unique_ptr<Norm> make_norm(const BlockSpec& spec) {
-  return norms().make(spec.norm, {spec.width, spec.norm_momentum});
+  return norms().make(spec.norm, {spec.width, spec.norm_momentum, spec.own});
 }
 
 /// Throws std::invalid_argument for a norm that leaks tokens to be predicted.

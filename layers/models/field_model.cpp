@@ -1,4 +1,5 @@
 #include <bochner/autodiff/ops.hpp>
+#include <bochner/base/join.hpp>
 #include <bochner/layers/models/field_model.hpp>
 #include <bochner/layers/models/token_inputs.hpp>
 

@@ -166,9 +166,13 @@ class MlstmMixer : public Mixer {
 }  // namespace
 
 void add_mlstm(Mixers& all) {
-  all.add(
-      "mlstm", make<MlstmMixer>,
-      {.heads = true, .queries = true, .convolution = true, .carries = true, .features = false});
+  all.add("mlstm", make<MlstmMixer>,
+          {.heads = true,
+           .queries = true,
+           .normalize = true,
+           .convolution = true,
+           .carries = true,
+           .features = false});
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -1,4 +1,5 @@
 #include <bochner/autodiff/ops.hpp>
+#include <bochner/base/join.hpp>
 #include <bochner/layers/spectral/densities.hpp>
 #include <bochner/layers/spectral/learned_spline.hpp>
 

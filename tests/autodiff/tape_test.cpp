@@ -291,9 +291,9 @@ TEST(CheckFinite, NamesTheOpOfANanValue) {
   tape.check_finite = true;
   const Var x = tape.input(vector_of({1, -1}));
   EXPECT_EQ(error_of<NonFiniteError>([&] { exp(log(x)); }),
-            "the value of op log (2) is not finite");
+            "the value of op log (2) is not finite: nan at element (1)");
   EXPECT_EQ(error_of<NonFiniteError>([&] { log(tape.constant(vector_of({-1}))); }),
-            "the value of op log (1) is not finite");
+            "the value of op log (1) is not finite: nan at element (0)");
 }
 
 TEST(CheckFinite, NamesTheOpOfANanGradient) {
@@ -301,7 +301,7 @@ TEST(CheckFinite, NamesTheOpOfANanGradient) {
   tape.check_finite = true;
   const Var y = sqrt(tape.input(vector_of({0})) * 2);
   EXPECT_EQ(error_of<NonFiniteError>([&] { tape.backward(sum(y)); }),
-            "the gradient of the output of op scale (1) is not finite");
+            "the gradient of the output of op scale (1) is not finite: inf at element (0)");
 }
 
 /// A leaf has no op that would receive its gradient.
@@ -310,8 +310,9 @@ TEST(CheckFinite, NamesTheOpOfANanGradientOfALeaf) {
   Tape tape;
   tape.check_finite = true;
   const Var root = sqrt(tape(weight));
-  EXPECT_EQ(error_of<NonFiniteError>([&] { tape.backward(sum(root)); }),
-            "the gradient for a parameter or an input of op sqrt (2) is not finite");
+  EXPECT_EQ(
+      error_of<NonFiniteError>([&] { tape.backward(sum(root)); }),
+      "the gradient for a parameter or an input of op sqrt (2) is not finite: inf at element (0)");
 }
 
 TEST(Var, WithoutAValueSaysSo) {

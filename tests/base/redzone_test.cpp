@@ -1,4 +1,7 @@
 #include <gtest/gtest.h>
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#endif
 
 #include <bochner/autodiff/compute/arena.hpp>
 #include <bochner/autodiff/tensor.hpp>
@@ -57,11 +60,11 @@ TEST(Redzone, LiesBetweenPiecesOfScratchMemory) {
   for (const real* piece : {pieces.first, pieces.second}) {
     EXPECT_FALSE(is_forbidden(piece + 2));
     EXPECT_TRUE(is_forbidden(piece + 3));
-    EXPECT_TRUE(is_forbidden(piece + 3 + redzone - 2));
+    EXPECT_TRUE(is_forbidden(piece + 3 + redzone() - 2));
   }
 }
 #else
-TEST(Redzone, TakesNothingWithoutTheAddressSanitizer) { EXPECT_EQ(redzone, 0u); }
+TEST(Redzone, TakesNothingWithoutTheAddressSanitizer) { EXPECT_EQ(redzone(), 0u); }
 #endif
 
 }  // namespace redzone_test

@@ -155,7 +155,11 @@ std::vector<std::string> weights_seeds() {
   write_safetensors([&](std::string_view piece) { bytes += piece; },
                     {{"weight", {4, 4}, sample.weight.data()}, {"empty", {0, 3}, nullptr}},
                     {{"config", "[model]\n"}, {"step", "10"}});
-  return {bytes};
+  const std::string header = R"({"weight":{"dtype":"F16","shape":[4,4],"data_offsets":[0,32]}})";
+  const std::uint64_t length = header.size();
+  const std::string half = std::string(reinterpret_cast<const char*>(&length), sizeof length) +
+                           header + std::string(32, '\x7c');
+  return {bytes, half};
 }
 
 // Events and films
@@ -317,7 +321,8 @@ const std::vector<Target>& run_targets() {
        200},
       {"safetensors",
        weights_seeds(),
-       {"\"F32\"", "\"F64\"", "[0, 64]", "data_offsets", "__metadata__", "[]"},
+       {"\"F16\"", "\"BF16\"", "\"F32\"", "\"F64\"", "[0, 64]", "data_offsets", "__metadata__",
+        "[]"},
        make_weights,
        read_weights,
        400},

@@ -4,9 +4,11 @@
 #include <bochner/base/join.hpp>
 #include <bochner/optim/optimizer.hpp>
 #include <bochner/train/commands/common_options.hpp>
+#include <bochner/train/commands/project.hpp>
 #include <bochner/train/config/parameter_docs.hpp>
 #include <bochner/train/storage/output.hpp>
 #include <bochner/train/tasks/config_templates/config_template.hpp>
+#include <bochner/train/tasks/kernel_note.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <bochner/train/tasks/task.hpp>
@@ -53,6 +55,7 @@ void config_check_command(const ConfigOptions& options) {
     throw ConfigError(fmt::format("{}: {}", options.file, error.what()));
   }
   fmt::print("{}: in order\n", options.file);
+  if (const std::string note = kernel_note(config); !note.empty()) fmt::print("note: {}\n", note);
 }
 
 void config_print_command(const ConfigOptions& options) {
@@ -85,7 +88,7 @@ std::pair<Command, ConfigOptions&> add_file_command(const Command& group, const 
 }
 
 struct InitOptions {
-  std::string what, output = "-";
+  std::string what, folder, output = "-";
   TemplateRequest request;
 };
 
@@ -102,7 +105,18 @@ std::string starting_config(const InitOptions& options) {
   return config_template_for(what, {}, options.request);
 }
 
+void init_project(const InitOptions& options) {
+  require_no_request(options.request, "a project has no data");
+  demand(options.output == "-", "--output: a project is a folder: bochner init project FOLDER");
+  demand(!options.folder.empty(), "init project: name the new folder: bochner init project FOLDER");
+  write_project(options.folder);
+  fmt::print("{}   {} files; its README.md says how to build them\n", options.folder,
+             project_files().size());
+}
+
 void init_command(const InitOptions& options) {
+  if (options.what == "project") return init_project(options);
+  demand(options.folder.empty(), "{}: only `bochner init project` takes a folder", options.folder);
   const std::string text = starting_config(options);
   const bool is_file = options.output != "-";
   demand(!is_file || !std::filesystem::exists(std::filesystem::symlink_status(options.output)),
@@ -128,13 +142,15 @@ void add_config(const Command& program) {
 
 void add_init(const Command& program) {
   const auto [command, options] =
-      program.command("init", "write a small config to start from", init_command);
+      program.command("init", "write a small config or a project to start from", init_command);
   command
       .option("what", &options.what,
               joined(config_template_kinds(), ", ") +
-                  "; or a file or folder of data, which chooses the kind",
+                  "; or a file or folder of data, which chooses the kind; or project: a CMake "
+                  "project with a density, a mixer, an optimizer and a task",
               "KIND")
       .required();
+  command.option("folder", &options.folder, "new folder of the project", "FOLDER");
   add_template_request(command, options.request);
   command.option("--output,-o", &options.output, "new file; - for standard output", "FILE")
       .shows_default();

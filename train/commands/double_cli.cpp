@@ -1,5 +1,6 @@
 #include <bochner/train/commands/cli.hpp>
 #include <bochner/train/commands/command_line.hpp>
+#include <bochner/train/commands/gradcheck_config.hpp>
 #include <bochner/train/commands/program_scope.hpp>
 #include <bochner/train/commands/trained_model.hpp>
 #include <bochner/train/run/version.hpp>
@@ -17,6 +18,10 @@ namespace {
 }
 }  // namespace
 
+ConfigModel model_of_config(const std::string&, const std::vector<std::string>&) {
+  throw std::invalid_argument(
+      "configs are read in single precision: use NAME gradcheck, not NAME64");
+}
 std::shared_ptr<Module> trained_module(const std::string&) { refuse("trained_model"); }
 void write_tensors(const std::string&, const std::vector<NamedTensor>&) { refuse("write_tensors"); }
 void read_tensors(const std::string&, const std::vector<NamedTensor>&) { refuse("read_tensors"); }

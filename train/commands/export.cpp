@@ -24,7 +24,7 @@ namespace {
 constexpr const char* torch_weights = "model.safetensors";
 
 struct ExportOptions : ModelOptions {
-  std::string output, torch;
+  std::string output, torch, type = type_of_real;
 };
 
 /// Throws std::invalid_argument if a name has the extension of another format.
@@ -37,7 +37,8 @@ void require_safetensors(const std::string& output) {
 
 /// Writes weights and buffers as a safetensors file; returns their number.
 std::size_t write_weights(const CheckpointReader& checkpoint, bool live_weights,
-                          const SafetensorsTexts& texts, const std::string& file) {
+                          const SafetensorsTexts& texts, const std::string& file,
+                          const std::string& type = type_of_real) {
   const std::string weights = prefix_of_weights(checkpoint, !live_weights);
   std::deque<Tensor> tensors;
   std::vector<TensorRecord> records;
@@ -48,15 +49,19 @@ std::size_t write_weights(const CheckpointReader& checkpoint, bool live_weights,
         {tensor.name.substr(tensor.name.find('/') + 1), tensor.shape, tensors.back().data()});
   }
   const std::size_t count = records.size();
-  write_output(file, [&](const Sink& sink) { write_safetensors(sink, std::move(records), texts); });
+  write_output(file,
+               [&](const Sink& sink) { write_safetensors(sink, std::move(records), texts, type); });
   return count;
 }
 
 void export_weights(const ExportOptions& options) {
   require_safetensors(options.output);
+  const std::vector<std::string> types = safetensors_types();
+  demand(std::ranges::count(types, options.type) > 0, "--dtype {}: must be {}", options.type,
+         joined(types, ", "));
   const CheckpointReader checkpoint = open_run_or_file(options.run);
-  const std::size_t count =
-      write_weights(checkpoint, options.live_weights, texts_of(checkpoint), options.output);
+  const std::size_t count = write_weights(checkpoint, options.live_weights, texts_of(checkpoint),
+                                          options.output, options.type);
   if (options.output != "-")
     fmt::print("{}   {} of step {}\n", printable(options.output), format_number_of(count, "tensor"),
                checkpoint.state().step);
@@ -104,13 +109,15 @@ void export_command(const ExportOptions& options) {
   demand(
       options.output.empty() != options.torch.empty(),
       "export: give --output FILE for the weights or --torch DIR for a PyTorch module with them");
+  demand(options.torch.empty() || options.type == type_of_real,
+         "export --dtype requires --output: a PyTorch module has the type of the weights");
   demand(!options.torch.empty() || options.sets.empty(),
          "export --set requires --torch: weights alone are exported unchanged");
   options.torch.empty() ? export_weights(options) : export_torch(options);
 }
 
 struct ImportOptions {
-  std::string source, run;
+  std::string source, run, config;
   std::vector<std::string> sets;
   CommandLine* line = nullptr;
 };
@@ -149,7 +156,9 @@ void take_weights(const Safetensors& weights, const std::string& file, Module& m
 /// Makes a learner from the facts in the file. Throws DataError if they are missing or damaged.
 std::unique_ptr<Learner> learner_in(const Safetensors& weights, const std::string& file,
                                     const Config& config) {
-  const auto facts = from_hex(weights.text("facts"));
+  const std::string text = weights.text("facts");
+  if (text.empty() && config.text("data.kind") == "bytes") return make_learner(config, {});
+  const auto facts = from_hex(text);
   if (!facts || facts->empty())
     throw DataError(file,
                     ": holds no facts of the training data; bochner export "
@@ -165,7 +174,9 @@ std::unique_ptr<Learner> learner_in(const Safetensors& weights, const std::strin
 Config config_in(const Safetensors& weights, const std::string& file) {
   const std::string text = weights.text("config");
   if (text.empty())
-    throw DataError(file, ": holds no config; bochner export writes one with the weights");
+    throw DataError(file,
+                    ": holds no config; give the one of the model with --config, or use a "
+                    "file of bochner export");
   try {
     return stored_config(text, "the config in it");
   } catch (const ConfigError& error) {
@@ -180,7 +191,10 @@ void import_command(const ImportOptions& options) {
                           : Path(options.source);
   const Input input(source, std::uint64_t(1) << 40);
   const Safetensors weights(input.bytes(), input.name());
-  Config stored = config_in(weights, input.name());
+  demand(options.config.empty() || weights.text("config").empty(),
+         "--config {}: {} holds a config; change it with --set", options.config, input.name());
+  Config stored =
+      options.config.empty() ? config_in(weights, input.name()) : read_config(options.config, {});
   if (std::filesystem::exists(source.parent_path() / tokenizer_name))
     stored = with_own_tokenizer(stored, source.parent_path());
   const Config config = with_sets(stored, options.sets);
@@ -207,6 +221,8 @@ void add_export(const Command& program) {
       export_command);
   add_run(command, options.run, "RUN, RUN@best, RUN@STEP or a checkpoint file");
   command.option("--output,-o", &options.output, "file to write; - for standard output", "FILE");
+  command.option("--dtype", &options.type, "float type in the file: F16, BF16, F32 or F64", "TYPE")
+      .shows_default();
   command.option("--torch", &options.torch,
                  "folder to write: Python sources of the model and its weights", "DIR");
   add_model_changes(command, options);
@@ -221,6 +237,9 @@ void add_import(const Command& program) {
               "output of export: a safetensors file, or the DIR of --torch", "FILE")
       .required();
   command.option("--run", &options.run, "directory of the run", "DIR").required();
+  command.option("--config", &options.config,
+                 "config of the model, for tensors that write_tensors() or another program wrote",
+                 "FILE");
   add_sets(command, options.sets);
 }
 

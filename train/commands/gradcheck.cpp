@@ -2,37 +2,75 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <bochner/autodiff/gradcheck.hpp>
-#include <bochner/base/join.hpp>
-#include <bochner/layers/attention/feature_heads.hpp>
-#include <bochner/layers/convolutions/filter.hpp>
-#include <bochner/layers/models/step_error.hpp>
-#include <bochner/layers/module.hpp>
-#include <bochner/layers/recurrences/recurrent_specs.hpp>
+#include <bochner/base/format.hpp>
+#include <bochner/optim/optimizer.hpp>
 #include <bochner/train/commands/common_options.hpp>
+#include <bochner/train/commands/gradcheck_config.hpp>
 #include <bochner/train/run/own_program.hpp>
 #include <bochner/train/studies/density_checks.hpp>
-#include <bochner/train/studies/layer_checks.hpp>
+#include <bochner/train/studies/model_checks.hpp>
+#include <bochner/train/studies/optimizer_checks.hpp>
+#include <bochner/train/studies/small_model.hpp>
 
 namespace bochner {
 namespace {
 
 constexpr bool is_double = sizeof(real) == sizeof(double);
-constexpr double tolerance = is_double ? 1e-6 : 5e-2;  // differences in float are coarse
+/// Tokens of the texts, and of a second check that crosses the chunks of most mixers.
+constexpr std::size_t usual_length = 9, longer_length = 70;
 
 struct GradcheckOptions {
   std::string mixer, features, density;  ///< "" for all
+  std::string optimizer, schedule;
+  std::string config;
+  std::vector<std::string> sets;
+  std::optional<std::size_t> length;
   bool json = false;
+  std::string called, sources;  ///< from the program in float: name of the model, and its sources
   const CommandLine* line = nullptr;
+
+  bool has_model() const { return !config.empty() || !sets.empty(); }
 };
+
+/// Returns the words that ask the program in double precision for the same.
+std::vector<std::string> words_for_double(const GradcheckOptions& options) {
+  std::vector<std::string> words{options.line->words()[0], "gradcheck"};
+  const auto add = [&](const char* option, const std::string& value) {
+    if (!value.empty()) words.insert(words.end(), {option, value});
+  };
+  add("--mixer", options.mixer), add("--features", options.features);
+  add("--density", options.density), add("--optimizer", options.optimizer);
+  add("--schedule", options.schedule), add("--called", options.called);
+  add("--sources", program_sources());
+  for (const std::string& setting : options.sets) add("--set", setting);
+  if (options.length) add("--length", std::to_string(*options.length));
+  if (options.line->threads() > 0) add("--threads", std::to_string(options.line->threads()));
+  if (options.json) words.push_back("--json");
+  return words;
+}
 
 /// Replaces this process by the program in double precision, NAME64 next to this one, since finite
 /// differences need it. Returns if there is none.
-void exec_double_program(const CommandLine& line) {
+void exec_double_program(const GradcheckOptions& options) {
   const std::string sibling = own_path() + "64";
-  if (access(sibling.c_str(), X_OK) == 0) execv(sibling.c_str(), line.words().data());
+  if (access(sibling.c_str(), X_OK) == 0) {
+    std::vector<std::string> words = words_for_double(options);
+    std::vector<char*> pointers;
+    for (std::string& word : words) pointers.push_back(word.data());
+    pointers.push_back(nullptr);
+    execv(sibling.c_str(), pointers.data());
+  }
   fmt::print(stderr,
              "NAME64 not found next to this program; checking in float with a loose tolerance\n");
+}
+
+/// Throws std::invalid_argument if the program in float, which handed over to this one, was built
+/// from other sources.
+void require_same_sources(const GradcheckOptions& options) {
+  const std::string name = std::filesystem::path(own_path()).filename().string();
+  demand(options.sources.empty() || options.sources == program_sources(),
+         "{} was built from other sources than {}: build {}", name, name.substr(0, name.size() - 2),
+         name);
 }
 
 struct GradientCase {
@@ -81,161 +119,26 @@ std::vector<GradientCase> cases_of(const GradcheckOptions& options) {
   return cases;
 }
 
-LanguageModelSpec small_model(const GradientCase& which) {
+LanguageModelSpec model_of(const GradientCase& which, std::size_t length) {
   LanguageModelSpec spec;
-  spec.vocabulary = 7;
-  spec.length = 9;
-  spec.blocks = 1;
   spec.positions = which.positions;
-  spec.block.width = 8;
-  spec.block.expansion = 2;
   MixerSpec& mixer = spec.block.mixer;
   mixer.kind = which.mixer;
-  mixer.heads = 2;
-  mixer.chunk = 4;
-  mixer.time_kernel = {which.time_kernel, 2, 16, 2, 2};
-  FilterSpec& filter = mixer.own.of<FilterSection>().filter;
-  filter.length = spec.length, filter.hidden = 6;
-  mixer.own.of<SsmSpec>().states = 4;  // slow rotations: finite differences of fast ones are coarse
+  mixer.time_kernel.kind = which.time_kernel;
+  mixer.time_kernel.harmonics = 2;
   if (which.mixer == "linear") {
     mixer.update = which.update;
     mixer.features.kind = which.features;
-    mixer.features.m = 6;
-    mixer.features.length = 256;
     mixer.features.density.kind = mixer.time_kernel.density.kind = which.density;
   }
-  return spec;
+  return small_model(spec, length);
 }
 
-/// Scales up embeddings: initial ones are so small that norms are too curved for differences.
-void enlarge_embeddings(Module& model) {
-  for (const NamedParameter& named : parameters_of(model)) {
-    if (!named.name.starts_with("embedding") && !named.name.starts_with("positions")) continue;
-    for (real& x : named.parameter->value()) x *= 20;
-  }
-}
-
-/// Largest relative difference of values that are equal up to rounding.
-constexpr double rounding = is_double ? 1e-9 : 1e-3;
-
-struct CaseReport {
-  GradientReport gradients;
-  std::optional<double> step_error = {};  ///< none if step() is not supported
-  double batch_error = 0;
-  double future_error = 0;
-  std::optional<double> interleaved_error = {};  ///< none if step() is not supported
-  std::vector<std::string> unused = {};          ///< visited parameters without a gradient
-  std::optional<double> padding_error = {};      ///< none if both directions are not supported
-  std::string refusal = {};                      ///< error of the kind for both directions
-  double sign_error = 0;
-  std::string fault() const;
-  bool passed() const { return fault().empty(); }
-};
-
-bool is_off(std::optional<double> error) { return error && !(*error < rounding); }
-
-/// Describes the first fault; "" if there is none.
-std::string CaseReport::fault() const {
-  if (!gradients.passed) return "WRONG";
-  if (is_off(step_error))
-    return fmt::format(
-        "WRONG: step() differs from forward() by {:.1e}: forward() sees later tokens or step() is "
-        "another function",
-        *step_error);
-  if (is_off(future_error))
-    return fmt::format("WRONG: outputs change by {:.1e} without later tokens: the future is seen",
-                       future_error);
-  if (is_off(interleaved_error))
-    return fmt::format(
-        "WRONG: steps of two texts in turn change by {:.1e}: memory belongs in the MixerState, not "
-        "in a member",
-        *interleaved_error);
-  if (!unused.empty())
-    return fmt::format("WRONG: {} is visited but never used", joined(unused, ", "));
-  if (is_off(batch_error))
-    return fmt::format("WRONG: the output changes by {:.1e} when another sequence is in the batch",
-                       batch_error);
-  if (is_off(padding_error))
-    return fmt::format(
-        "WRONG: in both directions the output changes by {:.1e} with padding: tokens after "
-        "layout.lengths are seen",
-        *padding_error);
-  if (is_off(sign_error))
-    return fmt::format(
-        "WRONG: positive() features are negative: the lowest is -{:.1e} of the largest",
-        sign_error);
-  return "";
-}
-
-std::string verdict(const CaseReport& report) {
-  if (const std::string fault = report.fault(); !fault.empty()) return fault;
-  std::string text = "ok";
-  if (!report.step_error) text += ", no steps";
-  if (!report.padding_error) text += ", not in both directions: " + report.refusal;
-  return text;
-}
-
-void check_steps(LanguageModel& model, const Indices& tokens, CaseReport& report) try {
-  report.step_error = step_error(model, tokens);
-  report.interleaved_error = interleaved_error(model, tokens);
-} catch (const NoSteps&) {  // it has none
-}
-
-/// Checks padding with the layer in both directions, which a kind may refuse.
-void check_padding(const LanguageModelSpec& spec, const Indices& tokens, CaseReport& report) try {
-  Trunk trunk(in_both_directions(spec));
-  initialize(trunk, 1);
-  enlarge_embeddings(trunk);
-  report.padding_error = padding_error(trunk, tokens, {5, 7});
-} catch (const std::exception& refusal) {
-  report.refusal = refusal.what();
-}
-
-double sign_error_of(const MixerSpec& mixer) {
-  const FeatureSpec spec = features_per_head(mixer);
-  const auto map = make_feature_map(spec);
-  initialize(*map, 1);
-  const RandomFunction random{1, Purpose::test, stream_of("signs")};
-  Tensor x = uninitialized({1, 16, spec.heads, spec.dim});
-  for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = real(random.normal(i));
-  return sign_error(*map, x);
-}
-
-/// Checks a small language model on two short sequences: gradients of all parameters, step(),
-/// independence of the batch and of padding, and the signs of features.
-CaseReport check_case(const GradientCase& which) {
-  const LanguageModelSpec spec = small_model(which);
-  LanguageModel model(spec);
-  initialize(model, 1);
-  enlarge_embeddings(model);
-  Indices tokens{{2, 9}, {}}, targets{{2, 9}, {}};
-  const RandomFunction random{1, Purpose::test, 0};
-  for (std::uint64_t i = 0; i < 18; ++i) {
-    tokens.values.push_back(std::int32_t(random.integer(2 * i, 7)));
-    targets.values.push_back(std::int32_t(random.integer(2 * i + 1, 7)));
-  }
-  const std::vector<NamedParameter> parameters = parameters_of(model);
-  const ParameterSet visited = set_of(parameters);
-  const auto loss = [&](Tape& tape) {
-    tape.visited = &visited;
-    return model.loss(tape, tokens, targets);
-  };
-  CaseReport report{.gradients = check_gradient(loss, parameters, {.tolerance = tolerance}),
-                    .batch_error = batch_error(model, tokens),
-                    .future_error = future_error(model, tokens),
-                    .unused = unused_parameters(parameters, loss)};
-  check_steps(model, tokens, report);
-  check_padding(spec, tokens, report);
-  if (which.mixer == "linear") report.sign_error = sign_error_of(spec.block.mixer);
-  return report;
-}
-
-void print_case(const GradientCase& which, const CaseReport& report, bool json) {
+void print_case(const std::string& name, const ModelReport& report, bool json) {
   const GradientReport& gradients = report.gradients;
-  if (!json)
-    return fmt::print("{:<64} {}   {}\n", which.name(), gradients.summary(), verdict(report));
+  if (!json) return fmt::print("{:<64} {}   {}\n", name, gradients.summary(), report.verdict());
   const auto or_null = [](std::optional<double> number) { return number ? Json(*number) : Json(); };
-  print_line({{"case", which.name()},
+  print_line({{"case", name},
               {"elements", gradients.checked},
               {"worst", gradients.worst_error},
               {"at", gradients.worst_element},
@@ -246,6 +149,12 @@ void print_case(const GradientCase& which, const CaseReport& report, bool json) 
               {"unused", report.unused},
               {"padding", or_null(report.padding_error)},
               {"signs", report.sign_error},
+              {"longer",
+               {{"length", report.longer.length},
+                {"steps", or_null(report.longer.step_error)},
+                {"future", report.longer.future_error},
+                {"slope", report.longer.slope_error}}},
+              {"note", report.note},
               {"passed", report.passed()}});
 }
 
@@ -266,32 +175,127 @@ bool check_functions(const std::string& density, bool json) {
   return passed;
 }
 
-int gradcheck_command(const GradcheckOptions& options) {
-  if (!is_double) exec_double_program(*options.line);
+/// Checks the model of a config, with the width and heads of the config if a kind refuses small
+/// ones.
+bool check_config_model(const GradcheckOptions& options) {
+  const LanguageModelSpec spec = model_of_settings(options.sets);
+  LanguageModelSpec small = small_model(spec, options.length.value_or(usual_length));
+  try {
+    static_cast<void>(LanguageModel(small));
+  } catch (const std::invalid_argument&) {
+    small.block.width = spec.block.width, small.block.mixer.heads = spec.block.mixer.heads;
+  }
+  const ModelReport report = check_model(small, options.length ? 0 : longer_length);
+  print_case(fmt::format("{}: {}, D {}, {} tokens", options.called,
+                         format_number_of(small.blocks, "block"), small.block.width, small.length),
+             report, options.json);
+  return report.passed();
+}
+
+/// Turns the config and its settings into those of the model.
+GradcheckOptions with_model(GradcheckOptions options) {
+  demand(options.mixer.empty() && options.features.empty() && options.density.empty(),
+         "--mixer, --features and --density: not with a config or --set, which choose the model");
+  if (is_double && options.config.empty()) {
+    if (options.called.empty()) options.called = "model";
+    return options;
+  }
+  ConfigModel model = model_of_config(options.config, options.sets);
+  options.sets = std::move(model.settings), options.called = std::move(model.name);
+  options.config.clear();
+  if (options.sets.empty()) options.sets = {"model.mixer.kind=" + MixerSpec().kind};
+  return options;
+}
+
+/// Checks the kinds of a registry, all or the wanted one, each on a line. Built-in kinds may need
+/// what a small problem lacks.
+template <class Kinds>
+bool check_kinds(const Kinds& registry, const std::string& wanted, const char* what,
+                 std::string (*fault_of)(const std::string&), bool json) {
+  bool passed = true;
+  for (const std::string& kind : wanted_kinds(wanted, registry.names(), what)) {
+    std::string fault, refusal;
+    try {
+      fault = fault_of(kind);
+    } catch (const std::invalid_argument& error) {
+      (registry.is_built_in(kind) ? refusal : fault) = error.what();
+    }
+    passed = passed && fault.empty();
+    const std::string name = fmt::format("{} {}", what, kind);
+    const std::string verdict = !fault.empty()    ? "WRONG: " + fault
+                                : refusal.empty() ? "ok"
+                                                  : "not checked: " + refusal;
+    if (json)
+      print_line({{"case", name}, {"verdict", verdict}, {"passed", fault.empty()}});
+    else
+      fmt::print("{:<64} {}\n", name, verdict);
+  }
+  return passed;
+}
+
+bool check_optimizers(const GradcheckOptions& options) {
+  return check_kinds(optimizers(), options.optimizer, "optimizer", optimizer_fault, options.json);
+}
+
+bool check_schedules(const GradcheckOptions& options) {
+  return check_kinds(schedules(), options.schedule, "schedule", schedule_fault, options.json);
+}
+
+/// Checks small models of all kinds, or of the wanted ones, and their densities.
+bool check_models(const GradcheckOptions& options) {
   bool passed = true;
   std::vector<std::string> spectra;
   for (const GradientCase& which : cases_of(options)) {
-    const CaseReport report = check_case(which);
+    const ModelReport report = check_model(model_of(which, options.length.value_or(usual_length)),
+                                           options.length ? 0 : longer_length);
     passed = passed && report.passed();
-    print_case(which, report, options.json);
+    print_case(which.name(), report, options.json);
     if (!which.density.empty() && std::ranges::count(spectra, which.density) == 0)
       spectra.push_back(which.density);
   }
   for (const std::string& density : spectra)
     passed = check_functions(density, options.json) && passed;
-  return passed ? exit_done : exit_failed;
+  return passed;
+}
+
+bool check_all(const GradcheckOptions& options) {
+  if (options.has_model()) return check_config_model(options);
+  if (!options.optimizer.empty()) return check_optimizers(options);
+  if (!options.schedule.empty()) return check_schedules(options);
+  bool passed = check_models(options);
+  if (options.mixer.empty() && options.features.empty() && options.density.empty()) {
+    passed = check_optimizers(options) && passed;
+    passed = check_schedules(options) && passed;
+  }
+  return passed;
+}
+
+int gradcheck_command(const GradcheckOptions& typed) {
+  require_same_sources(typed);
+  demand(typed.length.value_or(usual_length) > 1, "--length: must be at least 2");
+  const GradcheckOptions options = typed.has_model() ? with_model(typed) : typed;
+  if (!is_double) exec_double_program(options);
+  return check_all(options) ? exit_done : exit_failed;
 }
 
 }  // namespace
 
 void add_gradcheck(const Command& program) {
-  const auto [command, options] = program.command(
-      "gradcheck", "check small models: gradients, steps, batches, padding, signs, densities",
-      gradcheck_command);
+  const auto [command, options] = program.command("gradcheck",
+                                                  "check small models and kinds: gradients, steps, "
+                                                  "batches, padding, signs, densities, optimizers",
+                                                  gradcheck_command);
   options.line = &command.line();
+  command.option("config", &options.config, "check the model of this config (TOML) only", "FILE");
+  add_sets(command, options.sets);
+  command.option("--length", &options.length, "tokens of the texts, instead of 9 and 70");
+  command.option("--called", &options.called, "name of the model").hidden();
+  command.option("--sources", &options.sources, "sources of the program in float").hidden();
   command.option("--mixer", &options.mixer, "only this mixer");
   command.option("--features", &options.features, "only this feature map");
   command.option("--density", &options.density, "only this density");
+  command.option("--optimizer", &options.optimizer, "only this optimizer");
+  command.option("--schedule", &options.schedule, "only this schedule");
   command.flag("--json", &options.json, "print JSON lines");
 }
 

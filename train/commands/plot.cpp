@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bochner/base/join.hpp>
 #include <bochner/base/text.hpp>
+#include <bochner/train/charts/json_columns.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
 #include <bochner/train/run/checkpoint/model_weights.hpp>
 #include <bochner/train/run/log/metrics.hpp>
@@ -12,6 +13,7 @@
 #include <bochner/train/studies/backtest_figures.hpp>
 #include <bochner/train/studies/learned_pages.hpp>
 #include <bochner/train/studies/memory_study.hpp>
+#include <bochner/train/tasks/config_templates/template_request.hpp>
 #include <optional>
 
 namespace bochner {
@@ -63,7 +65,9 @@ std::string contents_of(const MetricsLog& log, const Inspected& now,
 }
 
 struct PlotOptions : ModelOptions {
-  std::string output;  ///< "" for report.html of the run
+  std::string output;          ///< "" for report.html of the run, or FILE.html
+  std::string x;               ///< column of JSON lines, "" for the step or the line
+  std::vector<std::string> y;  ///< columns, none for all
   bool json = false;
 };
 
@@ -119,7 +123,39 @@ Page page_of(const PlotOptions& options, const LoadedRun& run, const MetricsLog&
   return page;
 }
 
+/// Draws columns of a file of JSON lines.
+void plot_lines(const PlotOptions& options) {
+  demand(!options.json && options.sets.empty() && !options.live_weights,
+         "{}: --json, --set and --live-weights are for a run; remove them", options.run);
+  PosixStorage storage;
+  const JsonColumns columns = read_json_columns(read_file(storage, options.run), options.run);
+  const auto column = [&](const char* option, const std::string& name) {
+    return requested_column(columns.names, options.run, option, name);
+  };
+  std::optional<std::size_t> x;
+  if (!options.x.empty() || std::ranges::count(columns.names, "step") > 0)
+    x = column("--x", options.x.empty() ? "step" : options.x);
+  std::vector<std::string> charts;
+  for (const std::string& name : options.y.empty() ? columns.names : options.y) {
+    const std::size_t y = column("--y", name);
+    if (!options.y.empty() || y != x) charts.push_back(draw(chart_of(columns, x, y)));
+  }
+  Page page(Path(options.run).filename().string(), format_number_of(columns.lines, "line"));
+  page.charts(charts);
+  const std::string file = options.output.empty()
+                               ? Path(options.run).replace_extension(".html").string()
+                               : options.output;
+  write_output(file, [&](const Sink& sink) { sink(page.html()); });
+  if (file != "-")
+    fmt::print("{}   {} of {} over {}\n", printable(file),
+               format_number_of(charts.size(), "column"), format_number_of(columns.lines, "line"),
+               printable(x ? columns.names[*x] : "lines"));
+}
+
 void plot_command(const PlotOptions& options) {
+  if (options.run.ends_with(".jsonl")) return plot_lines(options);
+  demand(options.x.empty() && options.y.empty(),
+         "--x and --y are for a file of JSON lines, such as {}/{}", options.run, metrics_name);
   const LoadedRun run = load_run(options.run, options.sets);
   const Path directory = parse_run_reference(options.run).directory;
   PosixStorage storage;
@@ -190,9 +226,14 @@ void probe_command(const ProbeCommand& options) {
 void add_plot(const Command& program) {
   const auto [command, options] =
       program.command("plot", "write a report of a run with charts: RUN/report.html", plot_command);
-  add_run(command, options.run);
+  add_run(command, options.run,
+          "RUN, RUN@best or RUN@STEP; or FILE.jsonl, whose numbers become charts in FILE.html");
   command.option("--output,-o", &options.output,
                  "file to write instead of RUN/report.html; - for standard output", "FILE");
+  command.option("--x", &options.x,
+                 "column of FILE.jsonl for the x axis; by default step, or the line number",
+                 "NAME");
+  command.option("--y", &options.y, "column of FILE.jsonl to draw; by default all", "NAME");
   command.flag("--json", &options.json,
                "print initial and learned spectra, kernels and time kernels as JSON lines instead");
   add_model_changes(command, options);

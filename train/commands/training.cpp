@@ -13,6 +13,7 @@
 #include <bochner/train/run/session.hpp>
 #include <bochner/train/run/version.hpp>
 #include <bochner/train/tasks/config_templates/config_template.hpp>
+#include <bochner/train/tasks/kernel_note.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
 #include <cmath>
 #include <ranges>
@@ -80,6 +81,8 @@ void print_header(Session& session, Progress& progress, bool with_estimate) {
   progress.line(fmt::format("model    {}   {} parameters", session.task().learner().describe(),
                             format_count(double(count_parameters(session.task().model())))));
   progress.line("data     " + session.task().data().words());
+  if (const std::string note = kernel_note(session.config()); !note.empty())
+    progress.line("note     " + note);
   if (const std::string words = describe_validation(session); !words.empty()) progress.line(words);
   if (session.spec().partition && processes > 1) {
     const auto [here, whole] = session.trainer().optimizer_bytes();

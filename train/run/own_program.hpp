@@ -5,7 +5,17 @@
 #include <string>
 #include <string_view>
 
+extern "C" {
+/// Digest of the sources of a program, which bochner_program() in CMake compiles into it.
+extern const char bochner_program_sources[] __attribute__((weak));
+}
+
 namespace bochner {
+
+/// Returns the digest of the sources that this program was built from; "" if it is not known.
+inline const char* program_sources() {
+  return &bochner_program_sources == nullptr ? "" : bochner_program_sources;
+}
 
 /// Path that starts this program itself, even if another file has taken its name.
 inline constexpr const char* this_program = "/proc/self/exe";

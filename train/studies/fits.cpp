@@ -44,8 +44,31 @@ double length_of(const double* delta, std::size_t d) {
   return std::sqrt(square);
 }
 
+/// Thrown for a density whose draws are not finite.
+struct InfiniteDraws : NonFiniteError {
+  using NonFiniteError::NonFiniteError;
+};
+
+/// Repeats a pass that gave numbers that are not finite and throws std::invalid_argument with the
+/// first op that did.
+[[noreturn]] void throw_lost(const std::string& when, PassOptions options,
+                             const std::function<void(Tape&)>& pass) {
+  std::string cause = "the sum of squared gradients overflowed", remedy = "choose a smaller --lr";
+  options.check_finite = true;
+  try {
+    Tape tape(options);
+    pass(tape);
+  } catch (const InfiniteDraws& error) {
+    cause = std::string("a draw of the density: ") + error.what();
+    remedy = "bound the argument of that op, as by clamp(); another --lr does not help";
+  } catch (const NonFiniteError& error) {
+    cause = error.what();
+  }
+  throw std::invalid_argument(fmt::format("{}: {}; {}", when, cause, remedy));
+}
+
 /// Minimises a loss () by Adam with gradients clipped to the norm 1 and a learning rate that falls
-/// to 0 as half a cosine. Returns the loss of each step.
+/// to 0 as half a cosine. Returns the loss of each step; throws if a number is not finite.
 std::vector<double> descend(const std::vector<NamedParameter>& parameters, std::uint64_t steps,
                             double largest_rate, std::uint64_t warmup,
                             const std::function<Var(Tape& tape, std::uint64_t step)>& loss) {
@@ -59,7 +82,9 @@ std::vector<double> descend(const std::vector<NamedParameter>& parameters, std::
     const Var value = loss(tape, step);
     losses.push_back(double(value.value().data()[0]));
     tape.backward(value);
-    clip_by_norm(parameters, 1.0);
+    if (!std::isfinite(losses.back()) || !std::isfinite(clip_by_norm(parameters, 1.0)))
+      throw_lost(fmt::format("step {} of the fit", step + 1), {},
+                 [&](Tape& again) { again.backward(loss(again, step)); });
     optimizer->step(learning_rate({.kind = "cosine", .warmup = warmup}, largest_rate, step, steps));
   }
   return losses;
@@ -74,10 +99,12 @@ double relative_error(const std::vector<double>& estimate, const std::vector<dou
   return std::sqrt(error / size);
 }
 
-double error_of_draws(SpectralDensity& density, const KernelPoints& points) {
-  const Tensor values =
-      evaluated([&](Tape& tape) { return kernel_of(tape, density, points.delta); });
-  return relative_error({values.begin(), values.end()}, points.values);
+double error_of_draws(const char* when, SpectralDensity& density, const KernelPoints& points) {
+  const auto kernel = [&](Tape& tape) { return kernel_of(tape, density, points.delta); };
+  const Tensor values = evaluated(kernel);
+  const double error = relative_error({values.begin(), values.end()}, points.values);
+  if (!std::isfinite(error)) throw_lost(when, {.recording = false}, kernel);
+  return error;
 }
 
 std::optional<double> error_of_closed_form(SpectralDensity& density, const KernelPoints& points) {
@@ -206,7 +233,12 @@ KernelPoints read_kernel(const std::string& file) {
 }
 
 Var kernel_of(Tape& tape, SpectralDensity& density, const Tensor& delta) {
-  const Var draws = density.draws(tape);
+  Var draws;
+  try {
+    draws = density.draws(tape);
+  } catch (const NonFiniteError& error) {
+    throw InfiniteDraws(error.what());
+  }
   const Var w = reshape(slice(draws, 0, 0, 1), {draws.dim(1), draws.dim(2)});
   return mean(cos(matmul_nt(tape.view(delta), w)), {-1});
 }
@@ -225,7 +257,7 @@ SplitPoints split(const KernelPoints& points) {
 DensityFit fit_density(SpectralDensity& density, SpectralDensity& many, const KernelPoints& train,
                        const KernelPoints& held_out, const FitOptions& options) {
   DensityFit fit;
-  fit.before = error_of_draws(density, held_out);
+  fit.before = error_of_draws("before the fit", density, held_out);
   Tensor wanted = uninitialized({train.values.size()});
   std::copy(train.values.begin(), train.values.end(), wanted.data());
   double size = 0;
@@ -238,8 +270,8 @@ DensityFit fit_density(SpectralDensity& density, SpectralDensity& many, const Ke
   };
   fit.losses = descend(parameters_of(density), options.steps, options.learning_rate, 20, loss);
   copy_parameters(density, many);
-  fit.of_draws = error_of_draws(density, held_out);
-  fit.of_density = error_of_draws(many, held_out);
+  fit.of_draws = error_of_draws("after the fit", density, held_out);
+  fit.of_density = error_of_draws("fresh draws after the fit", many, held_out);
   fit.closed_form = error_of_closed_form(density, held_out);
   return fit;
 }

@@ -44,7 +44,8 @@ struct DensityFit {
 };
 
 /// Minimises the mean square of mean_i cos(omega_i . delta) - k(delta), with new draws at every
-/// step by the redraw schedule. `many` makes a density of equal parameters for fresh draws.
+/// step by the redraw schedule. `many` makes a density of equal parameters for fresh draws. Throws
+/// std::invalid_argument with the first op and element that is not finite.
 DensityFit fit_density(SpectralDensity& density, SpectralDensity& many, const KernelPoints& train,
                        const KernelPoints& held_out, const FitOptions& options);
 

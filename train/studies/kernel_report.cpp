@@ -206,13 +206,16 @@ std::string study_text(const KernelStudy& study, double wanted) {
               ? "frequencies from N(0, I), against the map's own kernel\n"
               : fmt::format("frequencies from N(0, I), {}\n", against_draws);
   text += text_table(study.standard) + fmt::format("  {}\n", of_all_seeds);
+  if (!study.infinite.empty())
+    text += fmt::format("density {}: {}\n", study.density, study.infinite);
   if (study.configured)
     text += fmt::format("density {}, log_scale {}, {}\n", study.density, study.log_scale,
                         against_draws) +
             text_table(*study.configured);
   text += maps_table(study);
-  text += fmt::format("definite smallest eigenvalue {:.1e} of the largest, asymmetry {:.1e}\n",
-                      study.definiteness.smallest, study.definiteness.asymmetry);
+  if (study.definiteness)
+    text += fmt::format("definite smallest eigenvalue {:.1e} of the largest, asymmetry {:.1e}\n",
+                        study.definiteness->smallest, study.definiteness->asymmetry);
   for (const std::string& line : advice(study, wanted)) text += "advice   " + line + "\n";
   return text;
 }
@@ -227,12 +230,14 @@ std::string study_json(const KernelStudy& study, double wanted) {
                {"median_sum_norm", study.sum_norm},
                {"closed_kernel", study.standard.has_closed_kernel},
                {"standard", json_of(study.standard)},
-               {"smallest_eigenvalue", study.definiteness.smallest},
-               {"asymmetry", study.definiteness.asymmetry},
                {"wanted_error", wanted},
                {"needed_m", study.standard.needed(wanted)},
                {"advice", advice(study, wanted)}};
   if (study.configured) json.set("configured", json_of(*study.configured));
+  if (!study.infinite.empty()) json.set("infinite", study.infinite);
+  if (study.definiteness)
+    json.set("smallest_eigenvalue", study.definiteness->smallest)
+        .set("asymmetry", study.definiteness->asymmetry);
   if (study.maps.empty()) return json.line();
   Json maps;
   for (const MapComparison& map : study.maps)
@@ -244,13 +249,15 @@ void add_study(Page& page, const KernelStudy& study, double wanted) {
   page.section(study.sample);
   for (const std::string& line : advice(study, wanted)) page.paragraph(line + ".");
   const ErrorAtM& last = study.standard.rows.back();
-  page.figures(
-      {{short_number(last.expected_error()),
-        fmt::format("expected relative error at m = {}", last.m)},
-       {count_of_features(study.standard.needed(wanted)),
-        fmt::format("m for an error of {}", wanted)},
-       {short_number(study.sum_norm), "median |x + y|²"},
-       {short_number(study.definiteness.smallest), "smallest eigenvalue over the largest"}});
+  std::vector<Figure> figures{{short_number(last.expected_error()),
+                               fmt::format("expected relative error at m = {}", last.m)},
+                              {count_of_features(study.standard.needed(wanted)),
+                               fmt::format("m for an error of {}", wanted)},
+                              {short_number(study.sum_norm), "median |x + y|²"}};
+  if (study.definiteness)
+    figures.push_back(
+        {short_number(study.definiteness->smallest), "smallest eigenvalue over the largest"});
+  page.figures(figures);
   std::vector<std::string> charts{error_chart(study), angle_chart(study)};
   charts.push_back(spectrum_chart(study.spectrum));
   charts.push_back(kernel_chart(study.kernel_of_draws, study.kernel));
@@ -258,6 +265,7 @@ void add_study(Page& page, const KernelStudy& study, double wanted) {
   page.charts(charts);
   page.paragraph(fmt::format("Frequencies from N(0, I): {}.", of_all_seeds));
   page.table(table_of(study.standard));
+  if (!study.infinite.empty()) page.paragraph(study.infinite + ".");
   if (!study.configured) return;
   page.section("The density as configured", fmt::format("Measured {}.", against_draws));
   page.table(table_of(*study.configured));

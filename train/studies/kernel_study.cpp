@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/base/numeric/openblas.hpp>
+#include <bochner/layers/features/exponential_moments.hpp>
 #include <bochner/layers/features/frequencies.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/train/run/instruments/attention.hpp>
@@ -385,12 +386,13 @@ KernelStudy study_kernel(const FeatureSpec& spec, const KernelSample& sample,
   const FeatureSpec standard = with_standard_frequencies(spec);
   describe_sample(study, sample);
   study.standard = study_estimator(standard, true, sample, options);
-  if (spec.density.kind != "gaussian" || spec.density.log_scale != 0)
+  study.infinite = infinite_kernel(spec);
+  if (study.infinite.empty() && (spec.density.kind != "gaussian" || spec.density.log_scale != 0))
     study.configured = study_estimator(spec, false, sample, options);
   study.maps = compare_maps(standard, sample, options);
   for (const double norm : {0.5, 1.0, 1.5})
     study.angles.push_back(angle_curve(standard, norm, study.dim, options.m.back()));
-  study.definiteness = definiteness_on(spec, sample, options.m.back());
+  if (study.infinite.empty()) study.definiteness = definiteness_on(spec, sample, options.m.back());
   study_spectrum(study, spec.density, options.m.back());
   return study;
 }

@@ -75,9 +75,10 @@ struct KernelStudy {
   double exponent_bound = 0;
   EstimatorStudy standard = {};  ///< frequencies from N(0, I): estimates softmax's kernel
   std::optional<EstimatorStudy> configured = {};  ///< the density of the config, if it differs
-  std::vector<MapComparison> maps = {};           ///< at 256 or the largest m below, best first
+  std::string infinite = {};             ///< why that was not measured, see infinite_kernel()
+  std::vector<MapComparison> maps = {};  ///< at 256 or the largest m below, best first
   std::vector<AngleCurve> angles = {};
-  Definiteness definiteness = {};
+  std::optional<Definiteness> definiteness = {};  ///< of a finite kernel
   Spectrum spectrum = {};
   Curve kernel = {}, kernel_of_draws = {};
 };

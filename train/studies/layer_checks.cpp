@@ -107,6 +107,38 @@ std::vector<std::string> unused_parameters(const std::vector<NamedParameter>& pa
   return unused;
 }
 
+double slope_error(const std::vector<NamedParameter>& parameters,
+                   const std::function<Var(Tape&)>& loss) {
+  if (sizeof(real) < sizeof(double)) return 0;
+  constexpr double step = 1e-5, floor = 1e-3;
+  Tape tape;
+  tape.backward(loss(tape));
+  double slope = 0;
+  std::vector<Tensor> start;
+  for (const auto& [name, parameter] : parameters) {
+    const RandomFunction random{1, Purpose::test, stream_of(name.c_str())};
+    start.push_back(parameter->value());
+    if (!parameter->has_gradient()) continue;
+    for (std::size_t i = 0; i < start.back().size(); ++i)
+      slope += double(parameter->gradient().data()[i]) * random.normal(i);
+    parameter->zero_gradient();
+  }
+  const auto loss_at = [&](double distance) {
+    for (std::size_t p = 0; p < parameters.size(); ++p) {
+      const RandomFunction random{1, Purpose::test, stream_of(parameters[p].name.c_str())};
+      Tensor& value = parameters[p].parameter->value();
+      for (std::size_t i = 0; i < value.size(); ++i)
+        value.data()[i] = start[p].data()[i] + real(distance * random.normal(i));
+      parameters[p].parameter->mark_changed();
+    }
+    return double(evaluated(loss)());
+  };
+  const double above = loss_at(step), below = loss_at(-step),
+               difference = (above - below) / (2 * step);
+  loss_at(0);
+  return std::fabs(slope - difference) / std::max({std::fabs(slope), std::fabs(difference), floor});
+}
+
 double padding_error(Trunk& trunk, const Indices& tokens, const std::vector<std::size_t>& lengths) {
   Difference difference;
   for (const std::size_t T : {tokens.shape[1], *std::ranges::max_element(lengths)}) {

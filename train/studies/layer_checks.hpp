@@ -23,6 +23,11 @@ double interleaved_error(LanguageModel& model, const Indices& tokens);
 std::vector<std::string> unused_parameters(const std::vector<NamedParameter>& parameters,
                                            const std::function<Var(Tape&)>& loss);
 
+/// Returns the relative error of a loss's slope along a random direction of all parameters, against
+/// central differences; 0 in float, where they are too coarse.
+double slope_error(const std::vector<NamedParameter>& parameters,
+                   const std::function<Var(Tape&)>& loss);
+
 /// Returns the largest such difference of outputs at the first lengths[b] tokens of each text; the
 /// rest is padding, once as in `tokens` and once cut to the longest text. tokens (B, T)
 double padding_error(Trunk& trunk, const Indices& tokens, const std::vector<std::size_t>& lengths);

@@ -27,7 +27,7 @@ struct DeltaRuleOptions {
 Var delta_rule(const Features& q, const Features& k, const Var& v, const Var& strength,
                const Var& rate, const DeltaRuleOptions& options = {});
 
-/// State of the rule for one sequence: (H, F, d), zero at its start.
+/// State of the rule, (H, F, d), zero at the start: H heads of one sequence, or B H of several.
 struct DeltaRuleState {
   Tensor values;
   DeltaRuleState(std::size_t heads, std::size_t features, std::size_t dim)

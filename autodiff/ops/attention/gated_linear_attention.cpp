@@ -73,15 +73,17 @@ Var gated_linear_attention(const Var& q, const Var& k, const Var& v, const Var& 
 
 Tensor gated_linear_attention_step(Tensor& state, const Tensor& q, const Tensor& k, const Tensor& v,
                                    const Tensor& log_decay) {
-  require(state.dimension() == 3, gated_name, "a state is (H, F, d), not ", state.shape());
-  const std::size_t H = state.shape()[0], F = state.shape()[1], d = state.shape()[2];
-  const Shape features{H, F};
+  require(state.dimension() >= 3, gated_name, "a state is (.., F, d), not ", state.shape());
+  const Shape features = without_last(state.shape()), heads = without_last(features);
+  const std::size_t H = element_count(heads), F = features.back(), d = state.shape().back();
+  Shape values = heads;
+  values.push_back(d);
   require(q.shape() == features && k.shape() == features && log_decay.shape() == features &&
-              v.shape() == Shape{H, d},
-          gated_name, "a token of a state (H, F, d) ", state.shape(),
-          " has q, k, log_decay (H, F): ", q.shape(), ", ", k.shape(), ", ", log_decay.shape(),
-          ", and v (H, d): ", v.shape());
-  Tensor y = zeros({H, d});
+              v.shape() == values,
+          gated_name, "a token of a state (.., F, d) ", state.shape(),
+          " has q, k, log_decay (.., F): ", q.shape(), ", ", k.shape(), ", ", log_decay.shape(),
+          ", and v (.., d): ", v.shape());
+  Tensor y = zeros(values);
   parallel_rows(H, 4 * F * d, [&](std::size_t h) {
     const real* value = v.data() + h * d;
     real* to = y.data() + h * d;

@@ -25,8 +25,9 @@ struct GatedLinearAttentionOptions {
 Var gated_linear_attention(const Var& q, const Var& k, const Var& v, const Var& log_decay,
                            const GatedLinearAttentionOptions& options = {});
 
-/// Processes one token and updates `state` (H, F, d), zeros before the first; bit-equal to the op.
-/// q, k, log_decay (H, F), v (H, d) -> (H, d)
+/// Processes one token of each sequence and updates `state` (.., F, d), zeros before the first;
+/// bit-equal to the op. The leading axes are heads (H) or sequences and heads (B, H). q, k,
+/// log_decay (.., F), v (.., d) -> (.., d)
 Tensor gated_linear_attention_step(Tensor& state, const Tensor& q, const Tensor& k, const Tensor& v,
                                    const Tensor& log_decay);
 

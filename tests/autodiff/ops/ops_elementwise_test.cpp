@@ -45,11 +45,21 @@ std::vector<OpRow> rows() {
       binary_row("minimum", minimum, {.distinct = true}),
       where_row("", false),
       where_row("BroadcastCondition", true),
+      {"where",
+       "VarCondition",
+       [](Tape&, const Inputs& x) { return where(x[1] - x[0], x[0], 3 * x[1]); },
+       {{{4, 3}, {4, 3}}}},
+      {"gumbel_noise", "",
+       [](Tape& tape, const Inputs& x) { return x[0] * gumbel_noise(tape, x[0].shape()); },
+       unary_shapes()},
       {"scale", "", [](Tape&, const Inputs& x) { return scale(x[0], real(-2.5)); }, unary_shapes()},
       {"shift", "", [](Tape&, const Inputs& x) { return shift(x[0], real(1.5)); }, unary_shapes()},
       unary_row("neg", neg),
       unary_row("exp", exp),
       unary_row("log", log, positive),
+      unary_row("log1p", log1p, {-0.7, 2.5}),
+      unary_row("expm1", expm1),
+      unary_row("normal_cdf", normal_cdf, {-4, 4}),
       unary_row("sqrt", sqrt, positive),
       unary_row("square", square),
       unary_row("sin", sin, {-4, 4}),
@@ -186,6 +196,15 @@ TEST(Elementwise, EluIsAccurateNearZero) {
   EXPECT_TRUE(std::isnan(value_of(elu(scalar(nan)))));
 }
 
+TEST(Elementwise, SmallArgumentsKeepTheirDigits) {
+  const double tolerance = 4 * double(std::numeric_limits<real>::epsilon());
+  for (const double x : {-1e-20, -1e-6, 1e-9, 0.3}) {
+    EXPECT_NEAR(value_of(log1p(scalar(x))) / std::log1p(double(real(x))), 1, tolerance) << x;
+    EXPECT_NEAR(value_of(expm1(scalar(x))) / std::expm1(double(real(x))), 1, tolerance) << x;
+  }
+  EXPECT_NEAR(value_of(normal_cdf(scalar(-8))) / 6.220960574271785e-16, 1, 40 * tolerance);
+}
+
 TEST(Elementwise, WhereTakesHandlesOfAnyCategory) {
   Tape tape;
   Tensor condition = filled({2}, real(1));
@@ -193,6 +212,9 @@ TEST(Elementwise, WhereTakesHandlesOfAnyCategory) {
   const Var b = tape.input(filled({2}, real(4)));
   EXPECT_EQ(value_of(where(condition, a, b)), 3);
   EXPECT_EQ(value_of(where(filled({2}, real(0)), a, b * 2)), 8);
+  Var no = tape.input(filled({1}, real(0)));
+  EXPECT_EQ(value_of(where(no, a, b)), 4);
+  EXPECT_EQ(value_of(where(a, a, b * 2)), 3);
 }
 
 TEST(Elementwise, RefusesShapesThatDoNotBroadcast) {

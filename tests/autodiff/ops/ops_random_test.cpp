@@ -100,6 +100,24 @@ TEST(Dropout, LeavesNothingOfADroppedInfinity) {
   for (std::size_t i = 0; i < 100; ++i) EXPECT_FALSE(std::isnan(y.data()[i]));
 }
 
+/// Compares the mean with Euler's constant, the variance with pi^2 / 6, and a share of draws.
+TEST(GumbelNoise, IsFiniteAndHasItsDistribution) {
+  const std::size_t n = 400000;
+  Tape tape({.seed = 3});
+  const Tensor noise = gumbel_noise(tape, {n}).value();
+  double sum = 0, square = 0, below = 0;
+  for (const real g : noise) {
+    ASSERT_TRUE(std::isfinite(g));
+    sum += double(g) / double(n);
+    square += double(g) * double(g) / double(n);
+    below += double(g < 0) / double(n);
+  }
+  EXPECT_NEAR(sum, 0.5772, 5 * 1.2825 / std::sqrt(double(n)));
+  EXPECT_NEAR(square - sum * sum, 1.6449, 0.03);
+  EXPECT_NEAR(below, std::exp(-1.0), 5 * 0.4823 / std::sqrt(double(n)));
+  EXPECT_NE(gumbel_noise(tape, {n}).value(), noise);
+}
+
 TEST(Dropout, RefusesRatesOutsideItsRange) {
   Tape tape;
   EXPECT_EQ(error_of([&] { dropout(tape, zeros({2}), 1); }), "[dropout] rate must be in [0, 1): 1");

@@ -38,6 +38,14 @@ std::vector<OpRow> rows() {
   add_rows(rows, "max", max, false, {.distinct = true});
   add_rows(rows, "logsumexp", logsumexp, true, {});
   add_rows(rows, "variance", variance, false, {});
+  const std::vector<Shapes> cubes = {{{4, 3, 5}}, {{1, 2, 1}}, {{0, 3, 2}}, {{67, 3, 203}}};
+  for (const int axis : {0, 1, -1})
+    rows.push_back({"cumsum",
+                    axis == 0   ? "First"
+                    : axis == 1 ? "Middle"
+                                : "",
+                    [axis](Tape&, const std::vector<Var>& x) { return cumsum(x[0], axis); },
+                    cubes});
   return rows;
 }
 
@@ -92,6 +100,13 @@ TEST(Reduce, SumsOverEverySetOfAxes) {
       EXPECT_NEAR(y.data()[i], expected[i], 1e-4) << "axes " << set << ", element " << i;
     }
   }
+}
+
+/// A float sum of 10^6 times 0.1 in order is off by a percent.
+TEST(Reduce, CumulativeSumsAreAddedInDouble) {
+  const Tensor y = cumsum(Var(filled({1000000}, real(0.1)))).value();
+  EXPECT_NEAR(double(y(999999)) / (1e6 * double(real(0.1))), 1, 1e-6);
+  EXPECT_EQ(cumsum(Var(row_of({1, 2, 4, 5}))).value(), row_of({1, 3, 7, 12}));
 }
 
 TEST(Reduce, OfNothing) {

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
 
 #include "autodiff/op_check.hpp"
@@ -92,6 +93,19 @@ std::vector<OpRow> rows() {
       row("concat", "", concat_on(-1), triples),
       row("concat", "First", concat_on(0), triples),
       row("concat", "Unequal", concat_on(1), {{{2, 3, 4}, {2, 1, 4}}, {{2, 0, 4}, {2, 3, 4}}}),
+      row(
+          "stack", "", [](const Inputs& x) { return stack(x, -1); }, triples),
+      row(
+          "stack", "First", [](const Inputs& x) { return stack(x, 0); }, triples),
+      row(
+          "stack", "Middle", [](const Inputs& x) { return stack(x, 1); }, triples),
+      row(
+          "split", "",
+          [](const Inputs& x) {
+            const std::vector<Var> parts = split(x[0], 1, {1, 0, x[0].dim(1) - 1});
+            return concat({parts[2], 2 * parts[0], parts[1]}, 1);
+          },
+          cubes),
       row("pad", "", pad_on(-1), cubes),
       row("pad", "First", pad_on(0), cubes),
       row("pad", "Middle", pad_on(1), cubes),
@@ -147,6 +161,10 @@ TEST(Shape, ValuesAreWhereTheyShouldBe) {
   EXPECT_EQ(slice(x, 0, 1, 2).value(), (Tensor{{3, 4, 5}}));
   EXPECT_EQ(concat({x, slice(x, 1, 0, 1)}, 1).value(), (Tensor{{0, 1, 2, 0}, {3, 4, 5, 3}}));
   EXPECT_EQ(concat({x, x}, 0).value(), (Tensor{{0, 1, 2}, {3, 4, 5}, {0, 1, 2}, {3, 4, 5}}));
+  EXPECT_EQ(stack({x, 10 * x}, 1).value(),
+            (Tensor{{{0, 1, 2}, {0, 10, 20}}, {{3, 4, 5}, {30, 40, 50}}}));
+  EXPECT_EQ(stack({x, x}, 2).shape(), (Shape{2, 3, 2}));
+  EXPECT_EQ(split(x, 1, {1, 2})[1].value(), (Tensor{{1, 2}, {4, 5}}));
   EXPECT_EQ(pad(x, -1, 1, 2, 9).value(), (Tensor{{9, 0, 1, 2, 9, 9}, {9, 3, 4, 5, 9, 9}}));
   EXPECT_EQ(patches(x, 2, 1).value(), (Tensor{{{0, 1}, {1, 2}}, {{3, 4}, {4, 5}}}));
   EXPECT_EQ(reshape(patches(x, 1, 2), {2, 2}).value(), (Tensor{{0, 2}, {3, 5}}));
@@ -173,6 +191,14 @@ TEST(Shape, ErrorsNameBothShapes) {
               concat({x, Var(counting({2, 2}))}, 0);
             }),
             "[concat] shapes differ outside axis 0: (2, 3), (2, 2)");
+  EXPECT_EQ(error_of([&] {
+              stack({x, Var(counting({2, 2}))}, 0);
+            }),
+            "[stack] shapes differ: (2, 3), (2, 2)");
+  EXPECT_EQ(error_of([&] {
+              split(x, 1, {1, 1});
+            }),
+            "[split] sizes add up to 2, axis 1 of x (2, 3) has 3");
   EXPECT_EQ(error_of([&] { broadcast_to(x, {3}); }),
             "[broadcast_to] x does not broadcast to the shape: x (2, 3), shape (3)");
   EXPECT_EQ(error_of([&] { slice(x, 1, 2, 4); }),

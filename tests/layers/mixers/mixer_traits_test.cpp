@@ -56,7 +56,7 @@ TEST(MixerTraits, AreWhatMixersTake) {
     rotary.rotary = true;
     EXPECT_EQ(can_have(rotary), has.queries);
     normed.normalize = "l2";
-    EXPECT_EQ(can_have(normed), has.queries);
+    EXPECT_EQ(can_have(normed), has.normalize);
     timed.time.kind = "free", timed.time.use = "attend";
     EXPECT_EQ(can_have(timed), has.times);
     windowed.window = 3;

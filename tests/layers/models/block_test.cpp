@@ -30,14 +30,19 @@ StackSpec repeated() {
   return spec;
 }
 
-/// A program's own norm and MLP.
-class Halved : public Norm {
+/// A program's own norm, with a key, and MLP.
+struct ScaledSpec {
+  double scale = 2;
+};
+void describe(Keys& keys, ScaledSpec& spec) { keys("scale", spec.scale, above(0), "factor"); }
+class Scaled : public Norm {
  public:
-  explicit Halved(const NormSpec&) {}
-  Var forward(Tape&, const Var& x, const std::vector<std::size_t>&) override {
-    return x * real(0.5);
-  }
+  Scaled(const NormSpec&, const ScaledSpec& own) : scale_(real(own.scale)) {}
+  Var forward(Tape&, const Var& x, const std::vector<std::size_t>&) override { return x * scale_; }
   void visit(Visitor&) override {}
+
+ private:
+  real scale_;
 };
 class Squared : public FeedForward {
  public:
@@ -47,9 +52,11 @@ class Squared : public FeedForward {
 };
 
 TEST(Block, TakesNormsAndMlpsOfAProgram) {
-  norms().add("halved", make<Halved>);
+  norms().add("scaled", make<Scaled, ScaledSpec>);
   mlps().add("squared", make<Squared>);
-  Block block(block_spec(tiny("squared", "halved", false), 0));
+  StackSpec spec = tiny("squared", "scaled", false);
+  spec.block.own.of<ScaledSpec>().scale = 0.5;
+  Block block(block_spec(spec, 0));
   Tape tape({.recording = false});
   const Var x(filled({1, 2, 6}, real(4)));
   EXPECT_EQ(block.feed(tape, x).value(), filled({1, 2, 6}, real(8)));

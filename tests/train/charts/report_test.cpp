@@ -2,15 +2,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bochner/base/errors.hpp>
 #include <bochner/base/format.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
 #include <bochner/train/charts/canvas.hpp>
 #include <bochner/train/charts/chart.hpp>
+#include <bochner/train/charts/json_columns.hpp>
 #include <bochner/train/charts/page.hpp>
 #include <cmath>
 #include <limits>
 #include <set>
 
+#include "data/messages.hpp"
 #include "train/well_formed.hpp"
 
 namespace bochner {
@@ -221,6 +224,24 @@ TEST(Charts, ThinLongCurvesAndKeepTheirPeaks) {
   EXPECT_LT(svg.size(), 60000u);
   const std::string path = svg.substr(svg.rfind("<path class=\"curve"));
   EXPECT_EQ(count(path, " 228"), count(path, "L")) << "one point of the curve is not at the bottom";
+}
+
+TEST(JsonColumns, AreNumbersOfLinesUnderTheirNames) {
+  const JsonColumns columns = read_json_columns(
+      "{\"step\":2,\"loss\":1.5,\"kind\":\"x\",\"valid\":{\"loss\":3}}\n\n"
+      "{\"loss\":-1e-3,\"step\":4,\"late\":7,\"list\":[1]}\n{\"ste",
+      "f");
+  EXPECT_EQ(columns.names, (std::vector<std::string>{"step", "loss", "valid.loss", "late"}));
+  EXPECT_EQ(columns.lines, 2u);
+  EXPECT_EQ(columns.values[1], (std::vector<double>{1.5, -1e-3}));
+  EXPECT_TRUE(std::isnan(columns.values[2][1]) && std::isnan(columns.values[3][0]));
+  const Chart late = chart_of(columns, 0, 3), by_line = chart_of(columns, {}, 1);
+  EXPECT_EQ(late.series[0].x, std::vector<double>{4});
+  EXPECT_EQ(by_line.series[0].x, (std::vector<double>{1, 2}));
+  for (const auto& [text, words] : {std::pair{"{\"a\":1}\n[1]\n", "f:2: not a JSON object"},
+                                    {"{\"a\":\"b\"}\n", "f: holds no numbers"},
+                                    {"", "f: holds no numbers"}})
+    EXPECT_THAT(message_of<DataError>([&] { read_json_columns(text, "f"); }), HasSubstr(words));
 }
 
 TEST(Picture, IsAPngOfItsSize) {

@@ -1,5 +1,7 @@
-/// Program with faulty mixers, maps and densities, to test the errors about them.
+/// Program with faulty mixers, maps, densities, optimizers and schedules, for tests/house/mistakes.
+#include <array>
 #include <bochner/bochner.hpp>
+#include <cmath>
 #include <numbers>
 using namespace bochner;
 
@@ -104,6 +106,71 @@ struct Idle : Plain {
   Parameter idle_;
 };
 
+/// Scales its tokens by ops with mistakes: `unlisted` forgets the scale among the inputs, `doubled`
+/// has a wrong gradient, `detached` uses the value of the scale, `late` has a wrong gradient beyond
+/// 64 tokens.
+class Scaled : public Stepless {
+ public:
+  explicit Scaled(const MixerSpec& spec)
+      : Stepless(spec), kind_(spec.kind), scale_(filled({1}, real(0.5))) {}
+  Var forward(Tape& tape, const Var& x, const Layout& layout) override {
+    const Var y = Stepless::forward(tape, x, layout), a = tape(scale_);
+    if (kind_ == "detached") return y * Var(scale_.value());
+    const real factor = scale_.value()(0);
+    const bool is_wrong = kind_ == "doubled" || (kind_ == "late" && x.dim(1) > 64);
+    std::vector<Var> inputs{y, a};
+    if (kind_ == "unlisted") inputs.pop_back();
+    return record("scaled", Tensor(y.value() * factor), inputs,
+                  [y, a, factor, is_wrong, lists = inputs.size() > 1](Tensor& g) {
+                    y.add_gradient(Tensor(g * (is_wrong ? 2 * factor : factor)));
+                    if (lists) a.add_gradient(Tensor(g * y.value()));
+                  });
+  }
+  void visit(Visitor& visitor) override {
+    Stepless::visit(visitor);
+    visitor("scale", scale_);
+  }
+
+ private:
+  std::string kind_;
+  Parameter scale_;
+};
+
+/// Sees the first token of the next chunk of 32 from the last one of each.
+struct Chunked : Stepless {
+  using Stepless::Stepless;
+  Var forward(Tape& tape, const Var& x, const Layout& layout) override {
+    const std::size_t T = x.dim(1), chunk = 32;
+    if (T <= chunk) return Stepless::forward(tape, x, layout);
+    const Var next = pad(slice(x, 1, chunk, chunk + 1), 1, chunk - 1, T - chunk);
+    return Stepless::forward(tape, x + next, layout);
+  }
+};
+
+struct KeyedSpec {
+  bool ahead = false;
+};
+void describe(Keys& keys, KeyedSpec& spec) { keys("ahead", spec.ahead, "see the next token"); }
+
+/// Sees the next token if its key says so.
+struct Keyed : Peeking {
+  Keyed(const MixerSpec& spec, const KeyedSpec& own) : Peeking(spec), ahead_(own.ahead) {}
+  Var forward(Tape& tape, const Var& x, const Layout& layout) override {
+    return ahead_ ? Peeking::forward(tape, x, layout) : Stepless::forward(tape, x, layout);
+  }
+
+ private:
+  bool ahead_;
+};
+
+/// Drops a token.
+struct Shorter : Stepless {
+  using Stepless::Stepless;
+  Var forward(Tape& tape, const Var& x, const Layout& layout) override {
+    return slice(Stepless::forward(tape, x, layout), 1, 0, x.dim(1) - 1);
+  }
+};
+
 /// `lying` has signed features but declares them positive, `batch_mean` adds the batch mean.
 class Map : public FeatureMap {
  public:
@@ -121,36 +188,84 @@ class Map : public FeatureMap {
   std::unique_ptr<SpectralDensity> density_;
 };
 
-/// `misfit` has the closed forms of another scale, `short` too few frequencies.
+/// `misfit` has the closed forms of another scale, `short` too few frequencies; `baseless` does not
+/// visit the base, `noisy` draws noise of its own; `heavy` has no exponential moments.
 class Density : public SpectralDensity {
  public:
   explicit Density(const DensitySpec& spec)
       : SpectralDensity(spec),
-        is_short_(spec.kind == "short"),
+        kind_(spec.kind),
         log_scale_(filled({spec.heads, 1, spec.dim}, real(spec.log_scale))) {}
   Var sample(Tape& tape, const Var& noise) override {
-    const Var w = exp(tape(log_scale_)) * noise;
-    return is_short_ ? slice(w, 1, 0, 1) : w;
+    const Var w = exp(tape(log_scale_)) * (kind_ == "noisy" ? Var(new_noise(noise)) : noise);
+    if (kind_ == "heavy") return w * square(w) * square(w);
+    return kind_ == "short" ? slice(w, 1, 0, 1) : w;
   }
   PointFunction kernel(std::size_t) override {
+    if (kind_ != "misfit") return {};
     return [](const double* lag) { return std::exp(-(lag[0] * lag[0] + lag[1] * lag[1]) / 2); };
   }
   PointFunction log_density(std::size_t) override {
+    if (kind_ != "misfit") return {};
     return [](const double* w) {
       return -std::log(2 * std::numbers::pi) - (w[0] * w[0] + w[1] * w[1]) / 2;
     };
   }
   void visit(Visitor& visitor) override {
     visitor("log_scale", log_scale_);
-    SpectralDensity::visit(visitor);
+    if (kind_ != "baseless") SpectralDensity::visit(visitor);
   }
 
  private:
-  bool is_short_;
+  static Tensor new_noise(const Var& noise) {
+    static std::uint64_t calls = 0;
+    Draws draws({calls++, Purpose::test, 0});
+    Tensor z = noise.value();
+    for (real& one : z) one = real(draws.normal());
+    return z;
+  }
+
+  std::string kind_;
   Parameter log_scale_;
 };
 
+/// `hoarder` keeps the mean gradient in a member in place of a moment, `exploding` divides by 0.
+class FaultyOptimizer : public Optimizer {
+ public:
+  explicit FaultyOptimizer(const OptimizerSpec& spec)
+      : Optimizer(spec, {}), hoards_(spec.kind == "hoarder") {}
+
+ private:
+  void update(const Piece& piece, double learning_rate, double) override {
+    for (std::size_t i = 0; i < piece.size; ++i) {
+      real& mean = hoards_ ? means_[piece.parameter][piece.begin + i] : nothing_;
+      if (hoards_) mean = real(0.9) * mean + piece.gradient[i];
+      piece.weight[i] -= real(learning_rate) * (hoards_ ? mean : piece.gradient[i] / nothing_);
+    }
+  }
+
+  bool hoards_;
+  real nothing_ = 0;
+  std::array<std::array<real, 64>, 2> means_ = {};
+};
+
+/// `rootless` takes the root of a negative number, `counting` counts its calls.
+class FaultySchedule : public LearningRateCurve {
+ public:
+  explicit FaultySchedule(const Schedule& schedule) : counts_(schedule.kind == "counting") {}
+  double at(const ScheduledStep& now) const override {
+    static double calls = 0;
+    return counts_ ? now.peak / ++calls : now.peak * std::sqrt(50 - double(now.step));
+  }
+
+ private:
+  bool counts_;
+};
+
+int make_faulty_call(const std::string& name);
+
 int main(int argc, char** argv) {
+  if (argc == 3 && argv[1] == std::string("call")) return make_faulty_call(argv[2]);
   mixers().add("throwing", make<Faulty>);
   mixers().add("hidden", make<Faulty>);
   mixers().add("one_way", make<Plain>, {.features = false});
@@ -160,9 +275,18 @@ int main(int argc, char** argv) {
   mixers().add("peeking", make<Peeking>, {.features = false});
   mixers().add("forgetful", make<Forgetful>, {.features = false});
   mixers().add("idle", make<Idle>, {.features = false});
+  for (const char* kind : {"unlisted", "doubled", "detached", "late"})
+    mixers().add(kind, make<Scaled>, {.features = false});
+  mixers().add("chunked", make<Chunked>, {.features = false});
+  mixers().add("keyed", make<Keyed, KeyedSpec>, {.features = false});
+  mixers().add("shorter", make<Shorter>, {.features = false});
   feature_maps().add("lying", make<Map>);
   feature_maps().add("batch_mean", make<Map>);
-  densities().add("misfit", make<Density>);
-  densities().add("short", make<Density>);
+  for (const char* kind : {"misfit", "short", "baseless", "noisy", "heavy"})
+    densities().add(kind, make<Density>);
+  optimizers().add("hoarder", make<FaultyOptimizer>);
+  optimizers().add("exploding", make<FaultyOptimizer>);
+  schedules().add("rootless", make<FaultySchedule>);
+  schedules().add("counting", make<FaultySchedule>);
   return cli(argc, argv);
 }

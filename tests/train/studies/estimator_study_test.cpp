@@ -98,8 +98,8 @@ TEST(Study, SaysWhatIsNeededAsTextJsonAndPage) {
       study_kernel(spec, normal_sample(100, 8, 1), {.m = {8, 16}, .seeds = 4, .pairs = 32});
   EXPECT_TRUE(study.configured.has_value());
   EXPECT_GT(study.maps.size(), 1u);
-  EXPECT_GT(study.definiteness.smallest, -1e-4);
-  EXPECT_NEAR(study.definiteness.asymmetry, 0, 1e-6);
+  EXPECT_GT(study.definiteness->smallest, -1e-4);
+  EXPECT_NEAR(study.definiteness->asymmetry, 0, 1e-6);
   EXPECT_THAT(advice(study, 0.1).front(), HasSubstr("needed for 0.1"));
   EXPECT_THAT(study_text(study, 0.1), HasSubstr("against exp(q.k/sqrt(d))"));
   const Json json = Json::parse(study_json(study, 0.1));

@@ -75,15 +75,19 @@ inline constexpr std::uint64_t header_bytes =
 
 }  // namespace checkpoint_format
 
-/// Returns the bytes of a tensor, or nothing if the dtype is unknown or the product exceeds 63
-/// bits; for packed ones, their size in f32.
+/// Returns the bytes of a tensor, or nothing if the product exceeds 63 bits.
 constexpr std::optional<std::uint64_t> checked_bytes(std::span<const std::uint64_t> dims,
-                                                     Dtype dtype) {
-  if (dtype != Dtype::f32 && dtype != Dtype::f64 && dtype != Dtype::packed) return std::nullopt;
-  std::uint64_t bytes = dtype == Dtype::f64 ? 8 : 4;
+                                                     std::uint64_t bytes_per_element) {
+  std::uint64_t bytes = bytes_per_element;
   for (const std::uint64_t size : dims)
     if (__builtin_mul_overflow(bytes, size, &bytes) || bytes >> 63 != 0) return std::nullopt;
   return bytes;
+}
+/// Returns the same, or nothing if the dtype is unknown; for packed ones, their size in f32.
+constexpr std::optional<std::uint64_t> checked_bytes(std::span<const std::uint64_t> dims,
+                                                     Dtype dtype) {
+  if (dtype != Dtype::f32 && dtype != Dtype::f64 && dtype != Dtype::packed) return std::nullopt;
+  return checked_bytes(dims, dtype == Dtype::f64 ? 8 : 4);
 }
 
 /// A tensor to be written; the data are borrowed.

@@ -15,10 +15,14 @@ using SafetensorsTexts = std::vector<std::pair<std::string, std::string>>;
 /// Describes the run: "config", "facts" in hexadecimal digits, "step", "tokens", "examples".
 SafetensorsTexts texts_of(const CheckpointReader& checkpoint);
 
+/// Returns the float types of the format that are read and written: F16, BF16, F32, F64.
+std::vector<std::string> safetensors_types();
+inline constexpr const char* type_of_real = sizeof(real) == 4 ? "F32" : "F64";
+
 /// Writes tensors sorted by name; equal tensors and texts give equal files. Throws
-/// std::invalid_argument if two tensors have one name.
+/// std::invalid_argument if two tensors have one name or the type cannot hold a number.
 void write_safetensors(const Sink& sink, std::vector<TensorRecord> tensors,
-                       const SafetensorsTexts& texts = {});
+                       const SafetensorsTexts& texts = {}, const std::string& type = type_of_real);
 
 /// Tensors in the bytes of a safetensors file, which must outlive this. Throws DataError, before a
 /// tensor is allocated, if the header is invalid or tensors exceed the file, overlap or leave gaps.
@@ -28,14 +32,15 @@ class Safetensors {
 
   /// Returns a text of the header; "" if there is none.
   std::string text(const std::string& key) const;
-  /// Copies floats or doubles into a tensor of the same shape. Returns the problem, "" for none.
+  /// Copies numbers of any float type into a tensor of the same shape. Returns the problem, "" for
+  /// none.
   std::string copy_into(const std::string& name, Tensor& tensor) const;
   std::size_t size() const { return tensors_.size(); }
 
  private:
   struct Entry {
     Shape shape;
-    bool wide;  ///< F64
+    std::string type;  ///< "F16", "BF16", "F32" or "F64"
     ByteSpan bytes;
   };
   /// Returns the tensor that a header value describes; `data` is everything after the header.

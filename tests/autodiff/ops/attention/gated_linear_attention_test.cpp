@@ -159,15 +159,16 @@ TEST(GatedLinearAttention, HasTheBitsOfSmallHeadsAlone) {
 }
 
 TEST(GatedLinearAttention, StepByStepHasTheBitsOfTheBatch) {
-  const std::size_t T = 50, H = 2, F = 5, d = 9;
-  const Inputs in = random_inputs({1, T, H}, F, d, true);
+  const std::size_t B = 3, T = 50, H = 2, F = 5, d = 9;
+  const Inputs in = random_inputs({B, T, H}, F, d, true);
   const Tensor batch = value_of(gated({.chunk = 16}), in.list());
   const auto token = [&](const Tensor& x, std::size_t t, std::size_t n) {
-    Tensor y = uninitialized({H, n});
-    std::copy_n(x.data() + t * H * n, H * n, y.data());
+    Tensor y = uninitialized({B, H, n});
+    for (std::size_t b = 0; b < B; ++b)
+      std::copy_n(x.data() + (b * T + t) * H * n, H * n, y.data() + b * H * n);
     return y;
   };
-  Tensor state = zeros({H, F, d});
+  Tensor state = zeros({B, H, F, d});
   for (std::size_t t = 0; t < T; ++t)
     expect_equal_bits(gated_linear_attention_step(state, token(in.q, t, F), token(in.k, t, F),
                                                   token(in.v, t, d), token(in.log_decay, t, F)),

@@ -50,6 +50,49 @@ TEST(Safetensors, GiveBackTensorsAndTextsToTheBit) {
   EXPECT_EQ(read.copy_into("x", other), "x is missing");
 }
 
+/// Compares with NumPy 1.24: np.array(bits, "u2").view("f2"), and with the upper half of a float.
+TEST(Safetensors, GiveShortFloatsTheirValues) {
+  const auto read = [](const char* type, const std::vector<std::uint16_t>& bits) {
+    const std::string header = std::string(R"({"a":{"dtype":")") + type + R"(","shape":[)" +
+                               std::to_string(bits.size()) + R"(],"data_offsets":[0,)" +
+                               std::to_string(2 * bits.size()) + "]}}";
+    std::string file = file_of(header, 2 * bits.size());
+    std::memcpy(file.data() + file.size() - 2 * bits.size(), bits.data(), 2 * bits.size());
+    Tensor values = zeros({bits.size()});
+    EXPECT_EQ(Safetensors(bytes_of(file), "file").copy_into("a", values), "");
+    return std::vector<double>(values.begin(), values.end());
+  };
+  const double infinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(read("F16", {0x3c00, 0xc000, 0x3555, 0x7bff, 0x0001, 0x83ff, 0x0400, 0x7c00, 0xfc00}),
+            (std::vector<double>{1, -2, 0.333251953125, 65504, 0x1p-24, -1023 * 0x1p-24, 0x1p-14,
+                                 infinity, -infinity}));
+  EXPECT_EQ(read("BF16", {0x3f80, 0xc000, 0x3eab, 0x7f7f, 0x0001, 0x7f80}),
+            (std::vector<double>{1, -2, 0.333984375, 0x1.fep127, 0x1p-133, infinity}));
+  EXPECT_TRUE(std::isnan(read("F16", {0x7e00})[0]) && std::isnan(read("BF16", {0x7fc0})[0]));
+  EXPECT_TRUE(std::signbit(read("F16", {0x8000})[0]));
+}
+
+TEST(Safetensors, RoundShortFloatsToTheNearest) {
+  const auto rounded = [](const char* type, std::initializer_list<double> numbers) {
+    Tensor x = uninitialized({numbers.size()}), y = x;
+    std::transform(numbers.begin(), numbers.end(), x.data(), [](double u) { return real(u); });
+    std::string file;
+    write_safetensors([&](std::string_view piece) { file += piece; }, {{"a", x.shape(), x.data()}},
+                      {}, type);
+    EXPECT_EQ(Safetensors(bytes_of(file), "file").copy_into("a", y), "");
+    return std::vector<double>(y.begin(), y.end());
+  };
+  EXPECT_EQ(rounded("F16", {1.0 / 3, 2049, 2051, -65519, 0x1p-25, 0x1.8p-25, -0x1.fffp-15, 0}),
+            (std::vector<double>{0.333251953125, 2048, 2052, -65504, 0, 0x1p-24, -0x1p-14, 0}));
+  EXPECT_EQ(rounded("BF16", {1.0 / 3, 0x1.01p0, 0x1.03p0, -1e-40, 3e38}),
+            (std::vector<double>{0.333984375, 1, 0x1.04p0, -0x1p-133, 0x1.c4p127}));
+  EXPECT_EQ(rounded("F64", {0.5, -3}), (std::vector<double>{0.5, -3}));
+  EXPECT_EQ(message_of<std::invalid_argument>([&] {
+              rounded("F16", {1, 65520});
+            }),
+            "a has a number that F16 cannot hold; write F32 or BF16");
+}
+
 TEST(Safetensors, HaveANameEach) {
   const Tensor one = zeros({1});
   const TensorRecord record{"twin", one.shape(), one.data()};
@@ -84,9 +127,11 @@ TEST(Safetensors, RefuseWhatTheBytesCannotHold) {
     EXPECT_THAT(error(file_of(entry(dtype, shape, offsets), 8)),
                 HasSubstr("exceeds the file or does not have the size of its shape"))
         << shape << offsets;
-  EXPECT_THAT(error(file_of(entry("BF16", "[4]", "[0,8]"), 8)), HasSubstr("type F32 or F64"));
-  EXPECT_THAT(error(file_of(R"({"a\nb":{"dtype":"F16"}})", 0)),
-              HasSubstr("a\\x0ab is not of type F32 or F64"));
+  EXPECT_EQ(error(file_of(entry("BF16", "[4]", "[0,8]"), 8)), "");
+  EXPECT_THAT(error(file_of(entry("F16", "[2]", "[0,8]"), 8)), HasSubstr("size of its shape"));
+  EXPECT_THAT(error(file_of(entry("I32", "[2]", "[0,8]"), 8)), HasSubstr("type F16, BF16, F32 or"));
+  EXPECT_THAT(error(file_of(R"({"a\nb":{"dtype":"F8_E4M3"}})", 0)),
+              HasSubstr("a\\x0ab is not of type F16, BF16, F32 or F64"));
 }
 
 /// As the format has it.

@@ -49,6 +49,21 @@ class LogCosh : public ValueLoss {
   }
 };
 
+struct ScaledSpec {
+  double scale = 2;
+};
+void describe(Keys& keys, ScaledSpec& spec) { keys("scale", spec.scale, above(0), "factor"); }
+
+class Scaled : public Norm {
+ public:
+  Scaled(const NormSpec&, const ScaledSpec& own) : scale_(real(own.scale)) {}
+  Var forward(Tape&, const Var& x, const std::vector<std::size_t>&) override { return x * scale_; }
+  void visit(Visitor&) override {}
+
+ private:
+  real scale_;
+};
+
 struct WavesSpec {
   std::size_t series = 40;
   double pace = 0.7;
@@ -118,9 +133,11 @@ class CustomKinds : public testing::Test {
     losses().add("log_cosh", make<LogCosh>);
     table_sources().add("waves", make<Waves, WavesSpec>);
     tasks().add("slope", make<Slope, SlopeSpec>);
+    norms().add("scaled", make<Scaled, ScaledSpec>);
   }
   ~CustomKinds() override {
-    losses() = losses_, table_sources() = sources_, tasks() = tasks_, Waves::phase = 0;
+    losses() = losses_, table_sources() = sources_, tasks() = tasks_, norms() = norms_;
+    Waves::phase = 0;
   }
 
   static Config config(const std::vector<std::string>& sets) {
@@ -169,6 +186,7 @@ class CustomKinds : public testing::Test {
   Losses losses_ = losses();
   TableSources sources_ = table_sources();
   CustomTasks tasks_ = tasks();
+  Norms norms_ = norms();
 };
 
 TEST_F(CustomKinds, LossesAreForModelsOfTheirTargets) {
@@ -186,6 +204,17 @@ TEST_F(CustomKinds, LossesAreForModelsOfTheirTargets) {
               HasSubstr("model.noise.draws has no effect with model.loss = \"focal\"; remove it"));
   EXPECT_THAT(error(with(classes, {"model.loss=focal", "model.label_smoothing=0.1"})),
               HasSubstr("model.label_smoothing has no effect with model.loss = \"focal\""));
+}
+
+TEST_F(CustomKinds, NormsHaveKeys) {
+  const auto loss = [&](const std::string& scale) {
+    const auto task = make_task(config(with(text, {"model.norm=scaled", "model.scale=" + scale})));
+    Tape tape({.recording = false});
+    return double(task->loss(tape, task->data().training(0, 1)).value()());
+  };
+  EXPECT_NE(loss("0.5"), loss("3"));
+  EXPECT_THAT(error(with(text, {"model.scale=3"})),
+              HasSubstr("model.scale has no effect with model.norm = \"layer\"; remove it"));
 }
 
 TEST_F(CustomKinds, LossesTrainLanguageModels) {

@@ -1,0 +1,37 @@
+# cmake -D output=FILE -D sources=LIST -D folders=LIST -D version=TEXT -P: writes a C++ source with a digest of the
+# sources and of the files that they include from their own folders or from the given ones, and FILE.d, which lists them.
+cmake_minimum_required(VERSION 3.20)
+set(queue ${sources})
+set(seen ${sources})
+set(digest "${version}")
+while(queue)
+  list(POP_FRONT queue file)
+  if(NOT EXISTS "${file}")
+    continue()
+  endif()
+  file(SHA1 "${file}" of_file)
+  string(SHA1 digest "${digest} ${of_file}")
+  get_filename_component(folder "${file}" DIRECTORY)
+  file(STRINGS "${file}" includes REGEX "^[ \t]*#[ \t]*include[ \t]*[\"<]")
+  foreach(include IN LISTS includes)
+    string(REGEX REPLACE "^[^\"<]*[\"<]([^\">]*).*" "\\1" include "${include}")
+    foreach(place IN LISTS folder folders)
+      get_filename_component(found "${include}" ABSOLUTE BASE_DIR "${place}")
+      if(EXISTS "${found}" AND NOT IS_DIRECTORY "${found}")
+        if(NOT "${found}" IN_LIST seen)
+          list(APPEND queue "${found}")
+          list(APPEND seen "${found}")
+        endif()
+        break()
+      endif()
+    endforeach()
+  endforeach()
+endwhile()
+file(WRITE "${output}" "extern \"C\" {
+extern const char bochner_program_sources[];
+const char bochner_program_sources[] = \"${digest}\";
+}
+")
+list(TRANSFORM seen REPLACE " " "\\\\ ")
+list(JOIN seen " \\\n  " files)
+file(WRITE "${output}.d" "${output}: \\\n  ${files}\n")

@@ -1,0 +1,12 @@
+#pragma once
+/// What a config lets one do, but not without a note.
+
+#include <bochner/train/config/config.hpp>
+
+namespace bochner {
+
+/// Returns why the kernel of a config's linear attention is infinite, and what to choose; "" if it
+/// is not.
+std::string kernel_note(const Config& config);
+
+}  // namespace bochner
