@@ -181,17 +181,6 @@ std::shared_ptr<const void> WeightCache::keep(const Key& key, std::shared_ptr<co
   return stored;
 }
 
-void report(Tape& tape, const std::string& name, double value) {
-  if (!tape.reports) return;
-  const auto is_allowed = [](unsigned char c) {
-    return std::isalnum(c) || c == '_' || c == '-' || c == '.';
-  };
-  require(!name.empty() && std::ranges::all_of(name, is_allowed), "report", "a name is \"", name,
-          "\"; use letters, digits, _, - and .");
-  Reports::Mean& mean = tape.reports->means[name];
-  mean.sum += value, mean.count += 1;
-}
-
 Var cached(Tape& tape, const void* owner, const std::function<Var()>& compute) {
   if (tape.recording || !tape.weight_cache) return compute();
   return Var(tape.weight_cache->of<Tensor>(owner, 0, [&] { return compute().shared_value(); }),

@@ -62,8 +62,8 @@ inline void describe(Keys& keys, TokenTaskSpec& spec) {
   token_tasks().describe_own(keys, spec.own);
 }
 
-/// T + 1 tokens, and which of them are answers. Answers that are not the tokens themselves stand in
-/// `answers`, if it is not empty, at the place of the token that they replace as a target.
+/// T + 1 tokens, and which of them are answers. `answers`, if it is not empty, has T + 1 targets
+/// that replace the tokens as answers.
 struct Questions {
   std::vector<std::int32_t> tokens;
   std::vector<bool> is_answer;
