@@ -89,7 +89,7 @@ void check_positions(const Config& config) {
   if (config.text("model.positions") != "encoding") return;
   const std::string &model = config.text("model.kind"), &data = config.text("data.kind");
   const bool text = model == "lm" && data != "event_files" && data != "hawkes";
-  if (!text && data != "images" && data != "shapes")
+  if (!text && data != "images" && data != "shapes" && data != "pathfinder")
     fail_over(config, "model.positions", "needs tokens of a text or of an image, not", "data.kind");
   if (config.text("model.encoding.kind") == "none")
     fail_over(config, "model.encoding.kind", "must not be \"none\" with", "model.positions");

@@ -208,7 +208,7 @@ void add_data(RowCollector& table) {
   table.add<LengthBuckets>("data");
   table.add<ListOpsSpec>("data", data({"listops"}));
   table.add<ImagesSpec>("data", data({"images"}));
-  table.add<ShapesSpec>("data", data({"shapes"}));
+  table.add<ShapesSpec>("data", data({"shapes", "pathfinder"}));
   table.add<CsvOptions>("data");
   table.add<SeriesSpec, SeriesColumns>("data", data({"series"}));
   table.add<HawkesSpec>("data", data({"hawkes"}));

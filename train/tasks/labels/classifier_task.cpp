@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bochner/autodiff/ops/normalisation.hpp>
 #include <bochner/base/text.hpp>
+#include <bochner/data/labelled/pathfinder.hpp>
 #include <bochner/layers/models/label_loss.hpp>
 #include <bochner/train/charts/page.hpp>
 #include <bochner/train/storage/json.hpp>
@@ -306,6 +307,14 @@ void check_buckets(const Config& config) {
          "train.batch");
 }
 
+void check_pathfinder(const Config& config) {
+  if (config.count("data.side") < Pathfinder::smallest_side)
+    fail(config, "data.side",
+         fmt::format("must be at least {} for pathfinder, 32 and 128 as published",
+                     Pathfinder::smallest_side),
+         "data.kind");
+}
+
 void check_list_ops(const Config& config) {
   const ListOpsSpec spec = list_ops_spec(config);
   require_at_most(config, "data.shortest", "data.length");
@@ -349,6 +358,7 @@ void add_label_kinds(TaskKinds& kinds) {
   add("listops", validation_examples, check_list_ops);
   add("images", validation_fraction);
   add("shapes", validation_examples);
+  add("pathfinder", validation_examples, check_pathfinder);
   add("texts", validation_fraction, nullptr, text_options);
   add("event_files", validation_fraction, check_labels, event_options);
 }

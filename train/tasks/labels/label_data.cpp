@@ -2,6 +2,7 @@
 #include <bochner/base/errors.hpp>
 #include <bochner/data/files/glob.hpp>
 #include <bochner/data/formats/stored_array.hpp>
+#include <bochner/data/labelled/pathfinder.hpp>
 #include <bochner/train/tasks/events/event_data.hpp>
 #include <bochner/train/tasks/labels/label_data.hpp>
 #include <bochner/train/tasks/specimens.hpp>
@@ -41,12 +42,14 @@ std::unique_ptr<LabelledSequences> images_in_files(const Config& config, bool cl
                                           class_token);
 }
 
-/// Opens the images of data.kind "images", in files, or "shapes", generated.
+/// Opens the images of data.kind "images", in files, or "shapes" or "pathfinder", generated.
 std::unique_ptr<LabelledSequences> image_sequences(const Config& config, bool class_token) {
   if (config.text("data.kind") == "images") return images_in_files(config, class_token);
   auto spec = read_spec<ShapesSpec>(config, "data");
   spec.class_token = class_token;
-  return std::make_unique<Shapes>(spec, example_set(config));
+  if (config.text("data.kind") == "shapes")
+    return std::make_unique<Shapes>(spec, example_set(config));
+  return std::make_unique<Pathfinder>(spec, example_set(config));
 }
 
 std::unique_ptr<LabelledEvents> event_sequences(const Config& config, TableShape& shape) {
@@ -62,7 +65,8 @@ std::unique_ptr<LabelledSequences> sequences_of_kind(const Config& config, Table
   const std::string& kind = config.text("data.kind");
   if (kind == "listops")
     return std::make_unique<ListOps>(list_ops_spec(config), example_set(config));
-  if (kind == "images" || kind == "shapes") return image_sequences(config, has_class_token(config));
+  if (kind == "images" || kind == "shapes" || kind == "pathfinder")
+    return image_sequences(config, has_class_token(config));
   if (kind == "event_files") return event_sequences(config, shape);
   if (kind == "texts")
     return labelled_texts(config, labelled_texts_spec(config, known.tokenizer), known.labels);

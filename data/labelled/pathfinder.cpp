@@ -1,0 +1,233 @@
+#include <algorithm>
+#include <bochner/base/errors.hpp>
+#include <bochner/data/labelled/pathfinder.hpp>
+#include <cmath>
+#include <numbers>
+#include <optional>
+
+namespace bochner {
+namespace {
+
+constexpr std::size_t dashes = 14, dashes_of_distractor = 4, distractors = 5, tries = 5;
+constexpr double contrast = 1.5, full = 2 * std::numbers::pi;
+
+/// Lengths in pixels.
+struct Sizes {
+  double dash, gap, thickness, disc, apart;
+
+  explicit Sizes(std::size_t side) {
+    const auto between = [&](double at32, double at128) {
+      return at32 + (at128 - at32) * (double(side) - 32) / 96;
+    };
+    dash = between(2, 5), gap = between(1, 3), thickness = between(0.5, 1.5);
+    disc = between(1.5, 3), apart = between(7, 20);
+  }
+};
+
+struct Point {
+  double x, y;
+  Point moved(double angle, double by) const {
+    return {x + by * std::cos(angle), y + by * std::sin(angle)};
+  }
+};
+
+struct Dash {
+  Point from, to;
+
+  double distance(const Point& p) const {
+    const double dx = to.x - from.x, dy = to.y - from.y, square = dx * dx + dy * dy;
+    const double along = square == 0 ? 0 : ((p.x - from.x) * dx + (p.y - from.y) * dy) / square;
+    const double t = std::clamp(along, 0.0, 1.0);
+    return std::hypot(p.x - from.x - t * dx, p.y - from.y - t * dy);
+  }
+};
+
+/// A curve whose last dash starts at `pivot` plus a gap, in direction `angle`.
+struct Curve {
+  Point pivot;
+  double angle;
+  std::vector<Dash> dashes;
+
+  Point start() const { return dashes.front().from; }
+  Point end() const { return dashes.back().to; }
+};
+
+/// Pixels that curves occupy, with the gap around them, but for the last dash of each.
+class Ground {
+ public:
+  Ground(std::size_t side, const Sizes& sizes) : side_(side), sizes_(sizes), taken_(side * side) {}
+
+  void take(const Dash& dash) {
+    for_each_pixel(dash, sizes_.gap + sizes_.thickness / 2,
+                   [&](std::size_t pixel) { taken_[pixel] = 1; });
+  }
+  bool is_free(const Dash& dash) const {
+    for (const Point& p : {dash.from, dash.to})
+      if (std::min(p.x, p.y) < 1 || std::max(p.x, p.y) > double(side_) - 1) return false;
+    bool free = true;
+    for_each_pixel(dash, half_a_diagonal,
+                   [&](std::size_t pixel) { free = free && !taken_[pixel]; });
+    return free;
+  }
+
+  /// Returns the first dash of a curve, if it is free.
+  std::optional<Curve> begin(const Point& tail, double angle) const {
+    const Dash dash{tail, tail.moved(angle, sizes_.dash)};
+    if (!is_free(dash)) return {};
+    return Curve{tail.moved(angle, -sizes_.gap), angle, {dash}};
+  }
+  /// Adds a dash, which more likely keeps the direction: the probability of a turn falls as the
+  /// square of its cosine. Returns false if there is no room.
+  bool extend(Curve& curve, Draws& draws) {
+    const Point pivot = curve.pivot.moved(curve.angle, sizes_.dash + 2 * sizes_.gap);
+    const auto directions = std::size_t(full * (sizes_.dash + sizes_.gap));
+    std::vector<double> sums;
+    double sum = 0;
+    for (std::size_t i = 0; i < directions; ++i) {
+      const double angle = full * double(i) / double(directions),
+                   cosine = std::cos(angle - curve.angle);
+      if (cosine > 0 && is_free(dash_at(pivot, angle))) sum += cosine * cosine;
+      sums.push_back(sum);
+    }
+    if (sum == 0) return false;
+    const double drawn = draws.uniform() * sum;
+    const auto chosen = std::size_t(std::ranges::upper_bound(sums, drawn) - sums.begin());
+    take(curve.dashes.back());
+    curve.pivot = pivot;
+    curve.angle = full * double(std::min(chosen, directions - 1)) / double(directions);
+    curve.dashes.push_back(dash_at(pivot, curve.angle));
+    return true;
+  }
+
+ private:
+  static constexpr double half_a_diagonal = 0.75;
+
+  Dash dash_at(const Point& pivot, double angle) const {
+    return {pivot.moved(angle, sizes_.gap), pivot.moved(angle, sizes_.gap + sizes_.dash)};
+  }
+  template <class Visit>
+  void for_each_pixel(const Dash& dash, double reach, const Visit& visit) const {
+    const auto clamped = [&](double x) {
+      return std::size_t(std::clamp(x, 0.0, double(side_ - 1)));
+    };
+    const auto [x0, x1] = std::minmax(dash.from.x, dash.to.x);
+    const auto [y0, y1] = std::minmax(dash.from.y, dash.to.y);
+    for (std::size_t y = clamped(y0 - reach); y <= clamped(y1 + reach); ++y)
+      for (std::size_t x = clamped(x0 - reach); x <= clamped(x1 + reach); ++x)
+        if (dash.distance({double(x) + 0.5, double(y) + 0.5}) <= reach) visit(y * side_ + x);
+  }
+
+  std::size_t side_;
+  Sizes sizes_;
+  std::vector<char> taken_;
+};
+
+Point random_point(Draws& draws, double low, double high) {
+  const double x = low + (high - low) * draws.uniform();
+  return {x, low + (high - low) * draws.uniform()};
+}
+
+/// Returns two long curves that begin near the middle, in turns; nothing where they block each
+/// other.
+std::optional<std::vector<Curve>> long_curves(std::size_t side, const Sizes& sizes, Ground& ground,
+                                              Draws& draws) {
+  const double border = std::min(2 * sizes.apart, double(side) / 2);
+  const Point first = random_point(draws, border, double(side) - border),
+              second = first.moved(full * draws.uniform(), sizes.apart);
+  std::vector<Curve> curves;
+  for (const Point& tail : {first, second}) {
+    const auto curve = ground.begin(tail, full * draws.uniform());
+    if (!curve) return {};
+    curves.push_back(*curve);
+  }
+  for (std::size_t i = 1; i < dashes; ++i)
+    for (Curve& curve : curves)
+      if (!ground.extend(curve, draws)) return {};
+  for (const Curve& curve : curves) ground.take(curve.dashes.back());
+  return curves;
+}
+
+/// Returns a short curve, if one of a few tries finds room.
+std::optional<Curve> distractor(std::size_t side, const Ground& ground, Draws& draws) {
+  for (std::size_t i = 0; i < tries; ++i) {
+    Ground tried = ground;
+    auto curve = tried.begin(random_point(draws, 1, double(side) - 1), full * draws.uniform());
+    while (curve && curve->dashes.size() < dashes_of_distractor)
+      if (!tried.extend(*curve, draws)) curve.reset();
+    if (curve) return curve;
+  }
+  return {};
+}
+
+/// Returns the share of a pixel that is within `reach` of a dash, on a grid of 4 x 4 points.
+double covered(const Dash& dash, double reach, std::size_t x, std::size_t y) {
+  int inside = 0;
+  for (int i = 0; i < 16; ++i)
+    inside +=
+        dash.distance({double(x) + (i % 4 + 0.5) / 4, double(y) + (i / 4 + 0.5) / 4}) <= reach;
+  return inside / 16.0;
+}
+
+struct Scene {
+  std::vector<Dash> lines, discs;
+};
+
+Scene scene_of(std::size_t side, const Sizes& sizes, bool connected, Draws& draws) {
+  while (true) {
+    Ground ground(side, sizes);
+    const auto curves = long_curves(side, sizes, ground, draws);
+    if (!curves) continue;
+    Scene scene;
+    const auto draw = [&](const Curve& curve) {
+      scene.lines.insert(scene.lines.end(), curve.dashes.begin(), curve.dashes.end());
+    };
+    std::ranges::for_each(*curves, draw);
+    const std::size_t one = draws.below(2), other = connected ? one : 1 - one;
+    for (const Point& p : {(*curves)[one].start(), (*curves)[other].end()})
+      scene.discs.push_back({p, p});
+    for (std::size_t i = 0; i < distractors; ++i)
+      if (const auto curve = distractor(side, ground, draws)) {
+        draw(*curve);
+        for (const Dash& dash : curve->dashes) ground.take(dash);
+      }
+    return scene;
+  }
+}
+
+}  // namespace
+
+Pathfinder::Pathfinder(const ShapesSpec& spec, const ExampleSet& examples)
+    : LabelledSequences(examples, {pixel_vocabulary, 2, spec.side * spec.side + spec.class_token}),
+      spec_(spec) {
+  require(spec.side >= smallest_side, "pathfinder", "data.side = ", spec.side,
+          ": must be at least ", smallest_side);
+}
+
+LabelledExample Pathfinder::example(Split split, std::uint64_t index) const {
+  Draws draws = draws_of(examples_, split, index);
+  const std::size_t side = spec_.side;
+  const Sizes sizes(side);
+  LabelledExample example{{}, std::int32_t(draws.below(2))};
+  const Scene scene = scene_of(side, sizes, example.label == 1, draws);
+  std::vector<double> light(side * side);
+  for (std::size_t pixel = 0; pixel < light.size(); ++pixel) {
+    const std::size_t x = pixel % side, y = pixel / side;
+    const auto brighten = [&](const std::vector<Dash>& dashes, double reach, double factor) {
+      for (const Dash& dash : dashes)
+        if (dash.distance({double(x) + 0.5, double(y) + 0.5}) < reach + 1)
+          light[pixel] = std::max(light[pixel], factor * covered(dash, reach, x, y));
+    };
+    brighten(scene.lines, sizes.thickness / 2, contrast);
+    brighten(scene.discs, sizes.disc, 1);
+  }
+  if (spec_.class_token) example.tokens.push_back(pixel_class);
+  for (const double one : light)
+    example.tokens.push_back(std::int32_t(std::lround(255 * std::min(1.0, one))));
+  return example;
+}
+
+std::string Pathfinder::describe() const {
+  return in_words("pathfinder, ", spec_.side, " x ", spec_.side, " grey");
+}
+
+}  // namespace bochner
