@@ -52,7 +52,7 @@ struct Curve {
   Point end() const { return dashes.back().to; }
 };
 
-/// Pixels that curves occupy, with the gap around them, but for the last dash of each.
+/// Pixels that all dashes occupy except for the last one of each curve, with the gap around them.
 class Ground {
  public:
   Ground(std::size_t side, const Sizes& sizes) : side_(side), sizes_(sizes), taken_(side * side) {}
