@@ -1,4 +1,6 @@
 #include <bochner/layers/module.hpp>
+#include <map>
+#include <set>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

@@ -1,5 +1,6 @@
 #pragma once
 #include <bochner/layers/convolutions/filter_bank.hpp>
+#include <span>
 
 namespace bochner::inline BOCHNER_PRECISION {
 

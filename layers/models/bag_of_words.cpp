@@ -6,6 +6,7 @@
 #include <bochner/layers/models/bag_of_words.hpp>
 #include <cmath>
 #include <limits>
+#include <span>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

@@ -15,6 +15,7 @@
 #include <bochner/train/run/trainer.hpp>
 #include <bochner/train/run/version.hpp>
 #include <bochner/train/tasks/conformal/calibrate.hpp>
+#include <set>
 
 namespace bochner {
 namespace {

@@ -7,6 +7,7 @@
 #include <bochner/train/studies/clustering.hpp>
 #include <cmath>
 #include <numeric>
+#include <tuple>
 
 namespace bochner {
 namespace {

@@ -5,6 +5,7 @@
 #include <bochner/layers/mixers/mixer.hpp>
 #include <bochner/layers/mixers/mixer_spec.hpp>
 #include <cmath>
+#include <tuple>
 
 #include "layers/mixer_check.hpp"
 

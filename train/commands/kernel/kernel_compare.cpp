@@ -8,6 +8,7 @@
 #include <bochner/train/run/instruments/statistics.hpp>
 #include <bochner/train/studies/fits.hpp>
 #include <bochner/train/studies/kernel_study.hpp>
+#include <tuple>
 
 namespace bochner {
 namespace {

@@ -5,6 +5,7 @@
 #include <bochner/autodiff/ops/likelihood/gaussian_likelihood.hpp>
 #include <bochner/train/sweep/search/space.hpp>
 #include <cstdint>
+#include <set>
 #include <vector>
 
 namespace bochner {
