@@ -97,7 +97,7 @@ TEST(NoiseLoss, KeepsWhatItIsDrawnFrom) {
 
 TEST(NoiseLoss, SaysWhatDoesNotFit) {
   EXPECT_EQ(error_of([] { LanguageModel(small("hinge")); }),
-            "[noise_loss] no kind \"hinge\"; choose cross_entropy, nce or sampled_softmax");
+            "[loss] no loss of labels is called \"hinge\"; there are: cross_entropy");
   EXPECT_EQ(error_of([] {
               NoiseLoss("nce", {}, 5).count({1, 2});
             }),

@@ -163,8 +163,9 @@ class CustomKinds : public testing::Test {
     EXPECT_EQ(difference(remains_of(killed), remains_of(whole)), "");
   }
 
+  TemporaryFolder folder;
   const std::vector<std::string> text = {"data.files=['" +
-                                         folder_.write("text", tiny_text()).string() + "']"},
+                                         folder.write("text", tiny_text()).string() + "']"},
                                  forecasts = {"model.kind=forecaster", "data.kind=series",
                                               "data.columns=['x']",    "data.source=waves",
                                               "data.lookback=24",      "data.horizon=6",
@@ -182,7 +183,6 @@ class CustomKinds : public testing::Test {
                                         "train.validate.every=5", "train.checkpoint.every=4"};
 
  private:
-  TemporaryFolder folder_;
   Losses losses_ = losses();
   TableSources sources_ = table_sources();
   CustomTasks tasks_ = tasks();
