@@ -31,28 +31,32 @@ struct Pattern {
   Letters a, b, result;
 
   explicit Pattern(const std::string& text) {
-    Letters* part = &a;
-    std::size_t i = 0;
-    for (const std::string& plain = text; i < plain.size(); ++i) {
-      const char c = plain[i];
-      if (c == ' ') continue;
-      if (c == ',' && part == &a) {
-        part = &b;
-      } else if (c == '-' && part == &b && i + 1 < plain.size() && plain[i + 1] == '>') {
-        part = &result, ++i;
-      } else {
-        require((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'), einsum_name, "cannot read \"",
-                text, "\"; two arrays are written as \"ij,jk->ik\", a letter per axis");
-        require(!has(*part, c), einsum_name, "\"", text, "\" repeats index ", std::string(1, c),
-                " in one array: traces are not supported");
-        *part += c;
-      }
-    }
-    require(part == &result, einsum_name, "cannot read \"", text,
-            "\"; two arrays are written as \"ij,jk->ik\", a letter per axis");
+    const std::size_t comma = text.find(','), arrow = text.find("->");
+    require_readable(comma < arrow && arrow != text.npos, text);
+    a = letters_of(text, 0, comma);
+    b = letters_of(text, comma + 1, arrow);
+    result = letters_of(text, arrow + 2, text.size());
     for (const char letter : result)
       require(has(a, letter) || has(b, letter), einsum_name, "\"", text, "\" has index ",
               std::string(1, letter), " in its result only");
+  }
+
+ private:
+  static void require_readable(bool readable, const std::string& text) {
+    require(readable, einsum_name, "cannot read \"", text,
+            "\"; two arrays are written as \"ij,jk->ik\", a letter per axis");
+  }
+  static Letters letters_of(const std::string& text, std::size_t begin, std::size_t end) {
+    Letters letters;
+    for (std::size_t i = begin; i < end; ++i) {
+      const char c = text[i];
+      if (c == ' ') continue;
+      require_readable((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'), text);
+      require(!has(letters, c), einsum_name, "\"", text, "\" repeats index ", std::string(1, c),
+              " in one array: traces are not supported");
+      letters += c;
+    }
+    return letters;
   }
 };
 

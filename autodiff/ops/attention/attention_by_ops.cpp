@@ -49,11 +49,22 @@ Tensor tokens_of(const Tensor& pairs) {
   return tokens;
 }
 
+/// Returns whether a token attends to nothing: padding does not attend to itself.
+bool has_padding(const Tensor& pairs) {
+  const std::size_t T = pairs.shape()[2];
+  for (std::size_t row = 0; row < pairs.size() / std::max<std::size_t>(1, T); ++row)
+    if (pairs.data()[row * T + row % T] == 0) return true;
+  return false;
+}
+
 /// Returns the means of values by softmax weights of the pairs, with another term per token if
 /// `extra` exists. logits (B, H, T, T), v (B, T, H, d), extra (B, T, H, d + 1)
 Var softmax_means(const Var& logits, const Var& v, const Tensor& pairs, const Var& extra = {}) {
   const Var allowed = masked_logits(logits, pairs);
-  if (!extra.exists()) return swap_heads(matmul(softmax(allowed) * pairs, swap_heads(v)));
+  if (!extra.exists()) {
+    const Var weights = softmax(allowed);
+    return swap_heads(matmul(has_padding(pairs) ? weights * pairs : weights, swap_heads(v)));
+  }
   const std::size_t T = v.dim(1), d = v.dim(3);
   const Var term = swap_heads(extra);
   const Var weights = softmax(concat({allowed, slice(term, -1, d, d + 1)}, -1));
@@ -68,6 +79,16 @@ Var log_kernels(const Var& q, const Var& k) {
   const Var sums = matmul_nt(exp(q - top_q), exp(k - top_k));
   const Var least(filled({}, std::numeric_limits<real>::min()));
   return log(maximum(sums, least)) + top_q + transpose(top_k, {0, 1, 3, 2});
+}
+
+/// Returns the logarithms of each token's largest feature as constants. (B, H, T, F) -> (B, H, T,
+/// 1)
+Var tops_of(const Var& logarithms) { return Var(max(logarithms, -1, keep).value()); }
+
+/// Returns whether the largest features of a head's keys are within a factor of e^40.
+bool share_a_unit(const Var& tops) {
+  const Tensor spread = (max(tops, -2) + max(-tops, -2)).value();
+  return std::all_of(spread.begin(), spread.end(), [](real u) { return u < 40; });
 }
 
 }  // namespace
@@ -96,15 +117,20 @@ Var local_attention_by_ops(const Var& q, const Var& k, const Var& v, const Var& 
 
 Var linear_attention_by_ops(const Features& q, const Features& k, const Var& v, const Var& rate,
                             const LinearAttentionOptions& options, const Var& extra) {
-  const Var queries = swap_heads(q.values()), keys = swap_heads(k.values());
+  Var queries = swap_heads(q.values()), keys = swap_heads(k.values());
   const Tensor pairs = pairs_of(v.shape(), options.causal, options.lengths);
   const Var penalty = rate.exists() ? penalties(rate, v.dim(1)) : Var(zeros({}));
-  if (q.scale == FeatureScale::logarithmic || extra.exists()) {
-    const bool logarithmic = q.scale == FeatureScale::logarithmic;
+  bool logarithmic = q.scale == FeatureScale::logarithmic;
+  if (logarithmic && !extra.exists() && keys.size() > 0 && share_a_unit(tops_of(keys))) {
+    queries = exp(queries - tops_of(queries)), keys = exp(keys - max(tops_of(keys), -2, keep));
+    logarithmic = false;  // the units cancel
+  }
+  if (logarithmic || extra.exists()) {
     const Var logs = logarithmic ? log_kernels(queries, keys) : log(matmul_nt(queries, keys));
     return softmax_means(logs - penalty, v, pairs, extra);
   }
-  const Var weights = matmul_nt(queries, keys) * exp(-penalty) * pairs;
+  const Var products = matmul_nt(queries, keys);
+  const Var weights = (rate.exists() ? products * exp(-penalty) : products) * pairs;
   Var sums = sum(weights, -1, keep);
   if (options.floor > 0) sums = maximum(sums, Var(filled({}, options.floor)));
   const Var one_for_padding = 1 - Var(tokens_of(pairs));  // its sums are 0

@@ -1,6 +1,7 @@
 #include <bochner/autodiff/ops/attention/attention_by_ops.hpp>
 #include <bochner/autodiff/ops/attention/delta_rule.hpp>
 #include <bochner/autodiff/ops/attention/gated_linear_attention.hpp>
+#include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/sequence.hpp>
 
 #include "autodiff/op_table.hpp"
@@ -30,6 +31,18 @@ OpRow linear_row(const char* variant, FeatureScale scale, bool causal, bool rate
           },
           attention_shapes(5, 3, rates),
           {0.1, 2}};
+}
+
+/// Keys whose logarithms are 50 apart, which share no unit in float.
+OpRow far_keys_row() {
+  return {"linear_attention", "FarKeys",
+          [](Tape&, const Inputs& x) {
+            Tensor far = zeros({x[1].dim(1), 1, 1});
+            for (std::size_t t = 1; t < far.size(); t += 2) far.data()[t] = -50;
+            return linear_attention(from_logarithms(x[0]), from_logarithms(x[1] + far), x[2], Var(),
+                                    {true, 4, {}});
+          },
+          attention_shapes(5, 3, false)};
 }
 
 /// Exponential features of shared frequencies with a rate per token.
@@ -148,6 +161,7 @@ std::vector<OpRow> rows() {
       linear_row("Bidirectional", FeatureScale::linear, false, false),
       linear_row("CausalLogarithms", FeatureScale::logarithmic, true, true),
       linear_row("BidirectionalLogarithms", FeatureScale::logarithmic, false, false),
+      far_keys_row(),
       exponential_row(),
       beside_row("Beside", FeatureScale::linear),
       beside_row("LogarithmsBeside", FeatureScale::logarithmic),
