@@ -145,12 +145,15 @@ ParameterTangents::ParameterTangents(const std::vector<NamedParameter>& paramete
   for (std::size_t i = 0; i < v.size(); ++i)
     require_direction("tangents", parameters[i].parameter->shape(), v[i]);
   Tape tape;
-  for (std::size_t i = 0; i < v.size(); ++i) set_tangent(tape(*parameters[i].parameter), Var(v[i]));
+  for (std::size_t i = 0; i < v.size(); ++i)
+    if (Parameter& one = *parameters[i].parameter; one.is_trained())
+      set_tangent(tape(one), Var(v[i]));
 }
 
 ParameterTangents::~ParameterTangents() {
   Tape tape;
-  for (const NamedParameter& named : parameters_) set_tangent(tape(*named.parameter), Var());
+  for (const NamedParameter& named : parameters_)
+    if (named.parameter->is_trained()) set_tangent(tape(*named.parameter), Var());
 }
 
 void backward_of_tangent(Tape& tape, const Var& loss) {

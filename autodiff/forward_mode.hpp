@@ -21,7 +21,8 @@ Dual jvp(const std::function<Var(Tape&, const std::vector<Var>&)>& f, const std:
          const std::vector<Tensor>& v);
 
 /// Returns the Hessian-vector product of a loss () by its parameters, in about three times the time
-/// of a gradient. v has their shapes; gradients of all parameters stay as they are. Pearlmutter,
+/// of a gradient. v has their shapes; gradients of all parameters stay as they are. Products of
+/// parameters that are not trained are 0, and their v has no effect. Pearlmutter,
 /// "Fast exact multiplication by the Hessian", 1994, as the gradient of the tangent.
 std::vector<Tensor> hvp(const std::function<Var(Tape&)>& loss,
                         const std::vector<NamedParameter>& parameters, const std::vector<Tensor>& v,

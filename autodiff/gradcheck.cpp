@@ -140,6 +140,7 @@ GradientReport check_gradient(const std::function<Var(Tape&)>& f,
   };
   GradientReport report;
   for (const auto& [name, parameter] : parameters) {
+    if (!parameter->is_trained()) continue;
     const RandomFunction random{options.seed, Purpose::test, ++report.inputs};
     Tensor& value = parameter->value();
     for (std::size_t i : sample(value.size(), options.elements_per_input, random)) {

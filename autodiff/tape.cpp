@@ -2,6 +2,7 @@
 #include <atomic>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/tape.hpp>
+#include <bochner/autodiff/weight_cache.hpp>
 #include <bochner/base/numeric/parallel.hpp>
 #include <cmath>
 
@@ -162,6 +163,11 @@ void Parameter::assign(Tensor value) {
   mark_changed();
 }
 
+void Parameter::set_trained(bool trained) {
+  trained_ = trained;
+  if (!trained) zero_gradient();
+}
+
 ParameterSet set_of(const std::vector<NamedParameter>& parameters) {
   ParameterSet set;
   for (const NamedParameter& named : parameters) set.insert(named.parameter);
@@ -173,6 +179,17 @@ std::shared_ptr<const void> WeightCache::keep(const Key& key, std::shared_ptr<co
   const std::shared_ptr<const void>& stored = values_.emplace(key, std::move(value)).first->second;
   addresses_.insert(stored.get());
   return stored;
+}
+
+void report(Tape& tape, const std::string& name, double value) {
+  if (!tape.reports) return;
+  const auto is_allowed = [](unsigned char c) {
+    return std::isalnum(c) || c == '_' || c == '-' || c == '.';
+  };
+  require(!name.empty() && std::ranges::all_of(name, is_allowed), "report", "a name is \"", name,
+          "\"; use letters, digits, _, - and .");
+  Reports::Mean& mean = tape.reports->means[name];
+  mean.sum += value, mean.count += 1;
 }
 
 Var cached(Tape& tape, const void* owner, const std::function<Var()>& compute) {
@@ -207,8 +224,10 @@ Var Tape::operator()(Parameter& parameter) {
           "visit() of its module");
   parameter.require_shape();
   if (training) parameter.require_initialized();
-  if (recording ? check_finite : holding) leaves_.push_back(parameter.node_);
-  return Var(parameter.value_, recording ? parameter.node_ : nullptr, this);
+  const bool trained = parameter.is_trained();
+  if (recording && !trained) record_use(parameter.node_);
+  if (trained && (recording ? check_finite : holding)) leaves_.push_back(parameter.node_);
+  return Var(parameter.value_, recording && trained ? parameter.node_ : nullptr, this);
 }
 
 Var Tape::input(Tensor value) {
@@ -355,12 +374,15 @@ Var checkpoint(Tape& tape, const std::function<Var(Tape&, const Var&)>& f, const
   const Var y = f(segment, segment.constant(x.value()));
   y.value();  // throws for an empty handle
   tape.random_uses = segment.random_uses;
+  if (!x.needs_gradient() && segment.leaves_.empty() && !segment.has_losses_)
+    return Var(y.shared_value(), nullptr, &tape);
   for (const auto& parameter : segment.leaves_) tape.record_use(parameter);
   // Recorded even if x needs no gradient: parameters inside f may.
   Var recorded = tape.record_node(
       "checkpoint", y.shared_value(), x.size(),
       [f, x, options, held = std::move(segment.leaves_)](Tensor& gradient) mutable {
         Tape again(options);
+        again.reports = nullptr;
         const Var input = again.input(x.value());
         const Var output = f(again, input);
         held.clear();  // the new nodes hold them

@@ -12,13 +12,8 @@
 #include <initializer_list>
 #include <map>
 #include <memory>
-#include <mutex>
-#include <set>
-#include <span>
 #include <stdexcept>
-#include <tuple>
 #include <type_traits>
-#include <typeindex>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -173,6 +168,10 @@ class Parameter {
   void mark_changed() { ++node_->version; }
   /// Lets training use the value, even if it is all zeros; see Tape.
   void mark_initialized() { awaits_initial_ = false; }
+  /// Sets whether passes give it a gradient. What depends on constants and fixed parameters alone
+  /// costs no backward pass. Optimizers fix the parameters whose learning rate is 0.
+  void set_trained(bool trained);
+  bool is_trained() const { return trained_; }
   /// Marks the value as an average, which optimizers must not update; see WeightAverage::swap().
   void set_averaged(bool averaged) { averaged_ = averaged; }
   bool is_averaged() const { return averaged_; }
@@ -184,7 +183,7 @@ class Parameter {
   Initial initial_;
   std::shared_ptr<Tensor> value_;
   std::shared_ptr<Node> node_;
-  bool averaged_ = false;
+  bool averaged_ = false, trained_ = true;
   bool awaits_initial_;  ///< its value was not seen to differ from zeros
 };
 
@@ -221,44 +220,15 @@ struct TapeObserver {
   virtual void last_pass_began() {}
 };
 
-/// Cache of values derived from parameters alone, for passes without gradients during which no
-/// parameter changes, such as token-by-token generation. Thread-safe.
-class WeightCache {
- public:
-  /// Registers parameters that outlive the cache.
-  void add(std::span<const NamedParameter> parameters) {
-    const std::lock_guard lock(mutex_);
-    for (const NamedParameter& named : parameters) addresses_.insert(&named.parameter->value());
-  }
-  /// Returns the cached compute() of this owner; `detail` distinguishes values of one owner.
-  template <class T>
-  std::shared_ptr<const T> of(const void* owner, double detail,
-                              const std::function<std::shared_ptr<const T>()>& compute) {
-    const Key key{owner, detail, typeid(T)};
-    std::shared_ptr<const void> value = find(key);
-    if (!value) value = keep(key, compute());
-    return std::static_pointer_cast<const T>(value);
-  }
-  /// Returns whether this tensor is cached or a parameter, so that its address is an owner.
-  bool holds(const Tensor& value) const {
-    const std::lock_guard lock(mutex_);
-    return addresses_.contains(&value);
-  }
-
- private:
-  using Key = std::tuple<const void*, double, std::type_index>;
-  std::shared_ptr<const void> find(const Key& key) const {
-    const std::lock_guard lock(mutex_);
-    const auto found = values_.find(key);
-    return found == values_.end() ? nullptr : found->second;
-  }
-  /// Stores the value, or returns the one that another thread stored first.
-  std::shared_ptr<const void> keep(const Key& key, std::shared_ptr<const void> value);
-
-  mutable std::mutex mutex_;
-  std::map<Key, std::shared_ptr<const void>> values_;
-  std::set<const void*> addresses_;
+/// Numbers that modules report during a training step, by name.
+struct Reports {
+  struct Mean {
+    double sum = 0, count = 0;
+  };
+  std::map<std::string, Mean> means;
 };
+
+class WeightCache;
 
 struct PassOptions {
   bool training = false;      ///< dropout on
@@ -271,6 +241,7 @@ struct PassOptions {
   std::uint64_t random_uses = 0;  ///< random ops so far in this pass
   double share = 1;               ///< weight of this pass in the gradient of a step, see add_loss()
   TapeObserver* observer = nullptr;
+  Reports* reports = nullptr;                ///< see report()
   CrossShardReduction* reduction = nullptr;  ///< of a batch that is split into shards
   WeightCache* weight_cache = nullptr;       ///< without recording: shared by consecutive passes
   const ParameterSet* visited = nullptr;     ///< parameters allowed; others throw
@@ -345,6 +316,11 @@ class Tape : public PassOptions {
   std::size_t propagated_ = 0;                 ///< elements of gradients, see TapeObserver
   bool has_losses_ = false;                    ///< see add_loss()
 };
+
+/// Adds a number to the metrics of a training step as "report.NAME", the mean over all calls of the
+/// step; the report of a run draws it. Does nothing in other passes. Throws std::invalid_argument
+/// unless the name is of letters, digits, '_', '-' and '.'.
+void report(Tape& tape, const std::string& name, double value);
 
 /// Returns compute(), which depends on parameters alone, or the cached result for this owner.
 Var cached(Tape& tape, const void* owner, const std::function<Var()>& compute);

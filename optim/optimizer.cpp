@@ -82,6 +82,7 @@ Optimizer::Optimizer(const OptimizerSpec& spec, std::vector<std::string> moments
   if (spec.kind == "natural")
     gaussians_.emplace(parameters_, lr_factors_of(settings_), spec.natural, 1 / spec.temperature);
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    if (settings_[i].lr_factor == 0) parameters_[i].parameter->set_trained(false);
     is_whole_.push_back(whole.includes && whole.includes(parameters_[i]));
     if (is_whole_[i]) whole_.push_back(i);
   }
@@ -109,12 +110,10 @@ void Optimizer::begin_updates() {
   }
 }
 
-/// Replaces gradients by natural ones; parameters with lr_factor = 0 are fixed.
+/// Replaces gradients by natural ones.
 void Optimizer::precondition(double learning_rate, const GradientLimit& limit,
                              const FisherProduct& fisher) {
   require(bool(fisher), "natural_cg", "step() needs Fisher products of the loss");
-  for (std::size_t i = 0; i < parameters_.size(); ++i)
-    if (settings_[i].lr_factor == 0) parameters_[i].parameter->zero_gradient();
   limit_all(limit, parameters_);
   to_natural_gradients(parameters_, fisher, spec_.cg, learning_rate);
 }

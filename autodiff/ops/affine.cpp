@@ -2,6 +2,7 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/autodiff/weight_cache.hpp>
 #include <optional>
 
 namespace bochner::inline BOCHNER_PRECISION {

@@ -3,6 +3,7 @@
 
 #include <bochner/autodiff/ops/sampled_softmax.hpp>
 #include <bochner/autodiff/tape.hpp>
+#include <bochner/autodiff/weight_cache.hpp>
 #include <bochner/base/keys.hpp>
 #include <bochner/layers/basic/position_wise.hpp>
 #include <bochner/layers/encodings/positions.hpp>

@@ -68,6 +68,12 @@ void ParameterPosterior::draw(const RandomFunction& random) {
 void ParameterPosterior::add_mean_gradients(double share, std::vector<double>& loss_gradient) {
   std::size_t i = 0;
   for (const NamedParameter& named : parameters_) {
+    if (!named.parameter->is_trained()) {
+      require(!learns_deviations(), "posterior", named.name,
+              " has lr_factor = 0 but its deviation learns; give them equal factors");
+      i += named.parameter->value().size();
+      continue;
+    }
     real* gradient = gradient_of(*named.parameter);
     for (const real value : named.parameter->value()) {
       loss_gradient[i] = double(*gradient);

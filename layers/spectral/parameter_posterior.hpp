@@ -36,7 +36,7 @@ class ParameterPosterior : public Module {
   void add_gradients(double share) {
     std::vector<double> loss_gradient(size_);
     add_mean_gradients(share, loss_gradient);
-    if (form_ != Form::point) add_factor_gradients(share, loss_gradient);
+    if (learns_deviations()) add_factor_gradients(share, loss_gradient);
   }
   /// Returns KL(q | prior), or without q -ln p(theta) up to a constant, in nats.
   double divergence() const;
@@ -56,6 +56,7 @@ class ParameterPosterior : public Module {
     for (const NamedParameter& named : parameters_)
       for (real& value : named.parameter->value()) body(i++, value);
   }
+  bool learns_deviations() const { return is_drawn() && factor_.is_trained(); }
   double factor(std::size_t row, std::size_t column) const;
   void add_mean_gradients(double share, std::vector<double>& loss_gradient);
   void add_factor_gradients(double share, const std::vector<double>& loss_gradient);

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/autodiff/weight_cache.hpp>
 #include <bochner/base/numeric/parallel.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {

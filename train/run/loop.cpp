@@ -116,6 +116,9 @@ class TrainingLoop {
     state_.wall_seconds += seconds_since(began);
     progress_.step(state_.step, result.loss, result.learning_rate);
     if (metrics_are_due()) write_metrics(result);
+    if (is_step_of(spec_.curvature_every))
+      append({{"step", state_.step},
+              {"curvature", session_.trainer().curvature(spec_.curvature_iterations)}});
     if (is_step_of(spec_.verify)) session_.require_equal_weights();
   }
 
@@ -127,6 +130,7 @@ class TrainingLoop {
         {"step", state_.step}, {"tokens", state_.tokens},    {"epoch", epoch},
         {"loss", loss},        {"lr", result.learning_rate}, {"grad_norm", result.gradient_norm}};
     if (result.divergence) line.set("kl", *result.divergence);
+    for (const auto& [name, mean] : session_.trainer().reports()) line.set("report." + name, mean);
     append(line);
     progress_.log(state_.step, loss, result.learning_rate);
     state_.loss_sum = 0;

@@ -4,12 +4,14 @@
 #include <bochner/autodiff/cross_shard_reduction.hpp>
 #include <bochner/autodiff/forward_mode.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
+#include <bochner/base/numeric/lanczos.hpp>
 #include <bochner/data/files/digest.hpp>
 #include <bochner/layers/basic/position_wise.hpp>
 #include <bochner/optim/clip.hpp>
 #include <bochner/train/run/checkpoint/model_weights.hpp>
 #include <bochner/train/run/distributed_evaluation.hpp>
 #include <bochner/train/run/instruments/gradient_noise.hpp>
+#include <bochner/train/run/log/file_tail.hpp>
 #include <bochner/train/run/trainer.hpp>
 #include <bochner/train/run/version.hpp>
 #include <bochner/train/tasks/conformal/calibrate.hpp>
@@ -85,8 +87,10 @@ StepResult Trainer::sum_gradients(TapeObserver* observer, bool check_finite,
   const double terms = step_terms();
   const auto pass = [&](std::size_t shard, PassOptions options) {
     options.check_finite = check_finite;
+    options.reports = &reports_[shard];
     return accumulate_gradients(shard, terms, options);
   };
+  reports_.assign(train_.shards, {});
   StepResult result;
   {
     const DrawnPosteriors::Draw draw(posteriors_, state_.step);
@@ -138,12 +142,12 @@ double Trainer::accumulate_gradients(std::size_t shard, double terms, PassOption
   return loss;
 }
 
-std::vector<Tensor> Trainer::fisher_product(const std::vector<Tensor>& v) {
+std::vector<Tensor> Trainer::product(Tangents matrix, const std::vector<Tensor>& v) {
   const ParameterTangents directions(parameters_, v);
   optimizer_->zero_gradients();
   const double terms = step_terms();
   const auto pass = [&](std::size_t shard, PassOptions options) {
-    options.tangents = Tangents::fisher;
+    options.tangents = matrix;
     return accumulate_gradients(shard, terms, options);
   };
   gradients_.of(pass, nullptr);
@@ -183,7 +187,7 @@ StepResult Trainer::step(TapeObserver* observer,
   if (optim_->clip_value > 0) limit.largest = real(optim_->clip_value);
   try {
     optimizer_->step(result.learning_rate, limit,
-                     [this](const std::vector<Tensor>& v) { return fisher_product(v); });
+                     [this](const std::vector<Tensor>& v) { return product(Tangents::fisher, v); });
   } catch (const TangentError& error) {
     throw ConfigError(std::string("optim.kind = \"natural_cg\": ") + error.what() +
                       "; choose another optim.kind");
@@ -279,6 +283,52 @@ std::optional<std::vector<KernelMetrics>> Trainer::kernels_here(
     if (const auto found = ratios->find(layer.layer); found != ratios->end())
       layer.gradient_to_noise = found->second;
   return metrics;
+}
+
+double Trainer::curvature(std::size_t iterations) {
+  std::vector<double> start;
+  const RandomFunction random{state_.seed, Purpose::curvature, state_.step};
+  for (const NamedParameter& named : parameters_)
+    for (std::size_t i = 0; i < named.parameter->value().size(); ++i)
+      start.push_back(named.parameter->is_trained() ? random.normal(start.size()) : 0);
+  const auto hessian = [this](const std::vector<double>& v) {
+    std::vector<Tensor> tensors;
+    const double* from = v.data();
+    for (const NamedParameter& named : parameters_)
+      for (real& number : tensors.emplace_back(uninitialized(named.parameter->shape())))
+        number = real(*from++);
+    std::vector<double> product;
+    for (const Tensor& part : this->product(Tangents::exact, tensors))
+      product.insert(product.end(), part.begin(), part.end());
+    return product;
+  };
+  try {
+    const DrawnPosteriors::Draw draw(posteriors_, state_.step);
+    return largest_eigenvalue(hessian, std::move(start), iterations);
+  } catch (const TangentError& error) {
+    throw ConfigError(std::string("train.curvature.every: ") + error.what() + "; set it to 0");
+  }
+}
+
+std::vector<std::pair<std::string, double>> Trainer::reports() {
+  std::string mine;
+  for (const Reports& shard : reports_)
+    for (const auto& [name, mean] : shard.means) mine += name + "\n";
+  std::set<std::string> names;
+  for (const std::string& text : processes_.texts(mine))
+    for_each_line(text, [&](std::string_view name, std::size_t) { names.emplace(name); });
+  const std::vector<double> sums = processes_.sums(train_.shards, [&](std::size_t shard) {
+    std::vector<double> numbers;
+    for (const std::string& name : names) {
+      const Reports::Mean mean = reports_[shard].means[name];
+      numbers.insert(numbers.end(), {mean.sum, mean.count});
+    }
+    return numbers;
+  });
+  std::vector<std::pair<std::string, double>> means;
+  for (const std::string& name : names)
+    means.emplace_back(name, sums[2 * means.size()] / sums[2 * means.size() + 1]);
+  return means;
 }
 
 std::vector<NamedTensor> Trainer::tensors() {

@@ -67,6 +67,14 @@ class Trainer {
   /// the trainer is made. `should_stop` as in validate().
   std::optional<std::vector<KernelMetrics>> kernels(const std::function<bool()>& should_stop = {});
 
+  /// Returns the largest eigenvalue of the Hessian of the next step's loss, estimated from below by
+  /// Lanczos iterations of about three gradients each. Throws ConfigError for a loss without a
+  /// tangent rule.
+  double curvature(std::size_t iterations);
+  /// Returns what modules have reported in the last step, the means over all processes by name. All
+  /// processes must call it.
+  std::vector<std::pair<std::string, double>> reports();
+
   /// Returns the state. To continue from another one, set the tensors too.
   TrainerState& state() { return state_; }
   /// Returns all tensors of a checkpoint under unique names: parameters, buffers, moments,
@@ -98,8 +106,8 @@ class Trainer {
   /// Returns how many times the predictions of a part are in the `terms` of its step.
   double divisor_of(const Examples& part, double terms) const;
   double accumulate_gradients(std::size_t shard, double terms, PassOptions options);
-  /// Returns the Fisher matrix of the step's loss times v; overwrites gradients.
-  std::vector<Tensor> fisher_product(const std::vector<Tensor>& v);
+  /// Returns the Fisher matrix or the Hessian of the step's loss times v; overwrites gradients.
+  std::vector<Tensor> product(Tangents matrix, const std::vector<Tensor>& v);
   std::string non_finite_op(std::size_t shard, PassOptions options);
   std::optional<std::vector<KernelMetrics>> kernels_here(const std::function<bool()>& should_stop);
   void require_finite_update(double learning_rate);
@@ -114,7 +122,8 @@ class Trainer {
   Processes& processes_;
   ShardedGradients gradients_;
   DrawnPosteriors posteriors_;
-  std::optional<double> terms_;  ///< in the loss of all training examples, computed on demand
+  std::vector<Reports> reports_;  ///< of each shard in the last step
+  std::optional<double> terms_;   ///< in the loss of all training examples, computed on demand
   std::unique_ptr<Optimizer> optimizer_;
   std::optional<OptimizerPartition> partition_;
   std::optional<WeightAverage> average_;

@@ -19,6 +19,8 @@ struct TrainSpec {
   std::size_t keep_last = 2, keep_best = 1;
   std::uint64_t patience = 0;
   double min_delta = 0;
+  Period curvature_every = {0};
+  std::size_t curvature_iterations = 20;
   Period verify = {100};
   bool partition = false;
 
@@ -66,6 +68,11 @@ inline void describe(Keys& keys, TrainSpec& spec) {
        "stop after so many validations without improvement, 0 for never", resumable);
   keys("stop.min_delta", spec.min_delta, at_least(0),
        "smallest decrease of the loss that counts as improvement", resumable);
+  keys("curvature.every", spec.curvature_every, countable,
+       "period of measuring the largest eigenvalue of the loss's Hessian on a batch, 0 for never",
+       resumable);
+  keys("curvature.iterations", spec.curvature_iterations, between(1, 1000),
+       "Lanczos iterations of a measurement, each of about three gradients", resumable);
   keys("verify", spec.verify, countable,
        "period at which the processes of a run compare digests of their state, 0 for never",
        resumable);

@@ -1,6 +1,7 @@
 #include <bochner/autodiff/compute/permute.hpp>
 #include <bochner/autodiff/ops/attention/linear_attention_parts.hpp>
 #include <bochner/autodiff/ops/broadcast.hpp>
+#include <bochner/autodiff/weight_cache.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace linear_attention_parts {

@@ -1,6 +1,7 @@
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
+#include <bochner/autodiff/weight_cache.hpp>
 #include <xtensor-blas/xlinalg.hpp>
 
 #include "autodiff/op_check.hpp"

@@ -1,4 +1,5 @@
 #include <bochner/autodiff/ops.hpp>
+#include <bochner/autodiff/weight_cache.hpp>
 #include <bochner/layers/features/closed_forms.hpp>
 #include <bochner/layers/features/frequencies.hpp>
 

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bochner/autodiff/ops.hpp>
+
 #include "train/ask.hpp"
 #include "train/training_run.hpp"
 
@@ -114,6 +116,50 @@ TEST(Trainer, PassesOfAStepAreItsParts) {
     for (std::size_t i = 0; i < task.steps.size(); ++i) EXPECT_EQ(task.steps[i], i) << accumulate;
     EXPECT_NEAR(trainer.tensors()[0].tensor->data()[0], -2, 1e-6) << accumulate;
   }
+}
+
+/// The Hessian of its loss is diagonal; it reports the first example of each part.
+class QuadraticTask : public Task {
+ public:
+  explicit QuadraticTask(Task& like) : like_(like) {}
+  Learner& learner() override { return learner_; }
+  const Dataset& data() const override { return like_.data(); }
+  Var loss(Tape& tape, const Examples& examples) override {
+    report(tape, "first", double(examples.index(0)));
+    const Tensor diagonal{real(2), real(-7), real(3), real(5)};
+    return sum(square(tape(model_.weight)) * diagonal) * 0.5;
+  }
+  Evaluation evaluate(Tape&, const Examples&) override { return {}; }
+
+ private:
+  struct Model : Module {
+    Parameter weight{filled({4}, 1)};
+    void visit(Visitor& visitor) override { visitor("weight", weight); }
+  };
+  Task& like_;
+  Model model_;
+  TestLearner learner_{model_};
+};
+
+TEST(Trainer, MeasuresCurvatureAndCollectsReports) {
+  TemporaryFolder folder;
+  std::vector<double> means;
+  for (const char* parts : {"train.shards=2", "train.accumulate=2"}) {
+    const bool shards = parts[6] == 's';
+    const Config config = tiny_config(folder.write("text", tiny_text()),
+                                      {parts, shards ? "train.batch=8" : "train.batch=4"});
+    const auto like = make_task(config);
+    QuadraticTask task(*like);
+    Trainer trainer(config, task, run_steps);
+    trainer.step();
+    const auto reports = trainer.reports();
+    ASSERT_EQ(reports.size(), 1u);
+    EXPECT_EQ(reports[0].first, "first");
+    means.push_back(reports[0].second);
+    EXPECT_NEAR(trainer.curvature(4), 5, 1e-4) << parts;
+    EXPECT_EQ(trainer.reports(), reports) << "only steps report";
+  }
+  EXPECT_EQ(means[0], means[1]);
 }
 
 /// Sequences of 2 to 60 events: the loss is that of the whole batch, however it is divided.
