@@ -3,8 +3,7 @@
 using namespace bochner;
 
 /// ln cosh(error): smooth, squared near 0 and absolute far away.
-class LogCosh : public ValueLoss {
- public:
+struct LogCosh : ValueLoss {
   explicit LogCosh(const LossSpec&) {}
   Var of_values(const Var& predicted, const Var& targets) const override {
     const Var error = predicted - targets;

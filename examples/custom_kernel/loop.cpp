@@ -5,16 +5,13 @@
 #include <string>
 using namespace bochner;
 
-/// loop TEXT [STATE [STEP]]: trains up to STEP of 60 steps, resuming from the file STATE if it
-/// exists.
+/// loop TEXT [STATE [STEP]]: trains to STEP of 60, resuming from the file STATE if it exists.
 int main(int argc, char** argv) {
   if (argc < 2) return std::fputs("loop TEXT [STATE [STEP]]\n", stderr), 2;
   LanguageModelSpec spec;
-  spec.length = 64, spec.blocks = 2, spec.block.width = 32;
-  spec.block.mixer.kind = "linear";
+  spec.length = 64, spec.blocks = 2, spec.block.width = 32, spec.block.mixer.kind = "linear";
   LanguageModel model(spec);
   initialize(model, 1);
-
   const ByteWindows text(ByteCorpus({argv[1]}), spec.length, 0.1, 1);
   const OptimizerSpec settings{.lr = 3e-3, .schedule = {"cosine", 10}};
   const auto parameters = parameters_of(model);

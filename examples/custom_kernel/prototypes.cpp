@@ -12,16 +12,13 @@ void describe(Keys& keys, FocalSpec& spec) {
 
 /// -(1 - p)^gamma ln p of the right class's probability p: Lin et al., "Focal loss for dense object
 /// detection", 2017.
-class Focal : public LabelLoss {
- public:
-  Focal(const LossSpec&, const FocalSpec& own) : gamma_(real(own.gamma)) {}
+struct Focal : LabelLoss {
+  Focal(const LossSpec&, const FocalSpec& own) : gamma(real(own.gamma)) {}
   Var of_labels(const Var& logits, const Indices& labels) const override {
     const Var log_p = label_log_probabilities(logits, labels);
-    return -pow(-expm1(log_p), gamma_) * log_p;
+    return -pow(-expm1(log_p), gamma) * log_p;
   }
-
- private:
-  real gamma_;
+  real gamma;
 };
 
 struct StableSpec {

@@ -6,7 +6,6 @@ class Fading : public Mixer {
  public:
   explicit Fading(const MixerSpec& spec)
       : causal_(spec.causal),
-        width_(spec.width),
         input_(spec.width, spec.width),
         output_(spec.width, spec.width),
         decay_({spec.width}, Initial::normal(1)) {}
@@ -17,34 +16,26 @@ class Fading : public Mixer {
     return output_.forward(tape, h);
   }
 
-  std::unique_ptr<MixerState> start() const override { return std::make_unique<State>(); }
+  std::unique_ptr<MixerState> start() const override { return std::make_unique<TensorState>(); }
 
   Var step(Tape& tape, const Var& x, MixerState& state) override {
-    auto& past = static_cast<State&>(state);
-    if (past.position++ == 0) past.h = zeros({x.dim(0), width_});
-    const Var h = scan(tape, x, tape.constant(past.h), {});
-    std::copy_n(h.data(), past.h.size(), past.h.data());
+    auto& past = static_cast<TensorState&>(state);
+    if (past.position++ == 0) past.values = zeros({x.dim(0), x.dim(2)});
+    const Var h = scan(tape, x, tape.constant(past.values), {});
+    past.values = reshape(h, past.values.shape()).value();
     return output_.forward(tape, h);
   }
 
   void visit(Visitor& visitor) override {
-    visitor("input", input_);
-    visitor("output", output_);
-    visitor("decay", decay_);
+    visitor("input", input_), visitor("output", output_), visitor("decay", decay_);
   }
 
  private:
-  struct State : MixerState {
-    Tensor h;  // (B, D)
-  };
-
   Var scan(Tape& tape, const Var& x, const Var& start, const ScanOptions& options) {
     const Var a = sigmoid(tape(decay_));
     return diagonal_scan(a, (1 - a) * input_.forward(tape, x), start, options);
   }
-
   bool causal_;
-  std::size_t width_;
   Linear input_, output_;
   Parameter decay_;  // (D)
 };

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bochner/autodiff/ops.hpp>
+#include <bochner/base/join.hpp>
 #include <bochner/layers/models/loss.hpp>
 #include <limits>
 

@@ -148,7 +148,7 @@ void cut_mixer(MixerSpec& mixer, std::size_t length) {
 
 LanguageModelSpec small_model(LanguageModelSpec spec, std::size_t length) {
   spec.vocabulary = 7;
-  spec.loss = "cross_entropy";
+  spec.loss = {"cross_entropy"};
   if (spec.positions == "encoding") spec.positions = "learned";
   spec.blocks = std::max<std::size_t>(1, spec.pattern.size());
   spec.block.width = 8;
