@@ -37,6 +37,13 @@ double linear(const Schedule& schedule, const ScheduledStep& now) {
   return line(schedule.floor, schedule.warmup, now);
 }
 
+double exponential(const Schedule& schedule, const ScheduledStep& now) {
+  require(schedule.floor > 0, "optim.schedule", "\"exponential\" needs a floor above 0");
+  const double part =
+      double(now.step - schedule.warmup) / double(now.total_steps - schedule.warmup);
+  return now.peak * std::pow(schedule.floor / now.peak, part);
+}
+
 double inverse_sqrt(const Schedule& schedule, const ScheduledStep& now) {
   const double anchor = double(std::max<std::uint64_t>(schedule.warmup, 1));
   return std::max(schedule.floor, now.peak * std::sqrt(anchor / double(now.step + 1)));
@@ -55,6 +62,7 @@ Schedules& schedules() {
     all.add("constant", make<Curve<constant>>, {.ends = false});
     all.add("cosine", make<Curve<cosine>>);
     all.add("linear", make<Curve<linear>>);
+    all.add("exponential", make<Curve<exponential>>);
     all.add("inverse_sqrt", make<Curve<inverse_sqrt>>, {.ends = false});
     all.add("wsd", make<Curve<wsd>>);
     return std::move(all).built_in();

@@ -20,6 +20,7 @@ Schedules& schedules();
 ///   constant      the peak
 ///   cosine        half a cosine from the peak to the floor
 ///   linear        a line from the peak to the floor
+///   exponential   equal factors from the peak to the floor, which may be above it
 ///   inverse_sqrt  peak * sqrt(max(warmup, 1) / (step + 1)), not below the floor
 ///   wsd           the peak, then a line to the floor over the last `decay` steps
 struct Schedule {
@@ -34,7 +35,7 @@ inline void describe(Keys& keys, Schedule& schedule) {
   keys("warmup", schedule.warmup, at_least(0), "steps of linear warm-up");
   keys.when("kind", {"wsd"})("decay", schedule.decay, at_least(0),
                              "steps of decay at the end; 0 stays at the peak");
-  const KeyCondition decays = keys.is("kind", {"cosine", "linear", "inverse_sqrt"});
+  const KeyCondition decays = keys.is("kind", {"cosine", "linear", "exponential", "inverse_sqrt"});
   keys.when(decays || (keys.is("kind", {"wsd"}) && keys.is_not("decay", {"0"})))(
       "floor", schedule.floor, at_least(0), "final learning rate");
   schedules().describe_own(keys, schedule.own);

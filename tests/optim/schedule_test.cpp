@@ -13,7 +13,8 @@ Schedule schedule_of(const std::string& kind, std::uint64_t warmup, std::uint64_
   return {.kind = kind, .warmup = warmup, .floor = floor_rate, .decay = decay};
 }
 
-const std::vector<std::string> kinds = {"constant", "cosine", "linear", "inverse_sqrt", "wsd"};
+const std::vector<std::string> kinds = {"constant",    "cosine",       "linear",
+                                        "exponential", "inverse_sqrt", "wsd"};
 
 TEST(Schedule, WarmsUpInALineThatReachesThePeak) {
   for (const std::string& kind : kinds) {
@@ -54,6 +55,14 @@ TEST(Schedule, CosineByHand) {
   EXPECT_NEAR(learning_rate(schedule, peak, 12, 16), 0.125 + 0.375 * 0.25, 1e-15);
   EXPECT_EQ(learning_rate(schedule, peak, 16, 16), floor_rate);
   EXPECT_EQ(learning_rate(schedule, peak, 17, 16), floor_rate);
+}
+
+TEST(Schedule, ExponentialByHand) {
+  const Schedule schedule = schedule_of("exponential", 4);
+  EXPECT_NEAR(learning_rate(schedule, peak, 10, 16), 0.25, 1e-15);
+  EXPECT_NEAR(learning_rate(schedule, 0.03125, 10, 16), 0.0625, 1e-15);
+  EXPECT_EQ(learning_rate(schedule, peak, 16, 16), floor_rate);
+  EXPECT_THROW(learning_rate({.kind = "exponential"}, peak, 0, 16), std::invalid_argument);
 }
 
 TEST(Schedule, LinearByHand) {
@@ -112,7 +121,7 @@ TEST(Schedule, AWarmUpAsLongAsTheRunNeverLeavesIt) {
 }
 
 TEST(Schedule, NeedsTheNumberOfStepsWhereItEndsThere) {
-  for (const char* kind : {"cosine", "linear", "wsd"})
+  for (const char* kind : {"cosine", "linear", "exponential", "wsd"})
     EXPECT_THROW(learning_rate(schedule_of(kind, 4), peak, 0, 0), std::invalid_argument);
 }
 

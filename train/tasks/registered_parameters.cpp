@@ -131,6 +131,9 @@ void check_shards(const Config& config) {
 }
 
 void check_training(const Config& config) {
+  const char* floor = "optim.schedule.floor";
+  if (config.text("optim.schedule.kind") == "exponential" && config.number(floor) == 0)
+    fail(config, floor, "must be above 0 for an exponential schedule", "optim.schedule.kind");
   if (config.integer("train.validate.gradients") == 1)
     fail(config, "train.validate.gradients",
          "must be 0 or at least 2: noise differs between batches");

@@ -315,10 +315,11 @@ void add_pass(const Command& command, BenchPassOptions& options, const char* wha
 // In the files of these names.
 void add_generate_bench(const Command& bench);
 void add_process_bench(const Command& bench);
+void add_rate_bench(const Command& bench);
 void add_scale_bench(const Command& bench);
 
 void add_bench(const Command& program) {
-  const Command bench = program.group("bench", "measure speed");
+  const Command bench = program.group("bench", "measure speed, and find a learning rate");
   bench.memory_advice("out of memory; lower the measured sizes, listed by bench COMMAND --help");
   const auto [command, options] =
       bench.command("step", "time training steps of a reference model", bench_step_command);
@@ -333,6 +334,7 @@ void add_bench(const Command& program) {
   add_scale_bench(bench);
   add_encoding_bench(bench);
   add_process_bench(bench);
+  add_rate_bench(bench);
 }
 
 }  // namespace bochner
