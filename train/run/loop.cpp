@@ -165,6 +165,7 @@ class TrainingLoop {
     if (!kernels) return false;
     Json line = Json{{"step", state_.step}}.set(result->json());
     if (!kernels->empty()) line.set("kernels", json_of(*kernels));
+    if (const auto scale = session_.trainer().noise_scale()) line.set("noise_scale", *scale);
     append(line);
     state_.validated_step = state_.step;
     record_improvement(state_, loss, spec_.min_delta);

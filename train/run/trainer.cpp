@@ -280,6 +280,8 @@ std::optional<std::vector<KernelMetrics>> Trainer::kernels_here(
     ratios = gradient_to_noise(task_, state_.examples, train_.batch, train_.validate_gradients,
                                should_stop);
   if (!ratios) return {};
+  if (const auto all = ratios->find(""); all != ratios->end())
+    noise_scale_ = double(train_.batch) / (all->second * all->second);
   for (KernelMetrics& layer : metrics)
     if (const auto found = ratios->find(layer.layer); found != ratios->end())
       layer.gradient_to_noise = found->second;

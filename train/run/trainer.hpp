@@ -75,6 +75,10 @@ class Trainer {
   /// processes must call it.
   std::vector<std::pair<std::string, double>> reports();
 
+  /// Returns the batch whose gradient has as much signal as noise, in examples, as kernels() has
+  /// measured it with train.validate.gradients; nothing before, and in all processes but the first.
+  std::optional<double> noise_scale() const { return noise_scale_; }
+
   /// Returns the state. To continue from another one, set the tensors too.
   TrainerState& state() { return state_; }
   /// Returns all tensors of a checkpoint under unique names: parameters, buffers, moments,
@@ -122,6 +126,7 @@ class Trainer {
   Processes& processes_;
   ShardedGradients gradients_;
   DrawnPosteriors posteriors_;
+  std::optional<double> noise_scale_;
   std::vector<Reports> reports_;  ///< of each shard in the last step
   std::optional<double> terms_;   ///< in the loss of all training examples, computed on demand
   std::unique_ptr<Optimizer> optimizer_;

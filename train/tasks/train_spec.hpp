@@ -56,7 +56,8 @@ inline void describe(Keys& keys, TrainSpec& spec) {
        "also measure the learned kernels: errors, features in use, drift, entropies", resumable);
   keys.when(keys.is("validate.kernels", {"true"}) && keys.is("overfit", {"false"}))(
       "validate.gradients", spec.validate_gradients, between(0, 1 << 10),
-      "batches, at least 2, that measure the noise of the learned kernels' gradient; 0 for none",
+      "batches, at least 2, that measure the noise of the gradient, in all and of the learned "
+      "kernels; 0 for none",
       resumable);
   keys("checkpoint.every", spec.checkpoint_every, "period of checkpoints, 0 for only at the end",
        resumable);

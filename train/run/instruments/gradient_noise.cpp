@@ -8,27 +8,31 @@
 namespace bochner {
 namespace {
 
-/// Spectral parameters of a layer, and the sums of their gradients and of the squares.
-struct SpectralGroup {
+/// Spectral parameters of a layer, or all of the model without a layer, and the sums of their
+/// gradients and of the squares.
+struct GradientGroup {
   std::string layer;
   std::vector<Parameter*> parameters = {};
   std::vector<double> sum = {};
   double squares = 0;
 };
 
-std::vector<SpectralGroup> spectral_groups(Module& model) {
-  std::vector<SpectralGroup> groups;
+std::vector<GradientGroup> gradient_groups(Module& model) {
+  std::vector<GradientGroup> groups;
   for (const AttentionLayer& layer : attention_layers(model)) groups.push_back({layer.name});
   for (const NamedParameter& named : parameters_of(model)) {
     if (!is_density(named.name)) continue;
-    for (SpectralGroup& group : groups)
+    for (GradientGroup& group : groups)
       if (named.name.starts_with(group.layer + ".")) group.parameters.push_back(named.parameter);
   }
-  std::erase_if(groups, [](const SpectralGroup& group) { return group.parameters.empty(); });
+  std::erase_if(groups, [](const GradientGroup& group) { return group.parameters.empty(); });
+  GradientGroup& all = groups.emplace_back();
+  for (const NamedParameter& named : parameters_of(model))
+    all.parameters.push_back(named.parameter);
   return groups;
 }
 
-void add_gradients(SpectralGroup& group) {
+void add_gradients(GradientGroup& group) {
   std::size_t at = 0;
   for (const Parameter* parameter : group.parameters) {
     const std::size_t n = parameter->value().size();
@@ -61,9 +65,8 @@ std::optional<std::map<std::string, double>> gradient_to_noise(
     const std::function<bool()>& should_stop) {
   require(count >= 2, "gradient_to_noise",
           "noise is the difference between batches: needs at least 2 batches");
-  std::vector<SpectralGroup> groups = spectral_groups(task.model());
+  std::vector<GradientGroup> groups = gradient_groups(task.model());
   std::map<std::string, double> ratios;
-  if (groups.empty()) return ratios;
   const std::vector<NamedParameter> all = parameters_of(task.model());
   bool stopped = false;
   for (std::size_t i = 0; i < count && !stopped; ++i) {
@@ -71,12 +74,12 @@ std::optional<std::map<std::string, double>> gradient_to_noise(
     Tape tape;
     const Var loss = task.loss(tape, task.data().training(first + i * examples, examples));
     tape.backward(loss);
-    for (SpectralGroup& group : groups) add_gradients(group);
+    for (GradientGroup& group : groups) add_gradients(group);
     stopped = should_stop && should_stop();
   }
   for (const NamedParameter& named : all) named.parameter->zero_gradient();
   if (stopped) return {};
-  for (const SpectralGroup& group : groups)
+  for (const GradientGroup& group : groups)
     ratios[group.layer] = signal_to_noise(group.sum, group.squares, double(count));
   return ratios;
 }

@@ -107,6 +107,8 @@ Charts learning_charts(const MetricsLog& log, const std::string& loss_unit) {
   add_curve(charts, log, "lr", "Learning rate", {"", Scale::linear, 0.0});
   add_curve(charts, log, "grad_norm", "Norm of the gradient",
             {"before clipping", Scale::logarithmic});
+  add_curve(charts, log, "noise_scale", "Noise of the gradient",
+            {"examples of a batch with as much signal", Scale::logarithmic});
   add_curve(charts, log, "curvature", "Largest eigenvalue of the Hessian", {""});
   for (const auto& [key, curve] : log.curves)
     if (key.starts_with("report.")) add_curve(charts, log, key, key.substr(7), {""});

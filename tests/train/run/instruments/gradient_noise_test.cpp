@@ -18,7 +18,7 @@ TEST(GradientToNoise, IsTheRootOfSignalOverNoise) {
   const auto task = make_task(config);
   const std::size_t count = 4;
   const std::map<std::string, double> got = *gradient_to_noise(*task, 6, 16, count);
-  ASSERT_EQ(got.size(), 2u);
+  ASSERT_EQ(got.size(), 3u);
   std::vector<std::vector<double>> gradients(count);
   for (std::size_t i = 0; i < count; ++i) {
     Tape tape;
@@ -111,7 +111,9 @@ TEST(GradientToNoise, OfATrainingIsThatOfItsNextBatches) {
   for (int step = 0; step < 3; ++step) trainer.step();
   const KernelMetrics layer = trainer.kernels()->at(0);
   const std::uint64_t next = trainer.state().examples;
-  EXPECT_EQ(*layer.gradient_to_noise, gradient_to_noise(*task, next, 2, 3)->at(layer.layer));
+  const auto ratios = *gradient_to_noise(*task, next, 2, 3);
+  EXPECT_EQ(*layer.gradient_to_noise, ratios.at(layer.layer));
+  EXPECT_EQ(*trainer.noise_scale(), 2 / (ratios.at("") * ratios.at("")));
 }
 
 }  // namespace gradient_noise_test
