@@ -21,9 +21,8 @@ inline void describe_smoothing(Keys& keys, double& smoothing) {
 }
 inline void describe(Keys& keys, LabelLossSpec& spec) {
   describe(keys, spec.loss);
-  keys.when(loss_is(keys, {"mse", "cross_entropy"}))(
-      "label_smoothing", spec.label_smoothing, below(0, 1),
-      "share of the target that training spreads evenly over all classes");
+  keys.when(loss_is(keys, {"mse", "cross_entropy"}),
+            [&] { describe_smoothing(keys, spec.label_smoothing); });
   keys.when(when("data.kind", {"labelled_series"}))(
       "class_weights", spec.class_weights, one_of({"none", "balanced"}),
       "weight of a series in the training loss: 1, or inversely proportional to the number of "
