@@ -80,7 +80,7 @@ std::vector<std::string> model_kind_names() {
 }
 
 void describe(Keys& keys, ModelChoice& choice) {
-  keys("kind", choice.kind, one_of(model_kind_names),
+  keys("kind", choice.kind, one_of_kinds(model_kind_names),
        "what is learned: the next token (lm), a label of the sequence (classifier, or bag_of_words "
        "for texts, filter_bank for series), a number of a series (regressor), the rows that follow "
        "(forecaster, or an ensemble of "

@@ -82,6 +82,12 @@ struct ModelRows {
 
 /// What data.kind may be.
 std::vector<std::string> data_kind_names();
+/// Accepts these names. Programs add some, but they fulfil only conditions that name them.
+inline Bounds one_of_kinds(NameList names) {
+  Bounds bounds = one_of(std::move(names));
+  bounds.added = [] { return std::vector<std::string>(); };
+  return bounds;
+}
 /// Lists the kinds that keep validation examples by this key.
 std::vector<std::string> data_kinds_with(const std::string& validation_key);
 
@@ -119,7 +125,7 @@ struct DataSpec {
   ExampleSet examples;
 };
 inline void describe(Keys& keys, DataSpec& spec) {
-  keys("kind", spec.kind, one_of(data_kind_names),
+  keys("kind", spec.kind, one_of_kinds(data_kind_names),
        "text files (bytes), texts with labels, images, a series, events, readings of sensors, rows "
        "of a table, or generated examples; see tasks.md");
   describe(keys, spec.source);
