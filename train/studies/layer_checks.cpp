@@ -37,6 +37,16 @@ Indices first_tokens(const Indices& tokens, std::size_t count) {
   return cut;
 }
 
+/// Returns where to cut T tokens: everywhere, or in long texts at the powers of two, at which
+/// chunks end, in the middle and before the last.
+std::vector<std::size_t> cuts_of(std::size_t T) {
+  constexpr std::size_t many = 128;
+  std::vector<std::size_t> cuts;
+  for (std::size_t cut = 1; cut < T; T <= many ? ++cut : cut *= 2) cuts.push_back(cut);
+  if (T > many) cuts.insert(cuts.end(), {ceil_div(T, 2), T - 1});
+  return cuts;
+}
+
 /// Returns the smallest number relative to the largest magnitude, 0 if none is below 0.
 double depth_below_zero(const Tensor& x) {
   double lowest = 0, largest = 0;
@@ -66,7 +76,7 @@ double future_error(LanguageModel& model, const Indices& tokens) {
   const Tensor all = evaluated([&](Tape& tape) { return model.logits(tape, tokens); });
   const std::size_t V = all.shape()[2];
   Difference difference;
-  for (const std::size_t count : {T - 1, ceil_div(T, 2)}) {
+  for (const std::size_t count : cuts_of(T)) {
     const Indices cut = first_tokens(tokens, count);
     const Tensor first = evaluated([&](Tape& tape) { return model.logits(tape, cut); });
     for (std::size_t b = 0; b < B; ++b)
