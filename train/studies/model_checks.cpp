@@ -16,6 +16,8 @@ namespace {
 constexpr bool is_double = sizeof(real) == sizeof(double);
 constexpr double largest_gradient_error =
     is_double ? 1e-6 : 5e-2;  // differences in float are coarse
+/// The slope along a direction of all parameters adds up their rounding errors.
+constexpr double largest_slope_error = 100 * largest_gradient_error;
 /// Largest relative difference of values that are equal up to rounding.
 constexpr double equal_up_to = is_double ? 1e-9 : 1e-3;
 
@@ -36,7 +38,7 @@ std::string order_fault(std::optional<double> step_error, double future_error) {
 
 std::string long_fault(const LongCheck& longer) {
   std::string fault = order_fault(longer.step_error, longer.future_error);
-  if (fault.empty() && !(longer.slope_error < 10 * largest_gradient_error))
+  if (fault.empty() && !(longer.slope_error < largest_slope_error))
     fault = fmt::format("the gradient is off by {:.1e} along a direction", longer.slope_error);
   return fault.empty() ? "" : fmt::format("WRONG: at {} tokens {}", longer.length, fault);
 }
