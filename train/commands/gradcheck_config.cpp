@@ -13,11 +13,16 @@ ConfigModel model_of_config(const std::string& file, const std::vector<std::stri
   if (!has_stack(config))
     throw std::invalid_argument(in_words(
         "gradcheck: model.kind = \"", kind,
-        "\" has no mixers; check its density with: gradcheck --density NAME --features fourier"));
-  ConfigModel model{file.empty() ? "model" : file,
-                    model_settings(read_spec<LanguageModelSpec>(config, "model"))};
-  if (kind != "lm") model.name += " (only the blocks of the " + kind + ", below a language model)";
-  return model;
+        "\" of this config has no mixers to check; its kinds have checks of their own, such as "
+        "gradcheck --density NAME"));
+  auto spec = read_spec<LanguageModelSpec>(config, "model");
+  const std::string name = file.empty() ? "model" : file;
+  if (kind == "lm") return {name, model_settings(spec)};
+  const bool crosses = norms().traits(spec.block.norm, {spec.block.width}).crosses_tokens;
+  if (crosses) spec.block.norm = LanguageModelSpec().block.norm;
+  return {in_words(name, " (only the blocks of the ", kind, ", below a language model",
+                   crosses ? ", with norms of each token" : "", ")"),
+          model_settings(spec)};
 }
 
 }  // namespace bochner

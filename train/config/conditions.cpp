@@ -106,7 +106,8 @@ std::optional<KeyCondition> of_one_key(const KeyCondition& a, const KeyCondition
 /// The conditions of one row in a config.
 class Evaluation {
  public:
-  /// `joining`: whether KeyTraits::joined_by counts; not where the joining key itself is asked.
+  /// `joining`: whether KeyTraits::joined_by counts; not where the joining key itself is asked,
+  /// which an added kind does not have.
   Evaluation(const Config& config, const ParameterRow& row, bool joining = true)
       : config_(config), row_(row), joining_(joining) {}
 
@@ -139,7 +140,8 @@ class Evaluation {
     const auto is_wanted = [&](const std::string& text) {
       if (condition.form == Form::none_of) return !is_in(condition.values, text);
       return is_in(condition.kinds ? condition.kinds() : condition.values, text) ||
-             (!condition.only_named && other.bounds.added && is_in(other.bounds.added(), text));
+             (joining_ && !condition.only_named && other.bounds.added &&
+              is_in(other.bounds.added(), text));
     };
     return condition.form == Form::applies || std::ranges::any_of(values_of(other), is_wanted);
   }

@@ -3,6 +3,7 @@
 #include <bochner/train/run/instruments/kernel_sample.hpp>
 #include <bochner/train/studies/layer_checks.hpp>
 #include <cmath>
+#include <limits>
 
 namespace bochner {
 namespace {
@@ -37,6 +38,16 @@ Indices first_tokens(const Indices& tokens, std::size_t count) {
   return cut;
 }
 
+/// Returns where to cut T tokens: everywhere, or in long texts at the powers of two, at which
+/// chunks end, in the middle and before the last.
+std::vector<std::size_t> cuts_of(std::size_t T) {
+  constexpr std::size_t many = 128;
+  std::vector<std::size_t> cuts;
+  for (std::size_t cut = 1; cut < T; T <= many ? ++cut : cut *= 2) cuts.push_back(cut);
+  if (T > many) cuts.insert(cuts.end(), {ceil_div(T, 2), T - 1});
+  return cuts;
+}
+
 /// Returns the smallest number relative to the largest magnitude, 0 if none is below 0.
 double depth_below_zero(const Tensor& x) {
   double lowest = 0, largest = 0;
@@ -46,6 +57,43 @@ double depth_below_zero(const Tensor& x) {
   }
   return largest > 0 ? -lowest / largest : 0;
 }
+
+/// Line through the values of parameters in a random direction.
+class Line {
+ public:
+  explicit Line(const std::vector<NamedParameter>& parameters) : parameters_(parameters) {
+    for (const NamedParameter& named : parameters) start_.push_back(named.parameter->value());
+  }
+  /// Returns the slope that the gradients give, and clears them.
+  double slope() const {
+    double sum = 0;
+    for (const NamedParameter& named : parameters_) {
+      if (!named.parameter->has_gradient()) continue;
+      const RandomFunction direction = direction_of(named);
+      const Tensor& gradient = named.parameter->gradient();
+      for (std::size_t i = 0; i < gradient.size(); ++i)
+        sum += double(gradient.data()[i]) * direction.normal(i);
+      named.parameter->zero_gradient();
+    }
+    return sum;
+  }
+  void move_to(double distance) const {
+    for (std::size_t p = 0; p < parameters_.size(); ++p) {
+      const RandomFunction direction = direction_of(parameters_[p]);
+      Tensor& value = parameters_[p].parameter->value();
+      for (std::size_t i = 0; i < value.size(); ++i)
+        value.data()[i] = start_[p].data()[i] + real(distance * direction.normal(i));
+      parameters_[p].parameter->mark_changed();
+    }
+  }
+
+ private:
+  static RandomFunction direction_of(const NamedParameter& named) {
+    return {1, Purpose::test, stream_of(named.name.c_str())};
+  }
+  const std::vector<NamedParameter>& parameters_;
+  std::vector<Tensor> start_;
+};
 
 }  // namespace
 
@@ -66,7 +114,7 @@ double future_error(LanguageModel& model, const Indices& tokens) {
   const Tensor all = evaluated([&](Tape& tape) { return model.logits(tape, tokens); });
   const std::size_t V = all.shape()[2];
   Difference difference;
-  for (const std::size_t count : {T - 1, ceil_div(T, 2)}) {
+  for (const std::size_t count : cuts_of(T)) {
     const Indices cut = first_tokens(tokens, count);
     const Tensor first = evaluated([&](Tape& tape) { return model.logits(tape, cut); });
     for (std::size_t b = 0; b < B; ++b)
@@ -110,33 +158,24 @@ std::vector<std::string> unused_parameters(const std::vector<NamedParameter>& pa
 double slope_error(const std::vector<NamedParameter>& parameters,
                    const std::function<Var(Tape&)>& loss) {
   if (sizeof(real) < sizeof(double)) return 0;
-  constexpr double step = 1e-5, floor = 1e-3;
+  constexpr double floor = 1e-3, enough = 1e-6;
+  const Line line(parameters);
   Tape tape;
   tape.backward(loss(tape));
-  double slope = 0;
-  std::vector<Tensor> start;
-  for (const auto& [name, parameter] : parameters) {
-    const RandomFunction random{1, Purpose::test, stream_of(name.c_str())};
-    start.push_back(parameter->value());
-    if (!parameter->has_gradient()) continue;
-    for (std::size_t i = 0; i < start.back().size(); ++i)
-      slope += double(parameter->gradient().data()[i]) * random.normal(i);
-    parameter->zero_gradient();
-  }
+  const double slope = line.slope();
   const auto loss_at = [&](double distance) {
-    for (std::size_t p = 0; p < parameters.size(); ++p) {
-      const RandomFunction random{1, Purpose::test, stream_of(parameters[p].name.c_str())};
-      Tensor& value = parameters[p].parameter->value();
-      for (std::size_t i = 0; i < value.size(); ++i)
-        value.data()[i] = start[p].data()[i] + real(distance * random.normal(i));
-      parameters[p].parameter->mark_changed();
-    }
+    line.move_to(distance);
     return double(evaluated(loss)());
   };
-  const double above = loss_at(step), below = loss_at(-step),
-               difference = (above - below) / (2 * step);
-  loss_at(0);
-  return std::fabs(slope - difference) / std::max({std::fabs(slope), std::fabs(difference), floor});
+  double error = std::numeric_limits<double>::infinity();
+  for (const double step : {1e-5, 1e-6, 1e-7}) {  // a larger one may cross a kink
+    const double difference = (loss_at(step) - loss_at(-step)) / (2 * step);
+    const double largest = std::max({std::fabs(slope), std::fabs(difference), floor});
+    error = std::min(error, std::fabs(slope - difference) / largest);
+    if (error < enough) break;
+  }
+  line.move_to(0);
+  return error;
 }
 
 double padding_error(Trunk& trunk, const Indices& tokens, const std::vector<std::size_t>& lengths) {

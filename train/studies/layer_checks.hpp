@@ -10,8 +10,8 @@ namespace bochner {
 /// Returns the largest relative difference of logits in a batch from those alone. tokens (B, T)
 double batch_error(LanguageModel& model, const Indices& tokens);
 
-/// Returns the largest such difference of logits from those of the first tokens without the rest:
-/// rounding alone if no token sees later ones. tokens (B, T), T > 1
+/// Returns the largest such difference of logits from those of the first tokens without the rest,
+/// at all cuts of short texts: rounding alone if no token sees later ones. tokens (B, T), T > 1
 double future_error(LanguageModel& model, const Indices& tokens);
 
 /// Returns the largest such difference of the steps of texts in turn, each with its state, from the

@@ -14,7 +14,10 @@ namespace bochner {
 namespace {
 
 constexpr bool is_double = sizeof(real) == sizeof(double);
-constexpr double gradient_tolerance = is_double ? 1e-6 : 5e-2;  // differences in float are coarse
+constexpr double largest_gradient_error =
+    is_double ? 1e-6 : 5e-2;  // differences in float are coarse
+/// The slope along a direction of all parameters adds up their rounding errors.
+constexpr double largest_slope_error = 100 * largest_gradient_error;
 /// Largest relative difference of values that are equal up to rounding.
 constexpr double equal_up_to = is_double ? 1e-9 : 1e-3;
 
@@ -35,7 +38,7 @@ std::string order_fault(std::optional<double> step_error, double future_error) {
 
 std::string long_fault(const LongCheck& longer) {
   std::string fault = order_fault(longer.step_error, longer.future_error);
-  if (fault.empty() && !(longer.slope_error < 10 * gradient_tolerance))
+  if (fault.empty() && !(longer.slope_error < largest_slope_error))
     fault = fmt::format("the gradient is off by {:.1e} along a direction", longer.slope_error);
   return fault.empty() ? "" : fmt::format("WRONG: at {} tokens {}", longer.length, fault);
 }
@@ -168,7 +171,7 @@ ModelReport check_model(const LanguageModelSpec& spec, std::size_t longer) {
   const Indices& tokens = checked.texts.tokens;
   const auto loss = [&](Tape& tape) { return checked.loss(tape); };
   ModelReport report{
-      .gradients = check_gradient(loss, checked.parameters, {.tolerance = gradient_tolerance}),
+      .gradients = check_gradient(loss, checked.parameters, {.tolerance = largest_gradient_error}),
       .batch_error = batch_error(checked.model, tokens),
       .future_error = future_error(checked.model, tokens),
       .unused = unused_parameters(checked.parameters, loss)};
