@@ -57,11 +57,11 @@ std::size_t write_weights(const CheckpointReader& checkpoint, bool live_weights,
 void export_weights(const ExportOptions& options) {
   require_safetensors(options.output);
   const std::vector<std::string> types = safetensors_types();
-  demand(std::ranges::count(types, options.type) > 0, "--dtype {}: must be {}", options.type,
-         joined(types, ", "));
+  const auto type = std::ranges::find(types, lower_case(options.type), lower_case);
+  demand(type != types.end(), "--dtype {}: must be one of {}", options.type, joined(types, ", "));
   const CheckpointReader checkpoint = open_run_or_file(options.run);
-  const std::size_t count = write_weights(checkpoint, options.live_weights, texts_of(checkpoint),
-                                          options.output, options.type);
+  const std::size_t count =
+      write_weights(checkpoint, options.live_weights, texts_of(checkpoint), options.output, *type);
   if (options.output != "-")
     fmt::print("{}   {} of step {}\n", printable(options.output), format_number_of(count, "tensor"),
                checkpoint.state().step);
@@ -109,7 +109,7 @@ void export_command(const ExportOptions& options) {
   demand(
       options.output.empty() != options.torch.empty(),
       "export: give --output FILE for the weights or --torch DIR for a PyTorch module with them");
-  demand(options.torch.empty() || options.type == type_of_real,
+  demand(options.torch.empty() || lower_case(options.type) == lower_case(type_of_real),
          "export --dtype requires --output: a PyTorch module has the type of the weights");
   demand(!options.torch.empty() || options.sets.empty(),
          "export --set requires --torch: weights alone are exported unchanged");

@@ -49,22 +49,43 @@ struct InfiniteDraws : NonFiniteError {
   using NonFiniteError::NonFiniteError;
 };
 
-/// Repeats a pass that gave numbers that are not finite and throws std::invalid_argument with the
-/// first op that did.
-[[noreturn]] void throw_lost(const std::string& when, PassOptions options,
-                             const std::function<void(Tape&)>& pass) {
-  std::string cause = "the sum of squared gradients overflowed", remedy = "choose a smaller --lr";
+/// The first op of a pass with a number that is not finite.
+struct Fault {
+  std::string cause = "the sum of squared gradients overflowed";
+  bool in_draws = false;  ///< of the density
+};
+
+/// Repeats a pass that gave numbers that are not finite.
+Fault fault_of(PassOptions options, const std::function<void(Tape&)>& pass) {
   options.check_finite = true;
   try {
     Tape tape(options);
     pass(tape);
   } catch (const InfiniteDraws& error) {
-    cause = std::string("a draw of the density: ") + error.what();
-    remedy = "bound the argument of that op, as by clamp(); another --lr does not help";
+    return {std::string("a draw of the density: ") + error.what(), true};
   } catch (const NonFiniteError& error) {
-    cause = error.what();
+    return {error.what()};
   }
-  throw std::invalid_argument(fmt::format("{}: {}; {}", when, cause, remedy));
+  return {};
+}
+
+[[noreturn]] void throw_lost(const std::string& when, const Fault& fault, bool at_any_rate) {
+  throw std::invalid_argument(
+      fmt::format("{}: {}; {}", when, fault.cause,
+                  at_any_rate ? "bound the argument of that op, as by clamp(): a smaller --lr does "
+                                "not help"
+                              : "choose a smaller --lr"));
+}
+
+/// Throws for a step whose pass has lost its numbers. Draws that are infinite with the initial
+/// parameters too do not depend on the learning rate.
+[[noreturn]] void throw_lost_step(std::uint64_t step, const std::vector<NamedParameter>& parameters,
+                                  const std::vector<Tensor>& initial,
+                                  const std::function<void(Tape&)>& pass) {
+  const Fault fault = fault_of({}, pass);
+  for (std::size_t i = 0; i < initial.size(); ++i) parameters[i].parameter->assign(initial[i]);
+  throw_lost(fmt::format("step {} of the fit", step + 1), fault,
+             fault.in_draws && fault_of({}, pass).in_draws);
 }
 
 /// Minimises a loss () by Adam with gradients clipped to the norm 1 and a learning rate that falls
@@ -76,6 +97,8 @@ std::vector<double> descend(const std::vector<NamedParameter>& parameters, std::
   const auto optimizer =
       make_optimizer({.kind = "adam", .beta2 = 0.99, .weight_decay = 0}, parameters);
   std::vector<double> losses;
+  std::vector<Tensor> initial;
+  for (const NamedParameter& named : parameters) initial.push_back(named.parameter->value());
   for (std::uint64_t step = 0; step < steps; ++step) {
     optimizer->zero_gradients();
     Tape tape;
@@ -83,8 +106,8 @@ std::vector<double> descend(const std::vector<NamedParameter>& parameters, std::
     losses.push_back(double(value.value().data()[0]));
     tape.backward(value);
     if (!std::isfinite(losses.back()) || !std::isfinite(clip_by_norm(parameters, 1.0)))
-      throw_lost(fmt::format("step {} of the fit", step + 1), {},
-                 [&](Tape& again) { again.backward(loss(again, step)); });
+      throw_lost_step(step, parameters, initial,
+                      [&](Tape& again) { again.backward(loss(again, step)); });
     optimizer->step(learning_rate({.kind = "cosine", .warmup = warmup}, largest_rate, step, steps));
   }
   return losses;
@@ -103,7 +126,7 @@ double error_of_draws(const char* when, SpectralDensity& density, const KernelPo
   const auto kernel = [&](Tape& tape) { return kernel_of(tape, density, points.delta); };
   const Tensor values = evaluated(kernel);
   const double error = relative_error({values.begin(), values.end()}, points.values);
-  if (!std::isfinite(error)) throw_lost(when, {.recording = false}, kernel);
+  if (!std::isfinite(error)) throw_lost(when, fault_of({.recording = false}, kernel), true);
   return error;
 }
 

@@ -48,12 +48,13 @@ TEST(DensityFit, RecoversKernelsThatAreNotGaussian) {
   }
 }
 
-/// Draws by the Gumbel quantile -ln(-ln Phi(z)) by erf, which is 1 from z = 5.4 on in float.
+/// Draws by the Gumbel quantile -ln(-ln Phi(z)) by erf, which is 1 from z = 5.4 on in float: at one
+/// step of training.
 struct InfiniteGumbel : SpectralDensity {
   using SpectralDensity::SpectralDensity;
   Var sample(Tape& tape, const Var& noise) override {
     Tensor is_far = zeros({1, 2, 1});
-    is_far(0, 1, 0) = 1;
+    is_far(0, 1, 0) = real(tape.training && tape.step == 1);
     const Var far = where(is_far, Var(filled({}, 9)), noise);
     return tape(scale) * -log(-log(0.5 + 0.5 * erf(far / std::sqrt(2.0))));
   }
@@ -70,12 +71,23 @@ TEST(DensityFit, NamesTheOpAndTheDrawThatAreInfinite) {
   initialize(density, 1);
   const KernelPoints points = sample_kernel("matern52", 16, 1, 4, 1);
   const std::string expected =
-      "before the fit: a draw of the density: the value of op log (1, 2, 1) is not finite: -inf "
-      "at element (0, 1, 0); bound the argument of that op, as by clamp(); another --lr does not "
+      "step 2 of the fit: a draw of the density: the value of op log (1, 2, 1) is not finite: -inf "
+      "at element (0, 1, 0); bound the argument of that op, as by clamp(): a smaller --lr does not "
       "help";
   EXPECT_EQ(message_of<std::invalid_argument>(
                 [&] { fit_density(density, many, points, points, {.steps = 3}); }),
             expected);
+}
+
+TEST(DensityFit, AsksForASmallerRateIfThatHelps) {
+  const DensitySpec spec{.m = 8, .dim = 1};
+  const auto density = make_density(spec), many = make_density(spec);
+  initialize(*density, 1);
+  const KernelPoints points = sample_kernel("matern52", 16, 1, 4, 1);
+  EXPECT_THAT(message_of<std::invalid_argument>(
+                  [&] { fit_density(*density, *many, points, points, {.learning_rate = 1e30}); }),
+              testing::MatchesRegex("step 2 of the fit: a draw of the density: the value of op .* "
+                                    "is not finite: .*; choose a smaller --lr"));
 }
 
 /// phi(x) = x * scale: its kernel is known, and one number is wrong at the start.
