@@ -98,7 +98,7 @@ constexpr auto log_of_one_plus = [](real u) {
 };
 
 /// Returns e^u - 1 for u <= 1, accurate near 0.
-real exponential_less_one(real u) {
+inline real exponential_less_one(real u) {
   const real t = math::tanh(u / 2);
   return 2 * t / (1 - t);
 }
@@ -179,9 +179,12 @@ Var log1p(const Var& x) {
 }
 
 Var expm1(const Var& x) {
-  return unary_by_output(
-      "expm1", x, [](real u) { return u > 1 ? math::exp(u) - 1 : exponential_less_one(u); },
-      [](real y) { return y + 1; }, [](const Var& y) { return y + 1; });
+  const auto f = [](real u) {  // computes both forms, so that loops vectorise
+    const real small = exponential_less_one(u), large = math::exp(u) - 1;
+    return u > 1 ? large : small;
+  };
+  const auto slope = [](const auto& y) { return y + 1; };
+  return unary_by_output("expm1", x, f, slope, slope);
 }
 
 Var sqrt(const Var& x) {
