@@ -46,6 +46,8 @@ inline double gelu(double x) {
   gelu(x, &value, &slope);
   return value;
 }
+/// Returns Phi(x).
+inline double normal_cdf(double x) { return std::erfc(-x / std::numbers::sqrt2) / 2; }
 
 }  // namespace math
 }  // namespace bochner::inline BOCHNER_PRECISION

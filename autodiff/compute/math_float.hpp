@@ -5,7 +5,7 @@
 /// 2^-126:
 ///
 ///   log                           1       sigmoid, exp2_nonpositive  2.5
-///   exp, tanh, erf                1.5     gelu                       4
+///   exp, tanh, erf                1.5     gelu, normal_cdf           4
 ///   sin, cos, sincos, softplus    2       slope of gelu              2^-22 absolute
 ///
 /// NaN propagates. exp overflows to infinity above 88.73 and reaches 0 through denormals. sin and
@@ -239,6 +239,14 @@ BOCHNER_INLINE float gelu(float x) {
   float value, slope;
   gelu(x, &value, &slope);
   return value;
+}
+
+/// Returns Phi(x); 0 from -13.243 down.
+BOCHNER_INLINE float normal_cdf(float x) {
+  const float t = detail::at_most(detail::bell_end, std::fabs(x)), tail = detail::scaled_tail(t);
+  const detail::Bell e = detail::bell(t);
+  const float left = std::fma(tail, e.fraction, tail) * e.scale;
+  return x > 0.0f ? 1.0f - left : left;
 }
 
 }  // namespace math

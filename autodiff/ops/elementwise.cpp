@@ -90,8 +90,15 @@ Var extreme(const char* op, const Var& a, const Var& b, real sign) {
                  {b, [&](const Var& d) { return chosen_part(d, false); }}});
 }
 
-/// Returns e^u - 1 for u <= 0, accurate near 0.
-real exponential_less_one(real u) {
+/// Returns ln(1 + u); the rounding of 1 + u cancels in the quotient. Kahan.
+constexpr auto log_of_one_plus = [](real u) {
+  const real sum = 1 + u;
+  const bool same = sum == 1 || sum == std::numeric_limits<real>::infinity();
+  return same ? u : math::log(sum) * (u / (sum - 1));
+};
+
+/// Returns e^u - 1 for u <= 1, accurate near 0.
+inline real exponential_less_one(real u) {
   const real t = math::tanh(u / 2);
   return 2 * t / (1 - t);
 }
@@ -167,14 +174,17 @@ Var log(const Var& x) {
 
 Var log1p(const Var& x) {
   return unary(
-      "log1p", x, [](real u) { return std::log1p(u); }, [](real u) { return 1 / (1 + u); },
+      "log1p", x, log_of_one_plus, [](real u) { return 1 / (1 + u); },
       [](const Var& x) { return pow(x + 1, real(-1)); });
 }
 
 Var expm1(const Var& x) {
-  return unary_by_output(
-      "expm1", x, [](real u) { return std::expm1(u); }, [](real y) { return y + 1; },
-      [](const Var& y) { return y + 1; });
+  const auto f = [](real u) {  // computes both forms, so that loops vectorise
+    const real small = exponential_less_one(u), large = math::exp(u) - 1;
+    return u > 1 ? large : small;
+  };
+  const auto slope = [](const auto& y) { return y + 1; };
+  return unary_by_output("expm1", x, f, slope, slope);
 }
 
 Var sqrt(const Var& x) {
@@ -260,7 +270,7 @@ Var erf(const Var& x) {
 Var normal_cdf(const Var& x) {
   constexpr real height = real(std::numbers::inv_sqrtpi / std::numbers::sqrt2);
   return unary(
-      "normal_cdf", x, [](real u) { return std::erfc(-u / real(std::numbers::sqrt2)) / 2; },
+      "normal_cdf", x, [](real u) { return math::normal_cdf(u); },
       [](real u) { return height * math::exp(-u * u / 2); },
       [](const Var& x) { return double(height) * exp(-0.5 * square(x)); });
 }

@@ -12,6 +12,14 @@ template <class Place>
 Tensor reordered(const Tensor& x, std::size_t axis, const Place& place) {
   const AxisRows rows(x.shape(), axis);
   Tensor y = uninitialized(x.shape());
+  if (rows.inner == 1) {
+    parallel_pieces(rows.outer, rows.n, [&](std::size_t row, std::size_t first, std::size_t count) {
+      const real* from = x.data() + row * rows.n;
+      real* to = y.data() + row * rows.n + first;
+      for (std::size_t i = 0; i < count; ++i) to[i] = from[place(first + i)];
+    });
+    return y;
+  }
   parallel_rows(rows.outer * rows.n, rows.inner, [&](std::size_t row) {
     const std::size_t first = row / rows.n * rows.n;
     std::copy_n(x.data() + (first + place(row - first)) * rows.inner, rows.inner,

@@ -96,7 +96,8 @@ const std::vector<Row>& table() {
       row<math::sigmoid>("sigmoid", wide_sigmoid, 2.5, 3),
       row<math::softplus>("softplus", wide_softplus, 2, 3),
       // In double, the tail multiplies the rounding of the argument by up to 38^2.
-      row<static_cast<real (*)(real)>(math::gelu)>("gelu", wide_gelu, 4, 1600, least_gelu)};
+      row<static_cast<real (*)(real)>(math::gelu)>("gelu", wide_gelu, 4, 1600, least_gelu),
+      row<math::normal_cdf>("normal_cdf", wide_normal_cdf, 4, 1600, least_gelu)};
   return rows;
 }
 
@@ -238,6 +239,8 @@ TEST(Math, KnowsInfinityAndZero) {
   EXPECT_EQ(math::gelu(infinity), infinity);
   EXPECT_EQ(math::gelu(-infinity), 0);
   EXPECT_EQ(math::gelu(0), 0);
+  EXPECT_EQ(math::normal_cdf(infinity), 1);
+  EXPECT_EQ(math::normal_cdf(-infinity), 0);
   EXPECT_EQ(slope_of_gelu(infinity), 1);
   EXPECT_EQ(slope_of_gelu(-infinity), 0);
   EXPECT_EQ(slope_of_gelu(0), real(0.5));
