@@ -20,7 +20,7 @@ enum class Purpose : std::uint32_t {
   test = 6,
   examples = 7,
   posterior = 8,
-  user = 9  ///< of programs, in addition to those of the library
+  user = 10  ///< of programs, in addition to those of the library
 };
 
 /// A random function of the element number, equal on any machine and thread.
