@@ -16,7 +16,7 @@ Var softsign(const Var& x) {
 double largest_curvature(const std::function<Var(Tape&)>& loss,
                          const std::vector<NamedParameter>& parameters) {
   std::vector<Tensor> v;
-  Draws draws({1, Purpose::sampling, 1});
+  Draws draws({1, Purpose::user, 1});
   for (const auto& [name, parameter] : parameters) {
     v.push_back(zeros(parameter->shape()));
     for (real& number : v.back()) number = real(draws.normal());

@@ -5,6 +5,7 @@
 #include <bochner/layers/attention/time_kernel.hpp>
 #include <bochner/layers/mixers/mixers.hpp>
 #include <optional>
+#include <utility>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -111,12 +112,12 @@ class DeltaMixer : public AttentionMixer {
     if (rate.exists()) rate = scale(rate, real(past.gap));
     const Tensor rates = single_rates(rate, x.dim(0));
     Tensor y;
+    bool decays = rate.exists();  // before the first write
     for (const Write& write : writes(tape, x, strengths, heads, modulation, position)) {
       const Tensor keys = single_token(write.k.values()), values = single_token(write.v);
       if (!past.memory) past.memory.emplace(keys.shape()[0], keys.shape()[1], values.shape()[1]);
-      const bool decays = y.size() == 0 && rate.exists();
       y = delta_rule_step(*past.memory, queries, keys, values, write.strength.value(),
-                          decays ? &rates : nullptr, write.k.scale);
+                          std::exchange(decays, false) ? &rates : nullptr, write.k.scale);
     }
     y.reshape(heads.v.shape());
     return projections_.join(tape, normed_heads(tape.constant(std::move(y))));

@@ -61,7 +61,8 @@ void exec_double_program(const GradcheckOptions& options) {
     execv(sibling.c_str(), pointers.data());
   }
   fmt::print(stderr,
-             "NAME64 not found next to this program; checking in float with a loose tolerance\n");
+             "{}: not found; build the target {}. Checking in float with a loose tolerance\n",
+             sibling, std::filesystem::path(sibling).filename().string());
 }
 
 /// Throws std::invalid_argument if the program in float, which handed over to this one, was built
