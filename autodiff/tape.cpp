@@ -363,7 +363,8 @@ Var checkpoint(Tape& tape, const std::function<Var(Tape&, const Var&)>& f, const
   const Var y = f(segment, segment.constant(x.value()));
   y.value();  // throws for an empty handle
   tape.random_uses = segment.random_uses;
-  const bool fixed = std::ranges::all_of(segment.leaves_, [](const auto& leaf) { return leaf->fixed; });
+  const bool fixed =
+      std::ranges::all_of(segment.leaves_, [](const auto& leaf) { return leaf->fixed; });
   if (!x.needs_gradient() && fixed && !segment.has_losses_)
     return Var(y.shared_value(), nullptr, &tape);
   for (const auto& parameter : segment.leaves_) tape.record_use(parameter);

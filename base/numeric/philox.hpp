@@ -22,7 +22,6 @@ enum class Purpose : std::uint32_t {
   posterior = 8,
   curvature = 9,
   user = 10  ///< of programs, in addition to those of the library
-  user = 10  ///< of programs, in addition to those of the library
 };
 
 /// A random function of the element number, equal on any machine and thread.

@@ -14,8 +14,8 @@ inline void describe(Keys& keys, PermutationSpec& spec) {
 }
 
 /// Adds parity: bits, each with the parity of those so far; and permutation_products: permutations,
-/// each with the product of those so far, the last one applied last. Every token has an answer. Merrill,
-/// Petty, Sabharwal, "The illusion of state in state-space models", 2024.
+/// each with the product of those so far, the last one applied last. Every token has an answer.
+/// Merrill, Petty, Sabharwal, "The illusion of state in state-space models", 2024.
 void add_state_tracking(TokenGenerators& all);
 
 }  // namespace bochner

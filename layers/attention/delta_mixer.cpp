@@ -93,7 +93,8 @@ class DeltaMixer : public AttentionMixer {
             " needs normalize = \"none\", no rotary positions and no time in queries and keys");
     for (std::size_t i = 1; i < steps_; ++i)
       further_.push_back(std::make_unique<FurtherWrite>(spec.width));
-    if (spec.delta.two_gates) write_gate_ = std::make_unique<Linear>(spec.width, spec.heads * steps_);
+    if (spec.delta.two_gates)
+      write_gate_ = std::make_unique<Linear>(spec.width, spec.heads * steps_);
   }
 
   std::unique_ptr<MixerState> start() const override { return std::make_unique<DeltaMixerState>(); }

@@ -62,10 +62,10 @@ void Block::initialized() {
   if (!zero_init_) return;
   bool leaves_mixer = gate_ != nullptr, leaves_mlp = mlp_ == nullptr;
   for (const auto& [name, parameter] : parameters_of(*this)) {
-    const bool of_mixer =
-        gate_ ? matches("gate.*", name)
-              : matches("mixer.*output.weight", name) || matches("mixer.*output.bias", name) ||
-                    matches("mixer.*output.value.*", name);
+    const bool of_mixer = gate_ ? matches("gate.*", name)
+                                : matches("mixer.*output.weight", name) ||
+                                      matches("mixer.*output.bias", name) ||
+                                      matches("mixer.*output.value.*", name);
     const bool of_mlp = matches("mlp.down.*", name);
     if (!of_mixer && !of_mlp) continue;
     leaves_mixer = leaves_mixer || of_mixer, leaves_mlp = leaves_mlp || of_mlp;
@@ -148,7 +148,8 @@ Var BlockStack::forward(Tape& tape, const Var& x, const Layout& layout, const Va
 Var BlockStack::input(Tape& tape, std::size_t i, const Var& x, const Var& first, const Var& each) {
   Var y = x;
   if (input_residual_)
-    y = x * slice(tape(residual_scale_), 0, i, i + 1) + first * slice(tape(input_scale_), 0, i, i + 1);
+    y = x * slice(tape(residual_scale_), 0, i, i + 1) +
+        first * slice(tape(input_scale_), 0, i, i + 1);
   return each.exists() ? y + each : y;
 }
 

@@ -155,7 +155,8 @@ class BlockStack : public Module {
   Var step(Tape& tape, const Var& x, State& state, double gap = 1, const Var& each = {});
   void visit(Visitor& visitor) override {
     visitor("blocks", blocks_);
-    if (input_residual_) visitor("residual_scale", residual_scale_), visitor("input_scale", input_scale_);
+    if (input_residual_)
+      visitor("residual_scale", residual_scale_), visitor("input_scale", input_scale_);
     visitor("norm", *norm_);
   }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bochner/train/commands/common_options.hpp>
+#include <bochner/train/config/conditions.hpp>
 #include <bochner/train/config/config.hpp>
 #include <bochner/train/run/trainer.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
