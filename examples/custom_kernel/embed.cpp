@@ -1,5 +1,5 @@
-#include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
 
 #include <bochner/bochner.hpp>
 using namespace bochner;
@@ -11,12 +11,12 @@ class Reader {
       : model_(trained_model<LanguageModel>(run)), state_(model_->start()) {}
 
   /// Reads on and returns the probability of each next byte. -> (256)
-  pybind11::array_t<real> read(const std::string& bytes) {
+  std::vector<real> read(const std::string& bytes) {
     if (bytes.empty()) throw std::invalid_argument("read: no bytes");
     Tensor logits;
     for (const char byte : bytes) logits = model_->step(static_cast<unsigned char>(byte), state_);
     const Tensor p = softmax(Var(logits)).value();
-    return pybind11::array_t<real>(pybind11::ssize_t(p.size()), p.data());
+    return {p.begin(), p.end()};
   }
 
  private:
