@@ -81,7 +81,7 @@ TEST(BlockStack, HasWhatStandsBehindItsMixers) {
 TEST(BlockStack, RepeatsBlocksAndAddsTheirInput) {
   BlockStack stack(repeated());
   randomize(stack, 0.4);
-  EXPECT_EQ(parameters_of(stack).size(), parameters_of(*parts_of(stack)[1].part).size() + 4);
+  EXPECT_EQ(parameters_of(stack).size(), parameters_of(*parts_of(stack)[0].part).size() + 4);
   check_layer(stack, random_tensor({2, 5, 6}, 1),
               [&](Tape& tape, const Var& x) { return stack.forward(tape, x); });
 }
@@ -90,7 +90,7 @@ TEST(Block, StartsAsTheIdentityIfAsked) {
   for (const char* mixer : {"linear", "ssm", "mlstm", "hgrn2"}) {
     StackSpec spec = tiny(mixer == std::string("hgrn2") ? "glu" : "gelu");
     spec.block.zero_init = true, spec.block.mixer.kind = mixer;
-    Block block(block_spec(spec, 0));
+    Block block(block_spec(spec, 0, std::make_shared<StackPlace::Shared>()));
     initialize(block, 1);
     Tape tape({.training = true});
     const Tensor x = random_tensor({2, 5, 6}, 1);
