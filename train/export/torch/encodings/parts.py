@@ -103,13 +103,12 @@ class Embedding(Part):
         return self.weight[indices]
 
 
-def label_loss(config, logits, labels):
+def label_loss(config, logits, labels, smoothing=0):
     """Mean cross entropy of the labels that are not -1, in nats, also for the losses with noise tokens, which only
     train: "nce" and "sampled_softmax". (.., C), (..) -> ()"""
     kind = config.get("model.loss", "mse")
     if kind not in ("mse", "cross_entropy", "nce", "sampled_softmax"):
         raise NotImplementedError(f'the loss "{kind}" is of the program that trained this model; write it in PyTorch')
-    smoothing = config.get("model.label_smoothing", 0)
     return cross_entropy(logits, labels.long(), ignore_index=-1, label_smoothing=smoothing)
 
 

@@ -22,4 +22,4 @@ class SequenceClassifier(Part):
 
     def loss(self, tokens, targets, lengths=None, times=None):
         """Mean nats, see label_loss(). (B, T), (B) -> ()"""
-        return label_loss(self.config, self(tokens, lengths, times), targets)
+        return label_loss(self.config, self(tokens, lengths, times), targets, self.config.get("model.label_smoothing", 0))

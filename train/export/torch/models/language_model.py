@@ -26,7 +26,6 @@ class LanguageModel(Part):
         return cap * (logits / cap).tanh() if cap else logits
 
     def loss(self, tokens, targets, times=None):
-        """Mean nats over the targets that are not -1, see label_loss(), and the z-loss. (B, T), (B, T) -> ()"""
-        logits, targets = self(tokens, times).flatten(0, 1), targets.flatten()
-        loss = label_loss(self.config, logits, targets)
-        return loss + self.config.get("model.z_loss", 0) * logits[targets >= 0].logsumexp(-1).square().mean()
+        """Mean nats over the targets that are not -1, without what training adds, see label_loss(). (B, T), (B, T)
+        -> ()"""
+        return label_loss(self.config, self(tokens, times).flatten(0, 1), targets.flatten())

@@ -62,7 +62,7 @@ class SeriesClassifier(SeriesModel):
 
     def loss(self, values, targets, lengths, shares):
         """Mean nats without weights of classes, see label_loss(). -> ()"""
-        return label_loss(self.config, self(values, lengths, shares), targets)
+        return label_loss(self.config, self(values, lengths, shares), targets, self.config.get("model.label_smoothing", 0))
 
 
 @form("model", "regressor")
