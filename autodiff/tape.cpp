@@ -164,7 +164,7 @@ void Parameter::assign(Tensor value) {
 }
 
 void Parameter::set_trained(bool trained) {
-  trained_ = trained;
+  node_->fixed = !trained;
   if (!trained) zero_gradient();
 }
 
@@ -215,7 +215,7 @@ Var Tape::operator()(Parameter& parameter) {
   if (training) parameter.require_initialized();
   const bool trained = parameter.is_trained();
   if (recording && !trained) record_use(parameter.node_);
-  if (trained && (recording ? check_finite : holding)) leaves_.push_back(parameter.node_);
+  if (recording ? trained && check_finite : holding) leaves_.push_back(parameter.node_);
   return Var(parameter.value_, recording && trained ? parameter.node_ : nullptr, this);
 }
 
@@ -363,7 +363,9 @@ Var checkpoint(Tape& tape, const std::function<Var(Tape&, const Var&)>& f, const
   const Var y = f(segment, segment.constant(x.value()));
   y.value();  // throws for an empty handle
   tape.random_uses = segment.random_uses;
-  if (!x.needs_gradient() && segment.leaves_.empty() && !segment.has_losses_)
+  const bool fixed =
+      std::ranges::all_of(segment.leaves_, [](const auto& leaf) { return leaf->fixed; });
+  if (!x.needs_gradient() && fixed && !segment.has_losses_)
     return Var(y.shared_value(), nullptr, &tape);
   for (const auto& parameter : segment.leaves_) tape.record_use(parameter);
   // Recorded even if x needs no gradient: parameters inside f may.

@@ -41,6 +41,7 @@ struct Node {
   Tensor gradient = {};       ///< meaningful while `filled`
   bool filled = false;        ///< has received a contribution
   bool consumed = false;      ///< its pass is over; contents are freed
+  bool fixed = false;         ///< of a parameter that is not trained
   bool has_losses = false;    ///< has losses of its own: runs backward also without a gradient
   std::uint64_t version = 0;  ///< of a parameter's value, from 1; 0 for other nodes
   std::function<void(Tensor& gradient)> backward = {};
@@ -171,7 +172,7 @@ class Parameter {
   /// Sets whether passes give it a gradient. What depends on constants and fixed parameters alone
   /// costs no backward pass. Optimizers fix the parameters whose learning rate is 0.
   void set_trained(bool trained);
-  bool is_trained() const { return trained_; }
+  bool is_trained() const { return !node_->fixed; }
   /// Marks the value as an average, which optimizers must not update; see WeightAverage::swap().
   void set_averaged(bool averaged) { averaged_ = averaged; }
   bool is_averaged() const { return averaged_; }
@@ -183,7 +184,7 @@ class Parameter {
   Initial initial_;
   std::shared_ptr<Tensor> value_;
   std::shared_ptr<Node> node_;
-  bool averaged_ = false, trained_ = true;
+  bool averaged_ = false;
   bool awaits_initial_;  ///< its value was not seen to differ from zeros
 };
 

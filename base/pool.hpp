@@ -11,7 +11,7 @@
 #include <new>
 #include <xtensor/xstorage.hpp>
 
-// Of the address sanitizer; null in programs without it.
+// Functions of the address sanitizer; null in programs without it.
 extern "C" {
 __attribute__((weak)) void __asan_poison_memory_region(const volatile void*, std::size_t);
 __attribute__((weak)) void __asan_unpoison_memory_region(const volatile void*, std::size_t);

@@ -82,10 +82,12 @@ Optimizer::Optimizer(const OptimizerSpec& spec, std::vector<std::string> moments
   if (spec.kind == "natural")
     gaussians_.emplace(parameters_, lr_factors_of(settings_), spec.natural, 1 / spec.temperature);
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    if (settings_[i].lr_factor == 0) parameters_[i].parameter->set_trained(false);
+    Parameter* parameter = parameters_[i].parameter;
+    if (settings_[i].lr_factor == 0 && parameter->is_trained()) fixed_.push_back(parameter);
     is_whole_.push_back(whole.includes && whole.includes(parameters_[i]));
     if (is_whole_[i]) whole_.push_back(i);
   }
+  for (Parameter* parameter : fixed_) parameter->set_trained(false);
   for (std::string& name : moments) {
     Moment& moment = moments_.emplace_back(Moment{std::move(name), {}});
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
@@ -95,6 +97,10 @@ Optimizer::Optimizer(const OptimizerSpec& spec, std::vector<std::string> moments
           zeros(is_own ? whole.moment_shape(moments_.size() - 1, shape) : shape));
     }
   }
+}
+
+Optimizer::~Optimizer() {
+  for (Parameter* parameter : fixed_) parameter->set_trained(true);
 }
 
 void Optimizer::begin_updates() {

@@ -74,10 +74,13 @@ inline void describe(Keys& keys, OptimizerSpec& spec) {
   keys.when("kind", {"adamw", "adam", "sgd", "langevin", "natural", "muon"})(
       "weight_decay", spec.weight_decay, at_least(0),
       "weight decay; norms, biases, spectral parameters and sharpness are not decayed");
-  keys.when("kind", {"adamw", "natural", "muon"})(
+  KeyCondition decays = keys.is("kind", {"adamw", "natural", "muon"});
+  decays.only_named = true;
+  keys.when(decays)(
       "decay", spec.decay, one_of({"decoupled", "independent", "cautious"}),
-      "a step subtracts lr * weight_decay * w (decoupled), lr / optim.lr times that factor "
-      "(independent of the peak), or nothing where it would oppose the step (cautious)");
+      "what decay subtracts from a weight w at rate lr: lr weight_decay w (decoupled), (lr / "
+      "optim.lr) weight_decay w, for which 1e-4 is large (independent), or nothing where it "
+      "opposes the step (cautious)");
   keys.when(learns_densities())("density_lr_factor", spec.density_lr_factor, at_least(0),
                                 "factor of the learning rate for spectra of feature maps, time "
                                 "kernels and filters, and for sharpness; 0 freezes them");
@@ -136,7 +139,8 @@ struct WholeTensors {
 /// parallel, and update_whole() for tensors whose shape matters.
 class Optimizer {
  public:
-  virtual ~Optimizer() = default;
+  /// Lets parameters that it has fixed be trained again.
+  virtual ~Optimizer();
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
@@ -214,6 +218,7 @@ class Optimizer {
 
   std::vector<NamedParameter> parameters_;
   std::vector<ParameterSettings> settings_;
+  std::vector<Parameter*> fixed_;   // by a learning rate of 0
   std::vector<char> is_whole_;      // for each parameter
   std::vector<std::size_t> whole_;  // parameters that update_whole() updates
   std::vector<Moment> moments_;

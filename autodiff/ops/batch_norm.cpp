@@ -149,6 +149,10 @@ Var batch_norm(const Var& x, const Var& gain, const Var& bias,
     real* to = y.data() + row * D;
     for (std::size_t j = 0; j < D; ++j) to[j] = units.of(from[j], j) * by[j] + plus[j];
   });
+  // Fixed parameters and constants alone record no backward pass, which would call it.
+  const bool records = x.needs_gradient() || gain.needs_gradient() || bias.needs_gradient();
+  if (learned && !records && gain.tape() && gain.tape()->recording && gain.tape()->training)
+    learned(moments);
   return record("batch_norm", std::move(y), {x, gain, bias},
                 [=, moments = std::move(moments), units = std::move(units)](Tensor& g) {
                   if (learned) learned(moments);

@@ -60,6 +60,7 @@ struct IndexedRows {
   /// Calls body(element of x, place in the indices) in the order of the indices of each line.
   template <class Body>
   void for_each(const std::vector<std::int32_t>& index, const Body& body) const {
+    if (by.n == 0) return;
     by.for_each_column([&](std::size_t first) {
       const std::size_t column = first % by.inner, row = first / (by.n * by.inner);
       for (std::size_t i = 0, at = first; i < by.n; ++i, at += by.inner)

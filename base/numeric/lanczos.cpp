@@ -21,12 +21,12 @@ void add(std::vector<double>& y, double factor, const std::vector<double>& x) {
 }
 
 /// Returns the largest eigenvalue of the tridiagonal matrix.
-double largest_of(const std::vector<double>& diagonal, const std::vector<double>& beside) {
+double largest_of(const std::vector<double>& diagonal, const std::vector<double>& off_diagonal) {
   const std::size_t n = diagonal.size();
   std::vector<double> matrix(n * n);
   for (std::size_t i = 0; i < n; ++i) {
     matrix[i * n + i] = diagonal[i];
-    if (i > 0) matrix[i * n + i - 1] = beside[i - 1];
+    if (i > 0) matrix[i * n + i - 1] = off_diagonal[i - 1];
   }
   return symmetric_eigen(n, matrix.data()).back();
 }
@@ -37,21 +37,21 @@ double largest_eigenvalue(
     const std::function<std::vector<double>(const std::vector<double>&)>& apply,
     std::vector<double> start, std::size_t iterations) {
   constexpr double rounding = 1e-12;
-  std::vector<double> now = std::move(start), before(now.size()), diagonal, beside;
+  std::vector<double> now = std::move(start), before(now.size()), diagonal, off_diagonal;
   scale(now, 1 / std::sqrt(dot(now, now)));
   for (std::size_t i = 0; i < std::min(iterations, now.size()); ++i) {
     std::vector<double> next = apply(now);
     const double size = std::sqrt(dot(next, next));
     diagonal.push_back(dot(now, next));
     add(next, -diagonal.back(), now);
-    if (i > 0) add(next, -beside.back(), before);
+    if (i > 0) add(next, -off_diagonal.back(), before);
     const double norm = std::sqrt(dot(next, next));
     if (!(norm > rounding * size)) break;  // the vectors span an invariant space
-    beside.push_back(norm);
+    off_diagonal.push_back(norm);
     scale(next, 1 / norm);
     before = std::exchange(now, std::move(next));
   }
-  return largest_of(diagonal, beside);
+  return largest_of(diagonal, off_diagonal);
 }
 
 }  // namespace bochner

@@ -24,32 +24,15 @@ struct Sizes {
   }
 };
 
-struct Point {
-  double x, y;
-  Point moved(double angle, double by) const {
-    return {x + by * std::cos(angle), y + by * std::sin(angle)};
-  }
-};
-
-struct Dash {
-  Point from, to;
-
-  double distance(const Point& p) const {
-    const double dx = to.x - from.x, dy = to.y - from.y, square = dx * dx + dy * dy;
-    const double along = square == 0 ? 0 : ((p.x - from.x) * dx + (p.y - from.y) * dy) / square;
-    const double t = std::clamp(along, 0.0, 1.0);
-    return std::hypot(p.x - from.x - t * dx, p.y - from.y - t * dy);
-  }
-};
+PathPoint moved(const PathPoint& p, double angle, double by) {
+  return {p.x + by * std::cos(angle), p.y + by * std::sin(angle)};
+}
 
 /// A curve whose last dash starts at `pivot` plus a gap, in direction `angle`.
 struct Curve {
-  Point pivot;
+  PathPoint pivot;
   double angle;
-  std::vector<Dash> dashes;
-
-  Point start() const { return dashes.front().from; }
-  Point end() const { return dashes.back().to; }
+  std::vector<PathDash> dashes;
 };
 
 /// Pixels that all dashes occupy except for the last one of each curve, with the gap around them.
@@ -57,36 +40,40 @@ class Ground {
  public:
   Ground(std::size_t side, const Sizes& sizes) : side_(side), sizes_(sizes), taken_(side * side) {}
 
-  void take(const Dash& dash) {
+  void take(const PathDash& dash) {
     for_each_pixel(dash, sizes_.gap + sizes_.thickness / 2,
                    [&](std::size_t pixel) { taken_[pixel] = 1; });
   }
-  bool is_free(const Dash& dash) const {
-    for (const Point& p : {dash.from, dash.to})
+  /// Returns whether a dash is within the image and off the ground, also of one more dash.
+  bool is_free(const PathDash& dash, const PathDash* other = nullptr) const {
+    for (const PathPoint& p : {dash.from, dash.to})
       if (std::min(p.x, p.y) < 1 || std::max(p.x, p.y) > double(side_) - 1) return false;
+    const double apart = sizes_.gap + sizes_.thickness / 2;
     bool free = true;
-    for_each_pixel(dash, half_a_diagonal,
-                   [&](std::size_t pixel) { free = free && !taken_[pixel]; });
+    for_each_pixel(dash, half_a_diagonal, [&](std::size_t pixel) {
+      free = free && !taken_[pixel] && (!other || distance(*other, centre(pixel)) > apart);
+    });
     return free;
   }
 
   /// Returns the first dash of a curve, if it is free.
-  std::optional<Curve> begin(const Point& tail, double angle) const {
-    const Dash dash{tail, tail.moved(angle, sizes_.dash)};
-    if (!is_free(dash)) return {};
-    return Curve{tail.moved(angle, -sizes_.gap), angle, {dash}};
+  std::optional<Curve> begin(const PathPoint& tail, double angle,
+                             const PathDash* other = nullptr) const {
+    const PathDash dash{tail, moved(tail, angle, sizes_.dash)};
+    if (!is_free(dash, other)) return {};
+    return Curve{moved(tail, angle, -sizes_.gap), angle, {dash}};
   }
   /// Adds a dash, which more likely keeps the direction: the probability of a turn falls as the
   /// square of its cosine. Returns false if there is no room.
-  bool extend(Curve& curve, Draws& draws) {
-    const Point pivot = curve.pivot.moved(curve.angle, sizes_.dash + 2 * sizes_.gap);
+  bool extend(Curve& curve, Draws& draws, const PathDash* other = nullptr) {
+    const PathPoint pivot = moved(curve.pivot, curve.angle, sizes_.dash + 2 * sizes_.gap);
     const auto directions = std::size_t(full * (sizes_.dash + sizes_.gap));
     std::vector<double> sums;
     double sum = 0;
     for (std::size_t i = 0; i < directions; ++i) {
       const double angle = full * double(i) / double(directions),
                    cosine = std::cos(angle - curve.angle);
-      if (cosine > 0 && is_free(dash_at(pivot, angle))) sum += cosine * cosine;
+      if (cosine > 0 && is_free(dash_at(pivot, angle), other)) sum += cosine * cosine;
       sums.push_back(sum);
     }
     if (sum == 0) return false;
@@ -102,11 +89,11 @@ class Ground {
  private:
   static constexpr double half_a_diagonal = 0.75;
 
-  Dash dash_at(const Point& pivot, double angle) const {
-    return {pivot.moved(angle, sizes_.gap), pivot.moved(angle, sizes_.gap + sizes_.dash)};
+  PathDash dash_at(const PathPoint& pivot, double angle) const {
+    return {moved(pivot, angle, sizes_.gap), moved(pivot, angle, sizes_.gap + sizes_.dash)};
   }
   template <class Visit>
-  void for_each_pixel(const Dash& dash, double reach, const Visit& visit) const {
+  void for_each_pixel(const PathDash& dash, double reach, const Visit& visit) const {
     const auto clamped = [&](double x) {
       return std::size_t(std::clamp(x, 0.0, double(side_ - 1)));
     };
@@ -114,7 +101,10 @@ class Ground {
     const auto [y0, y1] = std::minmax(dash.from.y, dash.to.y);
     for (std::size_t y = clamped(y0 - reach); y <= clamped(y1 + reach); ++y)
       for (std::size_t x = clamped(x0 - reach); x <= clamped(x1 + reach); ++x)
-        if (dash.distance({double(x) + 0.5, double(y) + 0.5}) <= reach) visit(y * side_ + x);
+        if (distance(dash, centre(y * side_ + x)) <= reach) visit(y * side_ + x);
+  }
+  PathPoint centre(std::size_t pixel) const {
+    return {double(pixel % side_) + 0.5, double(pixel / side_) + 0.5};
   }
 
   std::size_t side_;
@@ -122,7 +112,7 @@ class Ground {
   std::vector<char> taken_;
 };
 
-Point random_point(Draws& draws, double low, double high) {
+PathPoint random_point(Draws& draws, double low, double high) {
   const double x = low + (high - low) * draws.uniform();
   return {x, low + (high - low) * draws.uniform()};
 }
@@ -132,17 +122,18 @@ Point random_point(Draws& draws, double low, double high) {
 std::optional<std::vector<Curve>> long_curves(std::size_t side, const Sizes& sizes, Ground& ground,
                                               Draws& draws) {
   const double border = std::min(2 * sizes.apart, double(side) / 2);
-  const Point first = random_point(draws, border, double(side) - border),
-              second = first.moved(full * draws.uniform(), sizes.apart);
+  const PathPoint first = random_point(draws, border, double(side) - border),
+                  second = moved(first, full * draws.uniform(), sizes.apart);
   std::vector<Curve> curves;
-  for (const Point& tail : {first, second}) {
-    const auto curve = ground.begin(tail, full * draws.uniform());
+  for (const PathPoint& tail : {first, second}) {
+    const auto curve =
+        ground.begin(tail, full * draws.uniform(), curves.empty() ? nullptr : &curves[0].dashes[0]);
     if (!curve) return {};
     curves.push_back(*curve);
   }
   for (std::size_t i = 1; i < dashes; ++i)
-    for (Curve& curve : curves)
-      if (!ground.extend(curve, draws)) return {};
+    for (const std::size_t which : {0, 1})
+      if (!ground.extend(curves[which], draws, &curves[1 - which].dashes.back())) return {};
   for (const Curve& curve : curves) ground.take(curve.dashes.back());
   return curves;
 }
@@ -160,41 +151,42 @@ std::optional<Curve> distractor(std::size_t side, const Ground& ground, Draws& d
 }
 
 /// Returns the share of a pixel that is within `reach` of a dash, on a grid of 4 x 4 points.
-double covered(const Dash& dash, double reach, std::size_t x, std::size_t y) {
+double covered(const PathDash& dash, double reach, std::size_t x, std::size_t y) {
   int inside = 0;
   for (int i = 0; i < 16; ++i)
     inside +=
-        dash.distance({double(x) + (i % 4 + 0.5) / 4, double(y) + (i / 4 + 0.5) / 4}) <= reach;
+        distance(dash, {double(x) + (i % 4 + 0.5) / 4, double(y) + (i / 4 + 0.5) / 4}) <= reach;
   return inside / 16.0;
 }
 
-struct Scene {
-  std::vector<Dash> lines, discs;
-};
+}  // namespace
 
-Scene scene_of(std::size_t side, const Sizes& sizes, bool connected, Draws& draws) {
+double distance(const PathDash& dash, const PathPoint& p) {
+  const auto [from, to] = dash;
+  const double dx = to.x - from.x, dy = to.y - from.y, square = dx * dx + dy * dy;
+  const double along = square == 0 ? 0 : ((p.x - from.x) * dx + (p.y - from.y) * dy) / square;
+  const double t = std::clamp(along, 0.0, 1.0);
+  return std::hypot(p.x - from.x - t * dx, p.y - from.y - t * dy);
+}
+
+PathScene path_scene(std::size_t side, bool connected, Draws& draws) {
+  const Sizes sizes(side);
   while (true) {
     Ground ground(side, sizes);
     const auto curves = long_curves(side, sizes, ground, draws);
     if (!curves) continue;
-    Scene scene;
-    const auto draw = [&](const Curve& curve) {
-      scene.lines.insert(scene.lines.end(), curve.dashes.begin(), curve.dashes.end());
-    };
-    std::ranges::for_each(*curves, draw);
+    PathScene scene;
+    for (const Curve& curve : *curves) scene.curves.push_back(curve.dashes);
     const std::size_t one = draws.below(2), other = connected ? one : 1 - one;
-    for (const Point& p : {(*curves)[one].start(), (*curves)[other].end()})
-      scene.discs.push_back({p, p});
+    scene.discs = {scene.curves[one].front().from, scene.curves[other].back().to};
     for (std::size_t i = 0; i < distractors; ++i)
       if (const auto curve = distractor(side, ground, draws)) {
-        draw(*curve);
-        for (const Dash& dash : curve->dashes) ground.take(dash);
+        scene.curves.push_back(curve->dashes);
+        for (const PathDash& dash : curve->dashes) ground.take(dash);
       }
     return scene;
   }
 }
-
-}  // namespace
 
 Pathfinder::Pathfinder(const ShapesSpec& spec, const ExampleSet& examples)
     : LabelledSequences(examples, {pixel_vocabulary, 2, spec.side * spec.side + spec.class_token}),
@@ -208,18 +200,18 @@ LabelledExample Pathfinder::example(Split split, std::uint64_t index) const {
   const std::size_t side = spec_.side;
   const Sizes sizes(side);
   LabelledExample example{{}, std::int32_t(draws.below(2))};
-  const Scene scene = scene_of(side, sizes, example.label == 1, draws);
+  const PathScene scene = path_scene(side, example.label == 1, draws);
   std::vector<double> light(side * side);
-  for (std::size_t pixel = 0; pixel < light.size(); ++pixel) {
-    const std::size_t x = pixel % side, y = pixel / side;
-    const auto brighten = [&](const std::vector<Dash>& dashes, double reach, double factor) {
-      for (const Dash& dash : dashes)
-        if (dash.distance({double(x) + 0.5, double(y) + 0.5}) < reach + 1)
-          light[pixel] = std::max(light[pixel], factor * covered(dash, reach, x, y));
-    };
-    brighten(scene.lines, sizes.thickness / 2, contrast);
-    brighten(scene.discs, sizes.disc, 1);
-  }
+  const auto draw = [&](const PathDash& dash, double reach, double factor) {
+    for (std::size_t pixel = 0; pixel < light.size(); ++pixel) {
+      const std::size_t x = pixel % side, y = pixel / side;
+      if (distance(dash, {double(x) + 0.5, double(y) + 0.5}) < reach + 1)
+        light[pixel] = std::max(light[pixel], factor * covered(dash, reach, x, y));
+    }
+  };
+  for (const auto& curve : scene.curves)
+    for (const PathDash& dash : curve) draw(dash, sizes.thickness / 2, contrast);
+  for (const PathPoint& disc : scene.discs) draw({disc, disc}, sizes.disc, 1);
   if (spec_.class_token) example.tokens.push_back(pixel_class);
   for (const double one : light)
     example.tokens.push_back(std::int32_t(std::lround(255 * std::min(1.0, one))));

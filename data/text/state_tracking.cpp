@@ -79,7 +79,7 @@ class Permutations : public StateTracking {
 
 void add_state_tracking(TokenGenerators& all) {
   all.add("parity", make<Parity>);
-  all.add("permutations", make<Permutations, PermutationSpec>);
+  all.add("permutation_products", make<Permutations, PermutationSpec>);
 }
 
 }  // namespace bochner

@@ -25,7 +25,7 @@ TokenGenerators& token_tasks();
 /// is any token.
 /// induction: symbols with one marker among them, at the end the marker again, [what followed it
 /// before]. Olsson et al., "In-context learning and induction heads", 2022.
-/// parity, permutations: see state_tracking.hpp.
+/// parity, permutation_products: see state_tracking.hpp.
 struct TokenTaskSpec {
   std::string kind = "recall";
   std::size_t length = 42;      ///< input tokens (T)

@@ -93,7 +93,8 @@ class DeltaMixer : public AttentionMixer {
             " needs normalize = \"none\", no rotary positions and no time in queries and keys");
     for (std::size_t i = 1; i < steps_; ++i)
       further_.push_back(std::make_unique<FurtherWrite>(spec.width));
-    if (spec.delta.two_gates) written_ = std::make_unique<Linear>(spec.width, spec.heads * steps_);
+    if (spec.delta.two_gates)
+      write_gate_ = std::make_unique<Linear>(spec.width, spec.heads * steps_);
   }
 
   std::unique_ptr<MixerState> start() const override { return std::make_unique<DeltaMixerState>(); }
@@ -129,7 +130,7 @@ class DeltaMixer : public AttentionMixer {
     visitor("time_kernel", time_kernel_);
     visitor("strength", strength_);
     visitor("steps", further_);
-    if (written_) visitor("written", *written_);
+    if (write_gate_) visitor("write_gate", *write_gate_);
   }
 
  private:
@@ -183,13 +184,13 @@ class DeltaMixer : public AttentionMixer {
   /// Returns the writes of tokens x (B, T, D), in their order.
   std::vector<Write> writes(Tape& tape, const Var& x, const Var& strengths, const Heads& heads,
                             const Var& modulation, std::size_t position) {
-    const Var written = written_ ? sigmoid(written_->forward(tape, x)) / strengths : Var();
+    const Var written = write_gate_ ? sigmoid(write_gate_->forward(tape, x)) / strengths : Var();
     std::vector<Write> all;
     for (std::size_t i = 0; i < steps_; ++i) {
       FurtherWrite* further = i == 0 ? nullptr : further_[i - 1].get();
       const Var k = further ? further->key.forward(tape, x, heads.k.shape()) : heads.k;
       Var v = further ? further->value.forward(tape, x, heads.v.shape()) : heads.v;
-      if (written_) v = v * reshape(of_step(written, i), {v.dim(0), v.dim(1), heads_, 1});
+      if (write_gate_) v = v * reshape(of_step(written, i), {v.dim(0), v.dim(1), heads_, 1});
       all.push_back(
           {modulated(features_->keys(tape, k, position), modulation), v, of_step(strengths, i)});
     }
@@ -209,7 +210,7 @@ class DeltaMixer : public AttentionMixer {
   TimeKernel time_kernel_;
   Linear strength_;
   std::vector<std::unique_ptr<FurtherWrite>> further_;
-  std::unique_ptr<Linear> written_;  ///< for two gates
+  std::unique_ptr<Linear> write_gate_;  ///< for two gates
 };
 
 }  // namespace

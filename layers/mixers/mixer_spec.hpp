@@ -105,8 +105,7 @@ inline void describe(Keys& keys, DeltaSpec& spec) {
        "write strengths up to 2, not 1, so that a recalled value can change sign; state tracking "
        "needs it");
   keys("two_gates", spec.two_gates,
-       "learn how much of the recalled value is erased and how much of the new one is written "
-       "apart, not as one strength");
+       "separate gates for erasing the recalled value and for writing the new one");
   keys("steps", spec.steps, between(1, 16),
        "writes of each token, each with a key, value and strength of its own, at that many times "
        "the cost; products of several are needed to track permutations of more elements");

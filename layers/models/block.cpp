@@ -49,8 +49,8 @@ Block::Block(const BlockSpec& spec)
     : mixer_norm_(make_norm(spec)),
       mixer_(mixers().make(spec.mixer.kind, spec.mixer)),
       dropout_(spec.dropout),
-      depth_(spec.stochastic_depth * double(spec.mixer.place.block) /
-             double(std::max<std::size_t>(2, spec.mixer.place.blocks) - 1)),
+      depth_(spec.stochastic_depth * double(spec.mixer.place.block + 1) /
+             double(spec.mixer.place.blocks)),
       zero_init_(spec.zero_init) {
   if (spec.mlp == "glu") gate_ = std::make_unique<GatedOutput>(spec.width);
   if (spec.mlp == "glu" || spec.mlp == "none") return;
@@ -60,17 +60,21 @@ Block::Block(const BlockSpec& spec)
 
 void Block::initialized() {
   if (!zero_init_) return;
-  bool found = false;
+  bool leaves_mixer = gate_ != nullptr, leaves_mlp = mlp_ == nullptr;
   for (const auto& [name, parameter] : parameters_of(*this)) {
-    const bool leaves_mixer = matches("mixer.*output.weight", name) ||
-                              matches("mixer.*output.value.weight", name),
-               leaves_mlp = name == "mlp.down.weight";
-    if (!leaves_mixer && !leaves_mlp) continue;
-    found = found || leaves_mixer;
+    const bool of_mixer = gate_ ? matches("gate.*", name)
+                                : matches("mixer.*output.weight", name) ||
+                                      matches("mixer.*output.bias", name) ||
+                                      matches("mixer.*output.value.*", name);
+    const bool of_mlp = matches("mlp.down.*", name);
+    if (!of_mixer && !of_mlp) continue;
+    leaves_mixer = leaves_mixer || of_mixer, leaves_mlp = leaves_mlp || of_mlp;
     parameter->value().fill(0);
     parameter->mark_initialized();
   }
-  require(found, "model", "zero_init needs a mixer with a map out, a part called \"output\"");
+  require(leaves_mixer && leaves_mlp, "model",
+          "zero_init needs a map out of the mixer, a part called \"output\", and out of the MLP, "
+          "called \"down\"");
 }
 
 Var Block::forward(Tape& tape, const Var& x, const Layout& layout) {
@@ -120,8 +124,8 @@ BlockStack::BlockStack(const StackSpec& spec)
       repeat_(spec.repeat),
       checkpoint_(spec.checkpoint),
       input_residual_(spec.input_residual),
-      kept_(filled({spec.input_residual ? spec.blocks * spec.repeat : 0}, real(1))),
-      added_(zeros(kept_.shape())),
+      residual_scale_(filled({spec.input_residual ? spec.blocks * spec.repeat : 0}, real(1))),
+      input_scale_(zeros(residual_scale_.shape())),
       norm_(make_norm(spec.block)) {
   const MixerSpec& mixer = spec.block.mixer;
   require(!mixer.causal || mixer.directions != 2, "mixer",
@@ -144,7 +148,8 @@ Var BlockStack::forward(Tape& tape, const Var& x, const Layout& layout, const Va
 Var BlockStack::input(Tape& tape, std::size_t i, const Var& x, const Var& first, const Var& each) {
   Var y = x;
   if (input_residual_)
-    y = x * slice(tape(kept_), 0, i, i + 1) + first * slice(tape(added_), 0, i, i + 1);
+    y = x * slice(tape(residual_scale_), 0, i, i + 1) +
+        first * slice(tape(input_scale_), 0, i, i + 1);
   return each.exists() ? y + each : y;
 }
 

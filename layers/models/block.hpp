@@ -31,7 +31,7 @@ inline void describe(Keys& keys, BlockSpec& spec) {
       "probability that training drops the mixer or MLP of the last block for a sequence; it grows "
       "from 0 in the first block");
   keys("zero_init", spec.zero_init,
-       "start with maps out of mixers and MLPs of 0, so that each block is the identity at first");
+       "set the maps out of mixers and MLPs to 0 at first, so that each block is the identity");
   keys("norm", spec.norm, one_of(norms),
        "normalization before each mixer and MLP: layer norm, RMS norm, or batch norm over the "
        "tokens of the batch; batch norm is not for models that predict at every token");
@@ -155,7 +155,8 @@ class BlockStack : public Module {
   Var step(Tape& tape, const Var& x, State& state, double gap = 1, const Var& each = {});
   void visit(Visitor& visitor) override {
     visitor("blocks", blocks_);
-    if (input_residual_) visitor("kept", kept_), visitor("added", added_);
+    if (input_residual_)
+      visitor("residual_scale", residual_scale_), visitor("input_scale", input_scale_);
     visitor("norm", *norm_);
   }
 
@@ -168,7 +169,7 @@ class BlockStack : public Module {
   std::size_t width_, repeat_;
   bool checkpoint_, input_residual_;
   std::vector<std::unique_ptr<Block>> blocks_;
-  Parameter kept_, added_;  // (depth), of input_residual
+  Parameter residual_scale_, input_scale_;  // (depth), of input_residual
   std::unique_ptr<Norm> norm_;
 };
 

@@ -1,8 +1,11 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/base/join.hpp>
 #include <bochner/layers/models/loss.hpp>
 #include <limits>
+#include <stdexcept>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -42,13 +45,26 @@ std::unique_ptr<Wanted> make_if(const LossSpec& spec) {
   return std::unique_ptr<Wanted>(wanted);
 }
 
+/// Lists the losses with the interface, for an error: without those that refuse their spec.
+template <class Wanted>
+std::vector<std::string> names_of(const OwnSpecs& own) {
+  std::vector<std::string> names = losses().names();
+  std::erase_if(names, [&](const std::string& name) {
+    try {
+      return !make_if<Wanted>({name, own});
+    } catch (const std::exception&) {
+      return true;
+    }
+  });
+  return names;
+}
+
 template <class Wanted>
 std::unique_ptr<Wanted> make_loss_of(const LossSpec& spec, const char* targets) {
-  std::vector<std::string> names = losses().names();
-  std::erase_if(names, [](const std::string& name) { return !make_if<Wanted>({name}); });
-  require(std::ranges::count(names, spec.kind) > 0, "loss", "no loss of ", targets, " is called \"",
-          spec.kind, "\"; there are: ", joined(names));
-  return make_if<Wanted>(spec);
+  if (std::ranges::count(losses().names(), spec.kind) > 0)
+    if (auto loss = make_if<Wanted>(spec)) return loss;
+  throw std::invalid_argument(fmt::format("[loss] no loss of {} is called \"{}\"; there are: {}",
+                                          targets, spec.kind, joined(names_of<Wanted>(spec.own))));
 }
 
 /// Returns the numbers of the rows that have a label. (n)

@@ -23,6 +23,10 @@ TEST(Tape, RecordsNothingOfFixedParametersAlone) {
   const Var z = sum(tape(trained) * tape(fixed));
   fixed.mark_changed();
   EXPECT_THROW(tape.backward(z), std::invalid_argument);
+  const Var w = checkpoint(
+      tape, [&](Tape& inner, const Var& u) { return sum(u * inner(fixed)); }, tape(trained));
+  fixed.mark_changed();
+  EXPECT_THROW(tape.backward(w), std::invalid_argument);
 }
 
 TEST(Tape, CollectsTheMeansOfWhatIsReported) {

@@ -299,6 +299,16 @@ def with_old_positions(file):
     Path(file).write_bytes(data.replace(rb'positions = \"learned\"', rb'positions = \"rotary\" '))
 
 
+def require_error_for_custom_loss(model, batch):
+    """Throws unless a model of labels refuses a loss that only the program which trained it has."""
+    model.config["model.loss"] = "custom"
+    try:
+        model.loss(**arguments(model.loss, batch))
+    except NotImplementedError:
+        return
+    raise RuntimeError("computes another loss than the custom one")
+
+
 def compare(bochner, name, data, keys):
     """Returns the largest difference of outputs, relative to their size, and that of the losses."""
     keys = {"model.kind": KIND.get(data, data)} | keys
@@ -327,6 +337,8 @@ def compare(bochner, name, data, keys):
     with torch.no_grad():
         outputs = model(**arguments(model.forward, batch)).numpy()
         loss = float(model.loss(**arguments(model.loss, batch)))
+        if keys["model.kind"] in ("lm", "classifier"):
+            require_error_for_custom_loss(model, batch)
     size = max(1.0, float(numpy.abs(batch["outputs"]).max()))
     apart = abs(loss - batch["loss"]) / max(1.0, abs(batch["loss"]))
     return numpy.abs(outputs - batch["outputs"]).max() / size, apart, "\t".join([name, f"{loss:.8g}", *sets[1::2]])

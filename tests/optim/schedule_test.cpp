@@ -140,8 +140,8 @@ class Trapezoid : public LearningRateCurve {
 
 TEST(Schedule, IsChosenByName) {
   EXPECT_THAT([] { learning_rate({.kind = "cosin"}, peak, 0, 1); },
-              testing::ThrowsMessage<std::invalid_argument>(
-                  testing::HasSubstr("there are: constant, cosine, linear, inverse_sqrt, wsd")));
+              testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr(
+                  "there are: constant, cosine, linear, exponential, inverse_sqrt, wsd")));
   schedules().add("trapezoid", make<Trapezoid>);
   const Schedule own{.kind = "trapezoid", .warmup = 2, .floor = floor_rate};
   EXPECT_EQ(learning_rate(own, peak, 0, 12), 0.25);

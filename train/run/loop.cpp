@@ -23,6 +23,9 @@ class TrainingLoop {
         until_(until) {}
 
   StopReason run() {
+    // Refuses a loss without tangents before the first step.
+    if (!spec_.curvature_every.off() && state_.step < session_.total_steps())
+      session_.trainer().curvature(1);
     while (true) {
       session_.require_same_data();
       if (validation_is_due() && !validate()) return stop(interruption());

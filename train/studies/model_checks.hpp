@@ -28,7 +28,7 @@ struct ModelReport {
   std::string refusal = {};                      ///< error of the kind for both directions
   double sign_error = 0;
   LongCheck longer = {};
-  std::string note = {};  ///< what is no mistake
+  std::string note = {};  ///< on a result that is not a fault
 
   /// Describes the first fault; "" if there is none.
   std::string fault() const;

@@ -1,5 +1,5 @@
 #pragma once
-/// What a config lets one do, but not without a note.
+/// Note on configs that are valid but probably a mistake.
 
 #include <bochner/train/config/config.hpp>
 

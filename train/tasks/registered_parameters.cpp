@@ -144,12 +144,22 @@ void check_training(const Config& config) {
          "train.validate.every");
 }
 
-/// Returns the models that can be trained with a loss.
-std::vector<std::string> models_with_loss(const std::string& loss) {
+/// Makes model.loss. Throws ConfigError where its constructor refuses the keys.
+std::unique_ptr<Loss> loss_of(const Config& config) {
+  try {
+    return losses().make(config.text("model.loss"), read_spec<LossSpec>(config, "model"));
+  } catch (const std::invalid_argument& error) {
+    fail(config, "model.loss", error.what());
+  }
+}
+
+/// Returns the models that can be trained with model.loss.
+std::vector<std::string> models_with_loss(const Config& config) {
+  const std::string& loss = config.text("model.loss");
   if (loss == "nce" || loss == "sampled_softmax") return {"lm"};
   if (loss == "gaussian") return {"regressor"};
   std::vector<std::string> models;
-  const std::unique_ptr<Loss> made = loss == "quantile" ? nullptr : losses().make(loss, {});
+  const std::unique_ptr<Loss> made = loss == "quantile" ? nullptr : loss_of(config);
   if (dynamic_cast<LabelLoss*>(made.get())) models = {"lm", "classifier"};
   if (!made || dynamic_cast<ValueLoss*>(made.get()))
     models.insert(models.end(), {"forecaster", "regressor"});
@@ -161,7 +171,7 @@ void check_loss(const Config& config) {
   const std::string &loss = config.text("model.loss"), &model = config.text("model.kind");
   const bool is_for_another_model = config.is_set("model.kind") && !config.is_set("model.loss");
   if (loss == LossSpec().kind || !applies(config, "model.loss") || is_for_another_model) return;
-  const std::vector<std::string> models = models_with_loss(loss);
+  const std::vector<std::string> models = models_with_loss(config);
   if (std::ranges::count(models, model) == 0)
     fail(config, "model.loss", "needs model.kind = " + alternatives(models), "model.kind");
 }

@@ -31,10 +31,11 @@ struct TaskKind {
   std::unique_ptr<Task> (*open)(const Config& config, const KnownFacts& known);
   /// Without facts, a model of the smallest data that there can be.
   std::unique_ptr<Learner> (*learn)(const Config& config, const KnownFacts& facts);
-  const char* validation;                               ///< one of the keys above
-  void (*check)(const Config&) = nullptr;               ///< throws ConfigError
-  ReadOptions (*read)(const Config& config) = nullptr;  ///< how its tables are read
-  bool keeps_data = false;                              ///< whether facts hold the training data
+  const char* validation;                  ///< one of the keys above
+  void (*check)(const Config&) = nullptr;  ///< throws ConfigError
+  /// How its tables are read, from files or data.source; null: it reads none.
+  ReadOptions (*read)(const Config& config) = nullptr;
+  bool keeps_data = false;  ///< whether facts hold the training data
 };
 using TaskKinds = std::vector<TaskKind>;
 /// Returns all kinds; valid until a registry changes.

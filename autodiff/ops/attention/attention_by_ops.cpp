@@ -1,4 +1,5 @@
 #include <bochner/autodiff/ops/attention/attention_by_ops.hpp>
+#include <bochner/autodiff/ops/attention/linear_attention_parts.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
 #include <bochner/autodiff/ops/normalisation.hpp>
@@ -86,9 +87,16 @@ Var log_kernels(const Var& q, const Var& k) {
 Var tops_of(const Var& logarithms) { return Var(max(logarithms, -1, keep).value()); }
 
 /// Returns whether the largest features of a head's keys are within a factor of e^40.
-bool share_a_unit(const Var& tops) {
+bool are_of_one_scale(const Var& tops) {
   const Tensor spread = (max(tops, -2) + max(-tops, -2)).value();
   return std::all_of(spread.begin(), spread.end(), [](real u) { return u < 40; });
+}
+
+/// Returns whether a sum of weights may have lost terms, or all.
+bool underflow(const Var& sums) {
+  const Tensor& all = sums.value();
+  return std::any_of(all.begin(), all.end(),
+                     [](real sum) { return sum < linear_attention_parts::least_sum; });
 }
 
 }  // namespace
@@ -117,24 +125,29 @@ Var local_attention_by_ops(const Var& q, const Var& k, const Var& v, const Var& 
 
 Var linear_attention_by_ops(const Features& q, const Features& k, const Var& v, const Var& rate,
                             const LinearAttentionOptions& options, const Var& extra) {
-  Var queries = swap_heads(q.values()), keys = swap_heads(k.values());
+  const Var queries = swap_heads(q.values()), keys = swap_heads(k.values());
   const Tensor pairs = pairs_of(v.shape(), options.causal, options.lengths);
   const Var penalty = rate.exists() ? penalties(rate, v.dim(1)) : Var(zeros({}));
-  bool logarithmic = q.scale == FeatureScale::logarithmic;
-  if (logarithmic && !extra.exists() && keys.size() > 0 && share_a_unit(tops_of(keys))) {
-    queries = exp(queries - tops_of(queries)), keys = exp(keys - max(tops_of(keys), -2, keep));
-    logarithmic = false;  // the units cancel
-  }
-  if (logarithmic || extra.exists()) {
+  const bool logarithmic = q.scale == FeatureScale::logarithmic;
+  const auto means_of_logs = [&] {
     const Var logs = logarithmic ? log_kernels(queries, keys) : log(matmul_nt(queries, keys));
     return softmax_means(logs - penalty, v, pairs, extra);
+  };
+  if (extra.exists()) return means_of_logs();
+  Var scaled_queries = queries, scaled_keys = keys;
+  if (logarithmic) {
+    if (keys.size() == 0 || !are_of_one_scale(tops_of(keys))) return means_of_logs();
+    scaled_queries = exp(queries - tops_of(queries));
+    scaled_keys = exp(keys - max(tops_of(keys), -2, keep));  // the scales cancel
   }
-  const Var products = matmul_nt(queries, keys);
+  const Var products = matmul_nt(scaled_queries, scaled_keys);
   const Var weights = (rate.exists() ? products * exp(-penalty) : products) * pairs;
+  const Var one_for_padding = 1 - Var(tokens_of(pairs));  // its sums are 0
   Var sums = sum(weights, -1, keep);
   if (options.floor > 0) sums = maximum(sums, Var(filled({}, options.floor)));
-  const Var one_for_padding = 1 - Var(tokens_of(pairs));  // its sums are 0
-  return swap_heads(matmul(weights, swap_heads(v)) / (sums + one_for_padding));
+  sums = sums + one_for_padding;
+  if (logarithmic && underflow(sums)) return means_of_logs();
+  return swap_heads(matmul(weights, swap_heads(v)) / sums);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -125,6 +125,13 @@ TEST(Select, TheLargestAreFirstOfEqualsAndNanAboveAll) {
   EXPECT_EQ(argmax(x, 0).shape, (Shape{4}));
 }
 
+TEST(Select, NoIndicesTakeNothing) {
+  const Var x(Tensor{{0, 1, 2}, {3, 4, 5}});
+  EXPECT_EQ(topk(x, 0).values.shape(), (Shape{2, 0}));
+  EXPECT_EQ(gather_along(x, 0, {{0, 3}, {}}).shape(), (Shape{0, 3}));
+  EXPECT_EQ(scatter_add_along(x, 1, {{2, 0}, {}}, Var(zeros({2, 0}))).value(), x.value());
+}
+
 TEST(Select, ErrorsNameIndicesAndShapes) {
   const Var x(zeros({2, 3}));
   EXPECT_EQ(error_of([&] {

@@ -3,6 +3,7 @@
 #include <bochner/autodiff/ops/attention/gated_linear_attention.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/sequence.hpp>
+#include <bochner/autodiff/ops/shape.hpp>
 
 #include "autodiff/op_table.hpp"
 
@@ -118,6 +119,19 @@ std::vector<OpRow> rows_by_ops() {
   return {{"linear_attention_by_ops", "", linear, attention_shapes(5, 3, true), {0.1, 2}},
           {"softmax_attention_by_ops", "", softmax, attention_shapes(4, 4, true)},
           {"local_attention_by_ops", "", local, attention_shapes(4, 4, true)}};
+}
+
+/// The first token's products underflow.
+TEST(AttentionByOps, IsFiniteWhereFeaturesUnderflow) {
+  const Tensor q = reshape(Var(Tensor{{0, -110}, {0, -1}}), {1, 2, 1, 2}).value(),
+               k = reshape(Var(Tensor{{-110, 0}, {0, -2}}), {1, 2, 1, 2}).value(),
+               v = reshape(Var(Tensor{3, 5}), {1, 2, 1, 1}).value();
+  const auto logs = [](const Tensor& x) { return Features(Var(x), FeatureScale::logarithmic); };
+  const Tensor y =
+      linear_attention_by_ops(logs(q), logs(k), Var(v), Var(), {true, 4, {}}, Var()).value();
+  EXPECT_NEAR(double(y.data()[0]), 3, 1e-6);
+  const double first = std::exp(-1.), second = 1 + std::exp(-3.);
+  EXPECT_NEAR(double(y.data()[1]), (3 * first + 5 * second) / (first + second), 1e-5);
 }
 
 /// Returns q, k and v as above, strengths, and rates of that rank if wanted.

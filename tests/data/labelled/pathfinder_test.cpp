@@ -6,27 +6,54 @@
 namespace bochner {
 namespace pathfinder_test {
 
-/// Two discs, which touch a curve each, are the only bright areas; labels are even.
-TEST(Pathfinder, MarksTwoEndsOfCurves) {
+using Path = std::vector<PathDash>;
+
+/// Returns the least distance of points of a path from another path.
+double apart(const Path& one, const Path& other) {
+  double least = 1e9;
+  for (const PathDash& a : one)
+    for (double t = 0; t <= 1; t += 0.25)
+      for (const PathDash& b : other)
+        least = std::min(least, distance(b, {a.from.x + t * (a.to.x - a.from.x),
+                                             a.from.y + t * (a.to.y - a.from.y)}));
+  return least;
+}
+
+bool ends_at(const Path& path, const PathPoint& p) {
+  return distance({path.front().from, path.front().from}, p) == 0 ||
+         distance({path.back().to, path.back().to}, p) == 0;
+}
+
+TEST(Pathfinder, DiscsAreAtEndsOfOneCurveOrOfTwoThatStayApart) {
   for (const std::size_t side : {32, 128}) {
-    const Pathfinder images({side}, {7, 40, 0});
-    const LabelledBatch batch = images.batch(images.in_order(Split::train, 0, 40));
-    int connected = 0;
-    for (std::size_t i = 0; i < 40; ++i) {
-      connected += batch.labels.values[i];
-      const auto* pixels = batch.tokens.values.data() + i * side * side;
-      const auto bright = std::count(pixels, pixels + side * side, 255),
-                 dark = std::count(pixels, pixels + side * side, 0);
-      const double disc = side == 32 ? 7 : 28;
-      EXPECT_GT(double(bright), disc);
-      EXPECT_GT(double(dark), 0.4 * double(side * side));
-      EXPECT_LT(double(dark), 0.9 * double(side * side));
+    Draws draws({7});
+    for (int i = 0; i < 40; ++i) {
+      const bool connected = i % 2 == 0;
+      const PathScene scene = path_scene(side, connected, draws);
+      ASSERT_GE(scene.curves.size(), 2u);
+      EXPECT_EQ(scene.curves[0].size(), 14u);
+      EXPECT_GT(apart(scene.curves[0], scene.curves[1]), side == 32 ? 0.75 : 2);
+      const auto [first, second] = scene.discs;
+      const bool one_curve =
+          (ends_at(scene.curves[0], first) && ends_at(scene.curves[0], second)) ||
+          (ends_at(scene.curves[1], first) && ends_at(scene.curves[1], second));
+      EXPECT_EQ(one_curve, connected);
     }
-    EXPECT_NEAR(connected, 20, 10);
   }
 }
 
-TEST(Pathfinder, NeedsRoom) { EXPECT_THROW(Pathfinder({31}, {7, 40, 0}), std::invalid_argument); }
+TEST(Pathfinder, DrawsLinesAndDiscs) {
+  const Pathfinder images({32}, {7, 40, 0});
+  const LabelledBatch batch = images.batch(images.in_order(Split::train, 0, 40));
+  for (std::size_t i = 0; i < 40; ++i) {
+    const auto* pixels = batch.tokens.values.data() + i * 32 * 32;
+    EXPECT_GT(std::count(pixels, pixels + 32 * 32, 255), 5);
+    EXPECT_GT(std::count(pixels, pixels + 32 * 32, 0), 500);
+  }
+  EXPECT_NEAR(double(std::count(batch.labels.values.begin(), batch.labels.values.end(), 1)), 20,
+              10);
+  EXPECT_THROW(Pathfinder({31}, {7, 40, 0}), std::invalid_argument);
+}
 
 }  // namespace pathfinder_test
 }  // namespace bochner

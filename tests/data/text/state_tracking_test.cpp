@@ -29,7 +29,7 @@ TEST(StateTracking, ParityCountsTheOnesOfEveryPrefix) {
 /// Moves the letters of "abc" token by token, by the permutations in lexicographic order.
 TEST(StateTracking, PermutationsMultiplyEveryPrefix) {
   const std::string after[] = {"abc", "acb", "bac", "bca", "cab", "cba"};
-  for (const Questions& questions : sequences({"permutations", 30, 6})) {
+  for (const Questions& questions : sequences({"permutation_products", 30, 6})) {
     std::string letters = "abc";
     for (std::size_t t = 0; t < 30; ++t) {
       for (char& letter : letters) letter = after[questions.tokens[t]][std::size_t(letter - 'a')];
@@ -39,7 +39,7 @@ TEST(StateTracking, PermutationsMultiplyEveryPrefix) {
 }
 
 TEST(StateTracking, PermutationsOfFiveAre120Tokens) {
-  TokenTaskSpec spec{"permutations", 10, 120};
+  TokenTaskSpec spec{"permutation_products", 10, 120};
   spec.own.of<PermutationSpec>().elements = 5;
   EXPECT_EQ(token_tasks().make(spec.kind, spec)->smallest_vocabulary(), 120u);
 }

@@ -81,19 +81,17 @@ TEST(BlockStack, HasWhatStandsBehindItsMixers) {
 TEST(BlockStack, RepeatsBlocksAndAddsTheirInput) {
   BlockStack stack(repeated());
   randomize(stack, 0.4);
-  EXPECT_EQ(parameters_of(stack).size(), parameters_of(*parts_of(stack)[1].part).size() + 4);
+  EXPECT_EQ(parameters_of(stack).size(), parameters_of(*parts_of(stack)[0].part).size() + 4);
   check_layer(stack, random_tensor({2, 5, 6}, 1),
               [&](Tape& tape, const Var& x) { return stack.forward(tape, x); });
 }
 
 TEST(Block, StartsAsTheIdentityIfAsked) {
   for (const char* mixer : {"linear", "ssm", "mlstm", "hgrn2"}) {
-    StackSpec spec = tiny("gelu");
+    StackSpec spec = tiny(mixer == std::string("hgrn2") ? "glu" : "gelu");
     spec.block.zero_init = true, spec.block.mixer.kind = mixer;
-    Block block(block_spec(spec, 0));
+    Block block(block_spec(spec, 0, std::make_shared<StackPlace::Shared>()));
     initialize(block, 1);
-    for (const auto& [name, parameter] : parameters_of(block))
-      if (name.ends_with("output.bias") || name.ends_with("down.bias")) parameter->value().fill(0);
     Tape tape({.training = true});
     const Tensor x = random_tensor({2, 5, 6}, 1);
     EXPECT_EQ(block.forward(tape, tape.input(x)).value(), x) << mixer;
@@ -103,14 +101,13 @@ TEST(Block, StartsAsTheIdentityIfAsked) {
 TEST(Block, DropsWholeSequencesOfItsResiduals) {
   StackSpec spec = tiny("none");
   spec.block.stochastic_depth = 0.25;
-  Block first(block_spec(spec, 0)), last(block_spec(spec, 1));
-  initialize(first, 1), initialize(last, 1);
+  Block last(block_spec(spec, 1));
+  initialize(last, 1);
   const Tensor x = random_tensor({4000, 1, 6}, 1);
   const auto residuals = [&](Block& block, bool training) {
     Tape tape({.training = training, .recording = false});
     return Tensor(block.forward(tape, Var(x)).value() - x);
   };
-  EXPECT_EQ(residuals(first, true), residuals(first, false));
   const Tensor kept = residuals(last, true), all = residuals(last, false);
   std::size_t dropped = 0;
   for (std::size_t i = 0; i < kept.size(); i += 6) {

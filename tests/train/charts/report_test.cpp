@@ -233,8 +233,10 @@ TEST(JsonColumns, AreNumbersOfLinesUnderTheirNames) {
       "f");
   EXPECT_EQ(columns.names, (std::vector<std::string>{"step", "loss", "valid.loss", "late"}));
   EXPECT_EQ(columns.lines, 2u);
-  EXPECT_EQ(columns.values[1], (std::vector<double>{1.5, -1e-3}));
-  EXPECT_TRUE(std::isnan(columns.values[2][1]) && std::isnan(columns.values[3][0]));
+  ASSERT_EQ(columns.values[1].size(), 2u);
+  EXPECT_EQ(columns.values[1][1].value, -1e-3);
+  ASSERT_EQ(columns.values[3].size(), 1u);
+  EXPECT_EQ(columns.values[3][0].line, 1u);
   const Chart late = chart_of(columns, 0, 3), by_line = chart_of(columns, {}, 1);
   EXPECT_EQ(late.series[0].x, std::vector<double>{4});
   EXPECT_EQ(by_line.series[0].x, (std::vector<double>{1, 2}));
@@ -242,6 +244,13 @@ TEST(JsonColumns, AreNumbersOfLinesUnderTheirNames) {
                                     {"{\"a\":\"b\"}\n", "f: holds no numbers"},
                                     {"", "f: holds no numbers"}})
     EXPECT_THAT(message_of<DataError>([&] { read_json_columns(text, "f"); }), HasSubstr(words));
+}
+
+TEST(JsonColumns, OfANameALineAreRefused) {
+  std::string text;
+  for (std::size_t i = 0; i <= most_json_columns; ++i) text += fmt::format("{{\"k{}\":1}}\n", i);
+  EXPECT_THAT(message_of<DataError>([&] { read_json_columns(text, "f"); }),
+              HasSubstr("f: more than 10000 names of numbers"));
 }
 
 TEST(Picture, IsAPngOfItsSize) {

@@ -91,6 +91,17 @@ TEST(Study, FindsNoBiasWhereThereIsNone) {
   EXPECT_LT(std::fabs(exact.rows[0].bias_sigmas.value()), 1);
 }
 
+TEST(Study, DoesNotMeasureAnInfiniteKernel) {
+  FeatureSpec spec = spec_of("positive", "orthogonal");
+  spec.density.kind = "cauchy";
+  const KernelStudy study =
+      study_kernel(spec, normal_sample(100, 4, 1), {.m = {8}, .seeds = 2, .pairs = 16});
+  EXPECT_FALSE(study.configured.has_value() || study.definiteness.has_value());
+  EXPECT_THAT(study_text(study, 0.1), HasSubstr("density cauchy: the kernel of positive features"));
+  EXPECT_THAT(study_text(study, 0.1), Not(HasSubstr("nan")));
+  EXPECT_THAT(study_json(study, 0.1), HasSubstr("\"infinite\""));
+}
+
 TEST(Study, SaysWhatIsNeededAsTextJsonAndPage) {
   FeatureSpec spec = spec_of("positive", "orthogonal");
   spec.density.log_scale = -1;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bochner/train/commands/common_options.hpp>
+#include <bochner/train/config/conditions.hpp>
 #include <bochner/train/config/config.hpp>
 #include <bochner/train/run/trainer.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
@@ -10,7 +11,7 @@
 namespace bochner {
 namespace {
 
-constexpr double smoothing = 0.9, diverged = 4;  // of losses; times the lowest
+constexpr double smoothing = 0.9, rise = 3;  // of losses; in units of the fall before, or the loss
 constexpr std::size_t fewest = 10, rows = 16;
 
 struct RateOptions {
@@ -34,7 +35,11 @@ Config rising(const RateOptions& options) {
         fmt::format("optim.schedule.floor={}", options.high),
         fmt::format("train.steps={}", options.steps)})
     sets.push_back(set);
-  return read_config(options.config, sets);
+  Config config = read_config(options.config, sets);
+  demand(!applies(config, "optim.decay") || config.text("optim.decay") != "independent",
+         "optim.decay = \"independent\" divides by optim.lr, which is searched for; add --set "
+         "optim.decay=decoupled");
+  return config;
 }
 
 /// Trains a new model until the steps are over or the loss has risen far above its lowest. Smith,
@@ -53,7 +58,8 @@ std::vector<RatedLoss> range_test(const Config& config, std::uint64_t steps) {
       weight = smoothing * weight + (1 - smoothing);
       losses.push_back({result.learning_rate, sum / weight});
       lowest = std::min(lowest, losses.back().loss);
-      if (losses.size() > fewest && losses.back().loss > diverged * lowest) break;
+      const double unit = std::max(losses[0].loss - lowest, std::abs(lowest));
+      if (losses.size() > fewest && losses.back().loss > lowest + rise * unit) break;
     }
   } catch (const DivergedError&) {  // where the rates are too large
   }
@@ -62,9 +68,9 @@ std::vector<RatedLoss> range_test(const Config& config, std::uint64_t steps) {
 
 /// Returns the index of the step at which the loss falls most for an equal ratio of rates.
 std::size_t steepest(const std::vector<RatedLoss>& losses, std::size_t before) {
-  std::size_t best = 0;
+  std::size_t best = fewest;
   double fall = 0;
-  for (std::size_t i = 1; i + 1 <= before; ++i) {
+  for (std::size_t i = fewest; i + 1 <= before; ++i) {
     const double difference = losses[i - 1].loss - losses[i + 1].loss;
     if (difference > fall) fall = difference, best = i;
   }
@@ -76,9 +82,12 @@ void bench_rate_command(const RateOptions& options) {
   demand(options.low > 0 && options.low < options.high && std::isfinite(options.high),
          "--low {} --high {}: must ascend from above 0", options.low, options.high);
   const std::vector<RatedLoss> losses = range_test(rising(options), options.steps);
-  demand(losses.size() > fewest, "the loss diverges from the start; lower --low");
   const auto lowest =
       std::size_t(std::ranges::min_element(losses, {}, &RatedLoss::loss) - losses.begin());
+  demand(lowest > fewest, "the loss does not fall from a rate of {:.2g} on; lower --low",
+         options.low);
+  demand(lowest + 1 < losses.size() || losses.size() < options.steps,
+         "the loss still falls at a rate of {:.2g}; raise --high", losses.back().rate);
   const std::size_t fastest = steepest(losses, lowest);
   const double advice = std::sqrt(losses[fastest].rate * losses[lowest].rate);
   if (options.json)
@@ -103,7 +112,7 @@ void add_rate_bench(const Command& bench) {
   add_sets(command, options.sets);
   command.number("--steps", &options.steps, "steps of training");
   command.number("--low", &options.low, "learning rate of the first step");
-  command.number("--high", &options.high, "learning rate of the last step");
+  command.number("--high", &options.high, "learning rate that the last step comes near");
   command.flag("--json", &options.json, "print a JSON line");
 }
 

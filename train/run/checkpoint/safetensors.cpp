@@ -78,11 +78,12 @@ struct FloatType {
   std::size_t bytes;
   void (*load)(const char* from, std::size_t count, real* to);
   bool (*store)(const real* from, std::size_t count, std::string& bytes);
+  std::string_view larger;  ///< types that hold larger numbers
 };
-constexpr FloatType float_types[] = {{"F16", 2, load<Half>, store<Half>},
-                                     {"BF16", 2, load<BrainFloat>, store<BrainFloat>},
-                                     {"F32", 4, load<float>, store<float>},
-                                     {"F64", 8, load<double>, store<double>}};
+constexpr FloatType float_types[] = {{"F16", 2, load<Half>, store<Half>, "F32 or BF16"},
+                                     {"BF16", 2, load<BrainFloat>, store<BrainFloat>, "F32"},
+                                     {"F32", 4, load<float>, store<float>, "F64"},
+                                     {"F64", 8, load<double>, store<double>, ""}};
 
 /// Returns null for other types.
 const FloatType* float_type(std::string_view name) {
@@ -164,8 +165,8 @@ void write_safetensors(const Sink& sink, std::vector<TensorRecord> tensors,
       continue;
     }
     if (!type->store(tensor.data, element_count(tensor.shape), bytes))
-      throw std::invalid_argument(fmt::format(
-          "{} has a number that {} cannot hold; write F32 or BF16", tensor.name, type->name));
+      throw std::invalid_argument(fmt::format("{} has a number that {} cannot hold; write {}",
+                                              tensor.name, type->name, type->larger));
     sink(bytes);
   }
 }

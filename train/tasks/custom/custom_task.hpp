@@ -28,7 +28,7 @@ class CustomTask {
   /// Returns the mean loss of the examples, a function of their numbers, the parameters and the
   /// tape's random numbers. ()
   virtual Var loss(Tape& tape, const Examples& examples) = 0;
-  /// Returns means over the examples that evaluations report beside the loss, by name.
+  /// Returns means over the examples that evaluations report with the loss, by name.
   virtual std::vector<std::pair<std::string, double>> measures(Tape&, const Examples&) {
     return {};
   }
@@ -58,7 +58,7 @@ using CustomTasks = Registry<CustomTask, CustomTaskSpec>;
 /// Registry of tasks that a program adds, named by model.kind and data.kind.
 CustomTasks& tasks();
 
-/// Describes the keys of all custom tasks, beside model.kind.
+/// Describes the keys of all custom tasks, next to model.kind.
 inline void describe(Keys& keys, CustomTaskSpec& spec) { tasks().describe_own(keys, spec.own); }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -11,7 +11,6 @@
 #include <bochner/train/tasks/encoding_pictures.hpp>
 #include <bochner/train/tasks/fields/field_data.hpp>
 #include <bochner/train/tasks/model_spec.hpp>
-#include <bochner/train/tasks/series/series_data.hpp>
 #include <bochner/train/tasks/table_learner.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <cmath>
@@ -286,9 +285,8 @@ validation = 0.1              # of the films, or the end of a single one
 void add_field_kinds(TaskKinds& kinds) {
   const ModelRows add{kinds, "field", open_as<FieldTask>,
                       learn_as<FieldLearner, assumed_field_facts>};
-  for (const std::string& name : field_kinds())
-    add(name, validation_examples, check_field, series_options);
-  add("field_files", validation_fraction, check_field, series_options);
+  for (const std::string& name : field_kinds()) add(name, validation_examples, check_field);
+  add("field_files", validation_fraction, check_field);
 }
 
 }  // namespace bochner

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -87,10 +88,12 @@ TEST(Safetensors, RoundShortFloatsToTheNearest) {
   EXPECT_EQ(rounded("BF16", {1.0 / 3, 0x1.01p0, 0x1.03p0, -1e-40, 3e38}),
             (std::vector<double>{0.333984375, 1, 0x1.04p0, -0x1p-133, 0x1.c4p127}));
   EXPECT_EQ(rounded("F64", {0.5, -3}), (std::vector<double>{0.5, -3}));
-  EXPECT_EQ(message_of<std::invalid_argument>([&] {
-              rounded("F16", {1, 65520});
-            }),
-            "a has a number that F16 cannot hold; write F32 or BF16");
+  for (const auto& [type, large, larger] :
+       {std::tuple{"F16", 65520., "F32 or BF16"}, {"BF16", 3.4e38, "F32"}})
+    EXPECT_EQ(message_of<std::invalid_argument>([&] {
+                rounded(type, {1, real(large)});
+              }),
+              fmt::format("a has a number that {} cannot hold; write {}", type, larger));
 }
 
 TEST(Safetensors, HaveANameEach) {

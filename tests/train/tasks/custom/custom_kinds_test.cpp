@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,6 +7,7 @@
 #include <bochner/layers/basic/position_wise.hpp>
 #include <bochner/layers/models/loss.hpp>
 #include <bochner/train/tasks/custom/custom_task.hpp>
+#include <bochner/train/tasks/task_kinds.hpp>
 #include <cmath>
 #include <xtensor/xview.hpp>
 
@@ -46,6 +48,19 @@ class LogCosh : public ValueLoss {
   Var of_values(const Var& predicted, const Var& targets) const override {
     const Var error = predicted - targets;
     return error + softplus(-2 * error) - std::log(2);
+  }
+};
+
+struct MarginSpec {
+  double margin = 0;
+};
+void describe(Keys& keys, MarginSpec& spec) { keys("margin", spec.margin, "must be set"); }
+
+/// Refuses the default of its spec.
+class Margin : public LogCosh {
+ public:
+  Margin(const LossSpec& spec, const MarginSpec& own) : LogCosh(spec) {
+    require(own.margin != 0, "margin", "set model.margin");
   }
 };
 
@@ -97,6 +112,13 @@ class Waves : public TableSource {
 };
 double Waves::phase = 0;
 
+/// Tells that it was asked for a table.
+class Asked : public TableSource {
+ public:
+  explicit Asked(const TableSourceSpec&) {}
+  NamedArray table() const override { throw DataError("the source was asked"); }
+};
+
 struct SlopeSpec {
   double slope = 3;
 };
@@ -132,6 +154,7 @@ class CustomKinds : public testing::Test {
     losses().add("focal", make<Focal, FocalSpec>);
     losses().add("log_cosh", make<LogCosh>);
     table_sources().add("waves", make<Waves, WavesSpec>);
+    table_sources().add("asked", make<Asked>);
     tasks().add("slope", make<Slope, SlopeSpec>);
     norms().add("scaled", make<Scaled, ScaledSpec>);
   }
@@ -206,6 +229,16 @@ TEST_F(CustomKinds, LossesAreForModelsOfTheirTargets) {
               HasSubstr("model.label_smoothing has no effect with model.loss = \"focal\""));
 }
 
+TEST_F(CustomKinds, LossesMayRefuseTheirDefaults) {
+  losses().add("margin", make<Margin, MarginSpec>);
+  EXPECT_NO_THROW(make_task(config(with(forecasts, {"model.loss=margin", "model.margin=1"}))));
+  EXPECT_NO_THROW(make_task(config(with(forecasts, {"model.loss=huber"}))));
+  EXPECT_THAT(error(with(forecasts, {"model.loss=margin"})),
+              HasSubstr("model.loss = \"margin\": [margin] set model.margin"));
+  EXPECT_THAT(message_of<std::invalid_argument>([] { make_value_loss({"focal"}); }),
+              HasSubstr("is called \"focal\"; there are: mse, mae, huber, log_cosh"));
+}
+
 TEST_F(CustomKinds, NormsHaveKeys) {
   const auto loss = [&](const std::string& scale) {
     const auto task = make_task(config(with(text, {"model.norm=scaled", "model.scale=" + scale})));
@@ -257,6 +290,26 @@ TEST_F(CustomKinds, SourcesAreRefusedWhereTheyHaveNoEffect) {
   EXPECT_THAT(
       message_of<DataError>([&] { make_task(config(with(forecasts, {"data.columns=['y']"}))); }),
       HasSubstr("waves: no column \"y\""));
+}
+
+TEST_F(CustomKinds, SourcesAreAskedByAllKindsThatReadTables) {
+  const auto config_of = [](const TaskKind& kind) {
+    return parse_config(fmt::format("[model]\nkind = \"{}\"\n[data]\nkind = \"{}\"\n"
+                                    "source = \"asked\"\nlabel_column = \"label\"\n",
+                                    kind.model, kind.data),
+                        "asked.toml", registered_parameters());
+  };
+  std::size_t asked = 0;
+  for (const TaskKind& kind : task_kinds()) {
+    if (!kind.read || kind.validation == validation_examples) continue;
+    EXPECT_THAT(message_of<DataError>([&] { make_task(config_of(kind)); }),
+                HasSubstr("the source was asked"))
+        << kind.model << " of " << kind.data;
+    ++asked;
+  }
+  EXPECT_GE(asked, 10u);
+  EXPECT_THAT(error({"model.kind=field", "data.kind=field_files", "data.source=asked"}),
+              HasSubstr("must be \"files\" with data.kind = \"field_files\", which reads no"));
 }
 
 TEST_F(CustomKinds, RunsRefuseASourceThatChanged) {

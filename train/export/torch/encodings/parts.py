@@ -5,7 +5,7 @@ vectors, so that a linear map is y = x W + b with W (in, out).
 """
 import torch
 from torch import nn
-from torch.nn.functional import gelu, silu
+from torch.nn.functional import cross_entropy, gelu, silu
 
 forms = {}
 
@@ -101,6 +101,15 @@ class Embedding(Part):
 
     def forward(self, indices):
         return self.weight[indices]
+
+
+def label_loss(config, logits, labels, smoothing=0):
+    """Mean cross entropy of the labels that are not -1, in nats, also for the losses with noise tokens, which only
+    train: "nce" and "sampled_softmax". (.., C), (..) -> ()"""
+    kind = config.get("model.loss", "mse")
+    if kind not in ("mse", "cross_entropy", "nce", "sampled_softmax"):
+        raise NotImplementedError(f'the loss "{kind}" is of the program that trained this model; write it in PyTorch')
+    return cross_entropy(logits, labels.long(), ignore_index=-1, label_smoothing=smoothing)
 
 
 def rms_norm(x, epsilon=1e-6):

@@ -31,9 +31,10 @@ class Block(Part):
 
 class BlockStack(Part):
     """blocks.0, blocks.1, .. and the norm after the last, model.blocks of them unless `blocks` says otherwise. `each` is
-    added to the input of every block. `kept` and `added` weigh x and the first input, see model.input_residual."""
+    added to the input of every block. `residual_scale` and `input_scale` weigh x and the
+    first input, see model.input_residual."""
 
-    learned = ("kept", "added")
+    learned = ("residual_scale", "input_scale")
 
     def __init__(self, at, causal, blocks=0):
         super().__init__(at)
@@ -47,7 +48,7 @@ class BlockStack(Part):
     def forward(self, x, layout=None, each=None):
         first = x
         for i, block in enumerate(list(self.blocks) * self.config.get("model.repeat", 1)):
-            if self.kept is not None:
-                x = x * self.kept[i] + first * self.added[i]
+            if self.residual_scale is not None:
+                x = x * self.residual_scale[i] + first * self.input_scale[i]
             x = block(x if each is None else x + each, layout or Layout())
         return self.norm(x)

@@ -11,13 +11,13 @@ class DeltaMixer(FeatureMixer):
     """With u(x) = phi(x) / |phi(x)|, from S = 0 and token by token: S <- exp(-rate) S, then
     S <- S + strength u(k) (v - S^T u(k))^T, y = S^T u(q), strength = sigmoid(x W + b), twice that with
     delta.negative. Each head's y is normed by its root mean square. If not causal, the sum of both directions is. With
-    delta.two_gates v is multiplied by sigmoid(written(x)) / strength. A token may write several times, delta.steps,
+    delta.two_gates v is multiplied by sigmoid(write_gate(x)) / strength. A token may write several times, delta.steps,
     with keys and values of `steps`; it decays before the first."""
 
     def __init__(self, at, stack):
         super().__init__(at, stack)
         self.strength = Linear(at / "strength")
-        self.written = Linear(at / "written") if at.has("written") else None
+        self.write_gate = Linear(at / "write_gate") if at.has("write_gate") else None
         self.steps = nn.ModuleList(FurtherWrite(at / "steps" / str(i)) for i in range(at.count("steps")))
 
     def forward(self, x, layout):
@@ -26,8 +26,8 @@ class DeltaMixer(FeatureMixer):
         v = torch.stack([v] + [step.value(x).reshape(v.shape) for step in self.steps], 2)
         strength = torch.sigmoid(self.strength(x)) * (2 if self.config["model.mixer.delta.negative"] else 1)
         strength = strength.reshape(v.shape[:-1])
-        if self.written:
-            v = v * (torch.sigmoid(self.written(x)).reshape(strength.shape) / strength)[..., None]
+        if self.write_gate:
+            v = v * (torch.sigmoid(self.write_gate(x)).reshape(strength.shape) / strength)[..., None]
         turned = [[unit(each) for each in self.turned_features(q, k, x, layout)] for k in keys]
         f, g = turned[0][0], torch.stack([each for _, each in turned], 2)
 

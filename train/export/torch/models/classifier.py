@@ -1,7 +1,5 @@
 """A label for each sequence."""
-from torch.nn.functional import cross_entropy
-
-from .parts import Layout, Linear, Part, form
+from .parts import Layout, Linear, Part, form, label_loss
 from .tokens import Trunk
 
 
@@ -23,6 +21,5 @@ class SequenceClassifier(Part):
         return self.head(Layout(lengths).without_padding(x).sum(1) / count)
 
     def loss(self, tokens, targets, lengths=None, times=None):
-        """Mean nats. (B, T), (B) -> ()"""
-        smoothing = self.config.get("model.label_smoothing", 0)
-        return cross_entropy(self(tokens, lengths, times), targets, label_smoothing=smoothing)
+        """Mean nats, see label_loss(). (B, T), (B) -> ()"""
+        return label_loss(self.config, self(tokens, lengths, times), targets, self.config.get("model.label_smoothing", 0))

@@ -1,7 +1,5 @@
 """The next token."""
-from torch.nn.functional import cross_entropy
-
-from .parts import Linear, Part, form
+from .parts import Linear, Part, form, label_loss
 from .tokens import Trunk
 
 
@@ -28,8 +26,6 @@ class LanguageModel(Part):
         return cap * (logits / cap).tanh() if cap else logits
 
     def loss(self, tokens, targets, times=None):
-        """Mean nats over the targets that are not -1, and what training adds. (B, T), (B, T) -> ()"""
-        logits, targets = self(tokens, times).flatten(0, 1), targets.flatten()
-        smoothing = self.config.get("model.label_smoothing", 0)
-        loss = cross_entropy(logits, targets, ignore_index=-1, label_smoothing=smoothing)
-        return loss + self.config.get("model.z_loss", 0) * logits[targets >= 0].logsumexp(-1).square().mean()
+        """Mean nats over the targets that are not -1, without what training adds, see label_loss(). (B, T), (B, T)
+        -> ()"""
+        return label_loss(self.config, self(tokens, times).flatten(0, 1), targets.flatten())

@@ -2,11 +2,11 @@
 import math
 
 import torch
-from torch.nn.functional import cross_entropy, softplus
+from torch.nn.functional import softplus
 
 from .blocks import BlockStack
 from .forecaster import Standardize, ascending, mean_loss, pinball
-from .parts import Layout, Linear, Part, form
+from .parts import Layout, Linear, Part, form, label_loss
 from .positions import positions
 
 
@@ -61,9 +61,8 @@ class SeriesClassifier(SeriesModel):
     """-> logits (B, classes)"""
 
     def loss(self, values, targets, lengths, shares):
-        """Mean nats, without weights of classes and a loss of the program. -> ()"""
-        smoothing = self.config["model.label_smoothing"]
-        return cross_entropy(self(values, lengths, shares), targets.long(), label_smoothing=smoothing)
+        """Mean nats without weights of classes, see label_loss(). -> ()"""
+        return label_loss(self.config, self(values, lengths, shares), targets, self.config.get("model.label_smoothing", 0))
 
 
 @form("model", "regressor")
