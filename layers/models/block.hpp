@@ -28,8 +28,8 @@ inline void describe(Keys& keys, BlockSpec& spec) {
   keys("dropout", spec.dropout, below(0, 1), "probability that training drops an activation");
   keys(
       "stochastic_depth", spec.stochastic_depth, below(0, 1),
-      "probability that training drops the mixer or MLP of the last block for a sequence; it grows "
-      "from 0 in the first block");
+      "probability that training drops the mixer or MLP of the last block for a sequence; in block "
+      "i of n it is i / n times that");
   keys("zero_init", spec.zero_init,
        "set the maps out of mixers and MLPs to 0 at first, so that each block is the identity");
   keys("norm", spec.norm, one_of(norms),
