@@ -87,7 +87,11 @@ void check_time(const Config& config) {
 
 /// Warm-up and decay against the length of the training, where that is known in steps.
 void check_schedule(const Config& config) {
-  require_at_most(config, "optim.schedule.floor", "optim.lr");
+  const char* floor = "optim.schedule.floor";
+  if (config.text("optim.schedule.kind") != "exponential")
+    require_at_most(config, floor, "optim.lr");
+  else if (config.number(floor) == 0)
+    fail(config, floor, "must be above 0 for an exponential schedule", "optim.schedule.kind");
   const Period& steps = config.period("train.steps");
   if (steps.unit != Period::Unit::steps || steps.off()) return;
   const double warmup = double(config.integer("optim.schedule.warmup"));
@@ -131,9 +135,6 @@ void check_shards(const Config& config) {
 }
 
 void check_training(const Config& config) {
-  const char* floor = "optim.schedule.floor";
-  if (config.text("optim.schedule.kind") == "exponential" && config.number(floor) == 0)
-    fail(config, floor, "must be above 0 for an exponential schedule", "optim.schedule.kind");
   if (config.integer("train.validate.gradients") == 1)
     fail(config, "train.validate.gradients",
          "must be 0 or at least 2: noise differs between batches");
