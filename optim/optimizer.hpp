@@ -188,7 +188,10 @@ class Optimizer {
   /// Updates a whole tensor of the shape; tensors may be updated in parallel.
   virtual void update_whole(const Piece&, const Shape&, double, double) {}
 
+  /// Returns the piece's part of a moment, in the order of their names.
   real* moment(std::size_t which, const Piece& piece) {
+    require(which < moments_.size(), "optim", "moment ", which, " is not among the ",
+            moments_.size(), " that the constructor names");
     return moments_[which].tensors[piece.parameter].data() + piece.begin -
            kept(piece.parameter).first;
   }

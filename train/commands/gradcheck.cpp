@@ -88,7 +88,8 @@ std::vector<std::string> wanted_kinds(const std::string& name, const std::vector
                                       const char* what) {
   if (name.empty()) return all;
   if (std::ranges::count(all, name) > 0) return {name};
-  throw std::invalid_argument(fmt::format("gradcheck: unknown {} \"{}\"", what, name));
+  throw std::invalid_argument(
+      fmt::format("gradcheck: unknown {} \"{}\"; there are: {}", what, name, joined(all)));
 }
 
 std::vector<GradientCase> cases_of(const GradcheckOptions& options) {
