@@ -18,6 +18,17 @@ Tensor first_move(const OptimizerSpec& spec) {
   return Tensor(before - parameters[0].value());
 }
 
+TEST(Optimizer, FixesParametersOfRateZeroWhileItLives) {
+  TestParameters parameters({{"a", {2, 2}}, {"b", {2, 2}}});
+  {
+    const auto optimizer =
+        make_optimizer({.groups = {{.match = "b", .lr_factor = 0}}}, parameters.named());
+    EXPECT_TRUE(parameters[0].is_trained());
+    EXPECT_FALSE(parameters[1].is_trained());
+  }
+  EXPECT_TRUE(parameters[1].is_trained());
+}
+
 TEST(Optimizer, MuonCanGiveEveryNeuronAnEqualStep) {
   OptimizerSpec spec{.kind = "muon", .weight_decay = 0, .lr = 0.5};
   const Tensor plain = first_move(spec);

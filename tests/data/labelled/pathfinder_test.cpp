@@ -42,17 +42,26 @@ TEST(Pathfinder, DiscsAreAtEndsOfOneCurveOrOfTwoThatStayApart) {
   }
 }
 
-TEST(Pathfinder, DrawsLinesAndDiscs) {
-  const Pathfinder images({32}, {7, 40, 0});
+TEST(Pathfinder, DrawsLinesAndDiscsOfItsScenes) {
+  const ExampleSet set{7, 40, 0};
+  const Pathfinder images({32}, set);
   const LabelledBatch batch = images.batch(images.in_order(Split::train, 0, 40));
   for (std::size_t i = 0; i < 40; ++i) {
+    Draws draws = draws_of(set, Split::train, i);
+    const auto label = std::int32_t(draws.below(2));
+    ASSERT_EQ(batch.labels.values[i], label);
     const auto* pixels = batch.tokens.values.data() + i * 32 * 32;
-    EXPECT_GT(std::count(pixels, pixels + 32 * 32, 255), 5);
+    const PathScene scene = path_scene(32, label == 1, draws);
+    for (const PathPoint& disc : scene.discs)
+      EXPECT_EQ(pixels[std::size_t(disc.y) * 32 + std::size_t(disc.x)], 255);
+    for (const Path& curve : scene.curves)
+      for (const PathDash& dash : curve) {
+        const double x = (dash.from.x + dash.to.x) / 2, y = (dash.from.y + dash.to.y) / 2;
+        EXPECT_GT(pixels[std::size_t(y) * 32 + std::size_t(x)], 0);
+      }
     EXPECT_GT(std::count(pixels, pixels + 32 * 32, 0), 500);
   }
-  EXPECT_NEAR(double(std::count(batch.labels.values.begin(), batch.labels.values.end(), 1)), 20,
-              10);
-  EXPECT_THROW(Pathfinder({31}, {7, 40, 0}), std::invalid_argument);
+  EXPECT_THROW(Pathfinder({31}, set), std::invalid_argument);
 }
 
 }  // namespace pathfinder_test
