@@ -130,7 +130,8 @@ class Muon : public Adam {
     constexpr double smallest = 1e-16;
     const double kept = own_.normalize_beta, rows = double(x.size() / columns);
     std::vector<double> sums(columns), inverse(columns);
-    for (std::size_t i = 0; i < x.size(); ++i) sums[i % columns] += double(x[i]) * double(x[i]);
+    for (std::size_t row = 0; row < x.size(); row += columns)
+      for (std::size_t j = 0; j < columns; ++j) sums[j] += double(x[row + j]) * double(x[row + j]);
     double before = 0, after = 0;
     for (std::size_t j = 0; j < columns; ++j) {
       squares[j] = real(kept * double(squares[j]) + (1 - kept) * sums[j] / rows);
@@ -138,7 +139,8 @@ class Muon : public Adam {
       before += sums[j], after += sums[j] * inverse[j] * inverse[j];
     }
     const double factor = after > 0 ? std::sqrt(before / after) : 0;
-    for (std::size_t i = 0; i < x.size(); ++i) x[i] *= real(factor * inverse[i % columns]);
+    for (std::size_t row = 0; row < x.size(); row += columns)
+      for (std::size_t j = 0; j < columns; ++j) x[row + j] *= real(factor * inverse[j]);
   }
 
   MatrixStep own_;

@@ -35,13 +35,28 @@ struct Curve {
   std::vector<PathDash> dashes;
 };
 
+PathPoint centre_of(std::size_t pixel, std::size_t side) {
+  return {double(pixel % side) + 0.5, double(pixel / side) + 0.5};
+}
+
+/// Calls visit(pixel) for the pixels of an image whose centres are within `reach` of a dash.
+template <class Visit>
+void for_each_pixel(const PathDash& dash, double reach, std::size_t side, const Visit& visit) {
+  const auto clamped = [&](double x) { return std::size_t(std::clamp(x, 0.0, double(side - 1))); };
+  const auto [x0, x1] = std::minmax(dash.from.x, dash.to.x);
+  const auto [y0, y1] = std::minmax(dash.from.y, dash.to.y);
+  for (std::size_t y = clamped(y0 - reach); y <= clamped(y1 + reach); ++y)
+    for (std::size_t x = clamped(x0 - reach); x <= clamped(x1 + reach); ++x)
+      if (distance(dash, centre_of(y * side + x, side)) <= reach) visit(y * side + x);
+}
+
 /// Pixels that all dashes occupy except for the last one of each curve, with the gap around them.
 class Ground {
  public:
   Ground(std::size_t side, const Sizes& sizes) : side_(side), sizes_(sizes), taken_(side * side) {}
 
   void take(const PathDash& dash) {
-    for_each_pixel(dash, sizes_.gap + sizes_.thickness / 2,
+    for_each_pixel(dash, sizes_.gap + sizes_.thickness / 2, side_,
                    [&](std::size_t pixel) { taken_[pixel] = 1; });
   }
   /// Returns whether a dash is within the image and off the ground, also of one more dash.
@@ -50,8 +65,9 @@ class Ground {
       if (std::min(p.x, p.y) < 1 || std::max(p.x, p.y) > double(side_) - 1) return false;
     const double apart = sizes_.gap + sizes_.thickness / 2;
     bool free = true;
-    for_each_pixel(dash, half_a_diagonal, [&](std::size_t pixel) {
-      free = free && !taken_[pixel] && (!other || distance(*other, centre(pixel)) > apart);
+    for_each_pixel(dash, half_a_diagonal, side_, [&](std::size_t pixel) {
+      free =
+          free && !taken_[pixel] && (!other || distance(*other, centre_of(pixel, side_)) > apart);
     });
     return free;
   }
@@ -92,21 +108,6 @@ class Ground {
   PathDash dash_at(const PathPoint& pivot, double angle) const {
     return {moved(pivot, angle, sizes_.gap), moved(pivot, angle, sizes_.gap + sizes_.dash)};
   }
-  template <class Visit>
-  void for_each_pixel(const PathDash& dash, double reach, const Visit& visit) const {
-    const auto clamped = [&](double x) {
-      return std::size_t(std::clamp(x, 0.0, double(side_ - 1)));
-    };
-    const auto [x0, x1] = std::minmax(dash.from.x, dash.to.x);
-    const auto [y0, y1] = std::minmax(dash.from.y, dash.to.y);
-    for (std::size_t y = clamped(y0 - reach); y <= clamped(y1 + reach); ++y)
-      for (std::size_t x = clamped(x0 - reach); x <= clamped(x1 + reach); ++x)
-        if (distance(dash, centre(y * side_ + x)) <= reach) visit(y * side_ + x);
-  }
-  PathPoint centre(std::size_t pixel) const {
-    return {double(pixel % side_) + 0.5, double(pixel / side_) + 0.5};
-  }
-
   std::size_t side_;
   Sizes sizes_;
   std::vector<char> taken_;
@@ -203,11 +204,10 @@ LabelledExample Pathfinder::example(Split split, std::uint64_t index) const {
   const PathScene scene = path_scene(side, example.label == 1, draws);
   std::vector<double> light(side * side);
   const auto draw = [&](const PathDash& dash, double reach, double factor) {
-    for (std::size_t pixel = 0; pixel < light.size(); ++pixel) {
-      const std::size_t x = pixel % side, y = pixel / side;
-      if (distance(dash, {double(x) + 0.5, double(y) + 0.5}) < reach + 1)
-        light[pixel] = std::max(light[pixel], factor * covered(dash, reach, x, y));
-    }
+    for_each_pixel(dash, reach + 1, side, [&](std::size_t pixel) {
+      const double share = covered(dash, reach, pixel % side, pixel / side);
+      light[pixel] = std::max(light[pixel], factor * share);
+    });
   };
   for (const auto& curve : scene.curves)
     for (const PathDash& dash : curve) draw(dash, sizes.thickness / 2, contrast);
