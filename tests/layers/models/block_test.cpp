@@ -6,6 +6,7 @@
 #include <map>
 
 #include "layers/layer_check.hpp"
+#include "layers/scaled_norm.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace block_test {
@@ -30,20 +31,7 @@ StackSpec repeated() {
   return spec;
 }
 
-/// A program's own norm, with a key, and MLP.
-struct ScaledSpec {
-  double scale = 2;
-};
-void describe(Keys& keys, ScaledSpec& spec) { keys("scale", spec.scale, above(0), "factor"); }
-class Scaled : public Norm {
- public:
-  Scaled(const NormSpec&, const ScaledSpec& own) : scale_(real(own.scale)) {}
-  Var forward(Tape&, const Var& x, const std::vector<std::size_t>&) override { return x * scale_; }
-  void visit(Visitor&) override {}
-
- private:
-  real scale_;
-};
+/// An MLP of a program.
 class Squared : public FeedForward {
  public:
   explicit Squared(const FeedForwardSpec&) {}

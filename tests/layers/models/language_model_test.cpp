@@ -4,6 +4,7 @@
 #include <set>
 
 #include "layers/layer_check.hpp"
+#include "layers/models/random_tokens.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace language_model_test {
@@ -39,14 +40,6 @@ std::vector<LanguageModelSpec> all_specs() {
 
 std::string name_of(const LanguageModelSpec& spec) {
   return spec.block.mixer.kind + ", " + spec.positions + ", " + spec.encoding.kind;
-}
-
-Indices tokens(std::size_t B, std::size_t T, std::uint64_t stream) {
-  const RandomFunction random{1, Purpose::test, stream};
-  Indices indices{{B, T}, {}};
-  for (std::size_t i = 0; i < B * T; ++i)
-    indices.values.push_back(std::int32_t(random.integer(i, 7)));
-  return indices;
 }
 
 TEST(Block, IsDifferentiableThroughAllItsParameters) {

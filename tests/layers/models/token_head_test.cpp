@@ -3,19 +3,12 @@
 #include <cmath>
 
 #include "layers/layer_check.hpp"
+#include "layers/models/random_tokens.hpp"
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace token_head_test {
 
 using namespace layer_check;
-
-Indices tokens(std::size_t B, std::size_t T, std::uint64_t stream) {
-  const RandomFunction random{1, Purpose::test, stream};
-  Indices indices{{B, T}, {}};
-  for (std::size_t i = 0; i < B * T; ++i)
-    indices.values.push_back(std::int32_t(random.integer(i, 7)));
-  return indices;
-}
 
 TEST(TokenHead, AddsSmoothingAndZLossInTraining) {
   LanguageModelSpec spec;

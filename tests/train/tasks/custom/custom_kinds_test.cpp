@@ -13,6 +13,7 @@
 
 #include "data/messages.hpp"
 #include "faults/crashing_storage.hpp"
+#include "layers/scaled_norm.hpp"
 #include "train/ask.hpp"
 #include "train/training_run.hpp"
 
@@ -62,21 +63,6 @@ class Margin : public LogCosh {
   Margin(const LossSpec& spec, const MarginSpec& own) : LogCosh(spec) {
     require(own.margin != 0, "margin", "set model.margin");
   }
-};
-
-struct ScaledSpec {
-  double scale = 2;
-};
-void describe(Keys& keys, ScaledSpec& spec) { keys("scale", spec.scale, above(0), "factor"); }
-
-class Scaled : public Norm {
- public:
-  Scaled(const NormSpec&, const ScaledSpec& own) : scale_(real(own.scale)) {}
-  Var forward(Tape&, const Var& x, const std::vector<std::size_t>&) override { return x * scale_; }
-  void visit(Visitor&) override {}
-
- private:
-  real scale_;
 };
 
 struct WavesSpec {
