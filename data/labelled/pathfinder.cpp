@@ -189,37 +189,23 @@ PathScene path_scene(std::size_t side, bool connected, Draws& draws) {
   }
 }
 
-Pathfinder::Pathfinder(const ShapesSpec& spec, const ExampleSet& examples)
-    : LabelledSequences(examples, {pixel_vocabulary, 2, spec.side * spec.side + spec.class_token}),
-      spec_(spec) {
-  require(spec.side >= smallest_side, "pathfinder", "data.side = ", spec.side,
-          ": must be at least ", smallest_side);
-}
-
-LabelledExample Pathfinder::example(Split split, std::uint64_t index) const {
-  Draws draws = draws_of(examples_, split, index);
-  const std::size_t side = spec_.side;
+void Pathfinder::draw(Draws draws, LabelledExample& example) const {
+  const std::size_t side = this->side();
   const Sizes sizes(side);
-  LabelledExample example{{}, std::int32_t(draws.below(2))};
+  example.label = std::int32_t(draws.below(2));
   const PathScene scene = path_scene(side, example.label == 1, draws);
   std::vector<double> light(side * side);
-  const auto draw = [&](const PathDash& dash, double reach, double factor) {
+  const auto brighten = [&](const PathDash& dash, double reach, double factor) {
     for_each_pixel(dash, reach + 1, side, [&](std::size_t pixel) {
       const double share = covered(dash, reach, pixel % side, pixel / side);
       light[pixel] = std::max(light[pixel], factor * share);
     });
   };
   for (const auto& curve : scene.curves)
-    for (const PathDash& dash : curve) draw(dash, sizes.thickness / 2, contrast);
-  for (const PathPoint& disc : scene.discs) draw({disc, disc}, sizes.disc, 1);
-  if (spec_.class_token) example.tokens.push_back(pixel_class);
+    for (const PathDash& dash : curve) brighten(dash, sizes.thickness / 2, contrast);
+  for (const PathPoint& disc : scene.discs) brighten({disc, disc}, sizes.disc, 1);
   for (const double one : light)
     example.tokens.push_back(std::int32_t(std::lround(255 * std::min(1.0, one))));
-  return example;
-}
-
-std::string Pathfinder::describe() const {
-  return in_words("pathfinder, ", spec_.side, " x ", spec_.side, " grey");
 }
 
 }  // namespace bochner

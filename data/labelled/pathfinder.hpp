@@ -30,22 +30,15 @@ double distance(const PathDash& dash, const PathPoint& point);
 /// those of the Long Range Arena for sides of 32 and 128 pixels (Tay et al., 2021), linear between.
 /// Linsley et al., "Learning long-range spatial dependencies with horizontal gated recurrent
 /// units", 2018; images are drawn differently.
-class Pathfinder : public LabelledSequences {
+class Pathfinder : public GeneratedImages {
  public:
   static constexpr std::size_t smallest_side = 32;
   /// Throws std::invalid_argument for a side below the smallest.
-  Pathfinder(const ShapesSpec& spec, const ExampleSet& examples);
-  ImageShape image() const override { return {spec_.side, spec_.side, 1}; }
-  std::uint64_t fingerprint() const override {
-    return examples_.fingerprint("pathfinder", {spec_.side, spec_.class_token});
-  }
-
- protected:
-  std::string describe() const override;
-  LabelledExample example(Split split, std::uint64_t index) const override;
+  Pathfinder(const ShapesSpec& spec, const ExampleSet& examples)
+      : GeneratedImages("pathfinder", smallest_side, 2, spec, examples) {}
 
  private:
-  ShapesSpec spec_;
+  void draw(Draws draws, LabelledExample& example) const override;
 };
 
 }  // namespace bochner

@@ -56,32 +56,39 @@ std::string ImageSequences::describe() const {
                   classes(), " classes");
 }
 
-Shapes::Shapes(const ShapesSpec& spec, const ExampleSet& examples)
-    : LabelledSequences(examples, {pixel_vocabulary, 4, spec.side * spec.side + spec.class_token}),
+GeneratedImages::GeneratedImages(const char* kind, std::size_t smallest_side, std::size_t classes,
+                                 const ShapesSpec& spec, const ExampleSet& examples)
+    : LabelledSequences(examples,
+                        {pixel_vocabulary, classes, spec.side * spec.side + spec.class_token}),
+      kind_(kind),
       spec_(spec) {
-  require(spec.side >= ShapesSpec::smallest_side, "shapes", "data.side = ", spec.side,
-          ": must be at least ", ShapesSpec::smallest_side);
+  require(spec.side >= smallest_side, kind, "data.side = ", spec.side, ": must be at least ",
+          smallest_side);
 }
 
-LabelledExample Shapes::example(Split split, std::uint64_t index) const {
-  Draws draws = draws_of(examples_, split, index);
-  const std::size_t side = spec_.side, smallest = side / 6, largest = side / 4;
+LabelledExample GeneratedImages::example(Split split, std::uint64_t index) const {
+  LabelledExample example;
+  if (spec_.class_token) example.tokens.push_back(pixel_class);
+  draw(draws_of(examples_, split, index), example);
+  return example;
+}
+
+std::string GeneratedImages::describe() const {
+  return in_words(kind_, ", ", spec_.side, " x ", spec_.side, " grey");
+}
+
+void Shapes::draw(Draws draws, LabelledExample& example) const {
+  const std::size_t side = this->side(), smallest = side / 6, largest = side / 4;
   const int radius = int(smallest + draws.below(largest - smallest + 1));
   const std::uint64_t places = side - 2 * std::uint64_t(radius);
   const int centre_x = radius + int(draws.below(places)),
             centre_y = radius + int(draws.below(places));
-  LabelledExample example{{}, std::int32_t(draws.below(classes()))};
-  if (spec_.class_token) example.tokens.push_back(pixel_class);
+  example.label = std::int32_t(draws.below(classes()));
   for (int y = 0; y < int(side); ++y)
     for (int x = 0; x < int(side); ++x) {
       const int lowest = covers(example.label, radius, x - centre_x, y - centre_y) ? 96 : 0;
       example.tokens.push_back(lowest + int(draws.below(160)));
     }
-  return example;
-}
-
-std::string Shapes::describe() const {
-  return in_words("shapes, ", spec_.side, " x ", spec_.side, " grey");
 }
 
 std::vector<std::size_t> patch_order(const ImageShape& shape, std::size_t side) {
