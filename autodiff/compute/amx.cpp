@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <bochner/autodiff/compute/amx_tiles.hpp>
+#include <bochner/base/numeric/product_precision.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -65,19 +66,20 @@ struct NoInterleaving {
 
 /// Computes C += A B for rows x columns tiles and interleaves a piece of other work after every few
 /// products. Tiles of the next 16 rows or columns are steps * step_size apart.
-template <std::size_t rows, std::size_t columns, class Interleaved>
+template <std::size_t parts, std::size_t rows, std::size_t columns, class Interleaved>
 void multiply_tiles(std::size_t steps, const std::uint32_t* a, const std::uint32_t* b, bool adds,
                     real* c, std::size_t ldc, Interleaved&& interleaved) {
   using On = Registers<rows, columns>;
   constexpr std::size_t high = 0, middle = tile_size, low = 2 * tile_size;
-  const std::size_t next = steps * step_size;
+  const std::size_t next = steps * step_size<parts>;
   finish_stores();
   if (adds)
     On::load_sums(c, ldc);
   else
     On::zero();
-  for (std::size_t s = 0; s < steps; ++s, a += step_size, b += step_size) {
+  for (std::size_t s = 0; s < steps; ++s, a += step_size<parts>, b += step_size<parts>) {
     On::load_a(a + high, next), On::load_b(b + high, next), On::add_products(), interleaved();
+    if constexpr (parts == 1) continue;
     On::load_b(b + middle, next), On::add_products(), interleaved();
     On::load_a(a + middle, next), On::add_products(), interleaved();
     On::load_b(b + high, next), On::add_products(), interleaved();
@@ -88,7 +90,7 @@ void multiply_tiles(std::size_t steps, const std::uint32_t* a, const std::uint32
 }
 
 /// Computes C += A B for up to 32 rows and columns of C.
-template <class Interleaved>
+template <std::size_t parts, class Interleaved>
 void multiply_part(std::size_t rows, std::size_t columns, std::size_t steps, const std::uint32_t* a,
                    const std::uint32_t* b, bool adds, real* c, std::size_t ldc,
                    Interleaved&& interleaved) {
@@ -100,9 +102,11 @@ void multiply_part(std::size_t rows, std::size_t columns, std::size_t steps, con
     for (std::size_t i = 0; i < rows; ++i) std::copy_n(c + i * ldc, columns, whole + i * ld);
   }
   const bool tall = rows > edge, wide = columns > edge;
-  (tall ? (wide ? multiply_tiles<2, 2, Interleaved> : multiply_tiles<2, 1, Interleaved>)
-        : (wide ? multiply_tiles<1, 2, Interleaved> : multiply_tiles<1, 1, Interleaved>))(
-      steps, a, b, adds, to, ld, interleaved);
+  (tall
+       ? (wide ? multiply_tiles<parts, 2, 2, Interleaved>
+               : multiply_tiles<parts, 2, 1, Interleaved>)
+       : (wide ? multiply_tiles<parts, 1, 2, Interleaved>
+               : multiply_tiles<parts, 1, 1, Interleaved>))(steps, a, b, adds, to, ld, interleaved);
   for (std::size_t i = 0; i < rows && !is_whole; ++i)
     std::copy_n(whole + i * ld, columns, c + i * ldc);
 }
@@ -115,8 +119,9 @@ struct alignas(64) TileShapes {
 constexpr TileShapes tile_shapes;
 
 /// Returns how often multiply_tiles() calls the interleaved work during a whole product.
+template <std::size_t parts>
 constexpr std::size_t interleaved_calls(std::size_t M, std::size_t N, std::size_t K) {
-  constexpr std::size_t products = 6;
+  constexpr std::size_t products = parts == 1 ? 1 : 6;
   const auto at_once = [](std::size_t n) { return ceil_div(n, rows_at_once); };
   return products * steps_of(K) * at_once(M) * at_once(N);
 }
@@ -132,9 +137,17 @@ const std::uint32_t* pairs_at(const real* parts) {
   return reinterpret_cast<const std::uint32_t*>(parts);
 }
 
-void pack_all(std::size_t n, std::size_t K, const Operand& x, bool as_columns, real* parts) {
+/// Returns the size in pairs of the packed parts of n rows of K elements.
+template <std::size_t parts>
+std::size_t packed_size(std::size_t n, std::size_t K) {
+  return tiles_of(n) * steps_of(K) * step_size<parts>;
+}
+
+template <std::size_t parts>
+void pack_all(std::size_t n, std::size_t K, const Operand& x, bool as_columns, real* packed) {
   for_each_depth(K, [&](std::size_t k, std::size_t count) {
-    pack_edges(n, count, columns_from(k, x), as_columns, pairs_at(parts) + parts_size(n, k));
+    pack_edges<parts>(n, count, columns_from(k, x), as_columns,
+                      pairs_at(packed) + packed_size<parts>(n, k));
   });
 }
 
@@ -143,16 +156,16 @@ Operand flipped(const Operand& x) {
 }
 
 /// Computes C = A B or C += A B over one depth of inner elements.
-template <class Interleaved>
+template <std::size_t parts, class Interleaved>
 void multiply_depth(std::size_t M, std::size_t N, std::size_t K, const std::uint32_t* a,
                     const std::uint32_t* b, bool adds, real* c, std::size_t ldc,
                     Interleaved&& interleaved) {
-  const std::size_t tile = steps_of(K) * step_size;
+  const std::size_t tile = steps_of(K) * step_size<parts>;
   for (std::size_t i = 0; i < M; i += rows_at_once) {
     for (std::size_t n = 0; n < N; n += rows_at_once)
-      multiply_part(std::min(rows_at_once, M - i), std::min(rows_at_once, N - n), steps_of(K),
-                    a + i / edge * tile, b + n / edge * tile, adds, c + i * ldc + n, ldc,
-                    interleaved);
+      multiply_part<parts>(std::min(rows_at_once, M - i), std::min(rows_at_once, N - n),
+                           steps_of(K), a + i / edge * tile, b + n / edge * tile, adds,
+                           c + i * ldc + n, ldc, interleaved);
   }
 }
 
@@ -174,6 +187,72 @@ struct Strips {
   }
 };
 
+template <std::size_t parts>
+void multiply_all(std::size_t M, std::size_t N, std::size_t K, const real* left, const real* right,
+                  real beta, real* c, std::size_t ldc) {
+  for_each_depth(K, [&](std::size_t k, std::size_t count) {
+    multiply_depth<parts>(M, N, count, pairs_at(left) + packed_size<parts>(M, k),
+                          pairs_at(right) + packed_size<parts>(N, k), k > 0 || beta != 0, c, ldc,
+                          NoInterleaving());
+  });
+}
+
+template <std::size_t parts>
+void multiply_strips(std::size_t M, std::size_t N, std::size_t K, const real* a, std::size_t lda,
+                     const real* right, real beta, real* c, std::size_t ldc) {
+  alignas(64) std::uint32_t left[2][2 * steps_of(depth) * step_size<parts>];
+  if (beta != 0 && beta != 1) scale_result(M, N, beta, c, ldc);
+  const AmxSession in_use;
+  const Strips strips{M, K};
+  const auto pack = [&](std::size_t index, std::size_t calls) {
+    const Strip strip = strips[index];
+    return InterleavedPacking<parts>(strip.height, strip.count, {a + strip.i * lda + strip.k, lda},
+                                     false, left[index % 2], calls);
+  };
+  pack(0, 1).finish();
+  for (std::size_t index = 0; index < strips.size(); ++index) {
+    const auto [i, height, k, count] = strips[index];
+    InterleavedPacking<parts> next = pack(index + 1, interleaved_calls<parts>(height, N, count));
+    multiply_depth<parts>(height, N, count, left[index % 2],
+                          pairs_at(right) + packed_size<parts>(N, k), k > 0 || beta != 0,
+                          c + i * ldc, ldc, next);
+    next.finish();
+  }
+}
+
+template <std::size_t parts>
+void multiply_operands(std::size_t M, std::size_t N, std::size_t K, const Operand& a,
+                       const Operand& b, real beta, real* c, std::size_t ldc) {
+  constexpr std::size_t max_tile_rows = 256, size = steps_of(depth) * step_size<parts>;
+  alignas(64) std::uint32_t left[max_tile_rows / edge * size], right[2][2 * size];
+  if (beta != 0 && beta != 1) scale_result(M, N, beta, c, ldc);
+  const AmxSession in_use;
+  for_each_depth(K, [&](std::size_t k, std::size_t count) {
+    const Operand rows = columns_from(k, a), columns = columns_from(k, flipped(b));
+    for (std::size_t i = 0; i < M; i += max_tile_rows) {
+      const std::size_t height = std::min(max_tile_rows, M - i);
+      pack_edges<parts>(height, count, rows_from(i, rows), false, left);
+      const auto pack = [&](std::size_t n, std::size_t calls) {
+        const std::size_t first = std::min(n, N), width = std::min(rows_at_once, N - first);
+        return InterleavedPacking<parts>(width, count, rows_from(first, columns), true,
+                                         right[n / rows_at_once % 2], calls);
+      };
+      pack(0, 1).finish();
+      for (std::size_t n = 0; n < N; n += rows_at_once) {
+        const std::size_t width = std::min(rows_at_once, N - n);
+        InterleavedPacking<parts> next =
+            pack(n + rows_at_once, interleaved_calls<parts>(height, width, count));
+        multiply_depth<parts>(height, width, count, left, right[n / rows_at_once % 2],
+                              k > 0 || beta != 0, c + i * ldc + n, ldc, next);
+        next.finish();
+      }
+    }
+  });
+}
+
+/// Returns whether products of this thread use one part per factor.
+bool rounds() { return product_precision() == ProductPrecision::bfloat16; }
+
 }  // namespace
 
 bool has_amx() {
@@ -191,45 +270,25 @@ AmxSession::~AmxSession() {
 }
 
 std::size_t parts_size(std::size_t n, std::size_t K) {
-  return tiles_of(n) * steps_of(K) * step_size;
+  return rounds() ? packed_size<1>(n, K) : packed_size<3>(n, K);
 }
 
 void pack_left(std::size_t M, std::size_t K, const Operand& a, real* packed) {
-  pack_all(M, K, a, false, packed);
+  (rounds() ? pack_all<1> : pack_all<3>)(M, K, a, false, packed);
 }
 
 void pack_right(std::size_t N, std::size_t K, const Operand& b, real* packed) {
-  pack_all(N, K, flipped(b), true, packed);
+  (rounds() ? pack_all<1> : pack_all<3>)(N, K, flipped(b), true, packed);
 }
 
 void multiply_packed(std::size_t M, std::size_t N, std::size_t K, const real* left,
                      const real* right, real beta, real* c, std::size_t ldc) {
-  for_each_depth(K, [&](std::size_t k, std::size_t count) {
-    multiply_depth(M, N, count, pairs_at(left) + parts_size(M, k),
-                   pairs_at(right) + parts_size(N, k), k > 0 || beta != 0, c, ldc,
-                   NoInterleaving());
-  });
+  (rounds() ? multiply_all<1> : multiply_all<3>)(M, N, K, left, right, beta, c, ldc);
 }
 
 void multiply_by_packed(std::size_t M, std::size_t N, std::size_t K, const real* a, std::size_t lda,
                         const real* right, real beta, real* c, std::size_t ldc) {
-  alignas(64) std::uint32_t left[2][2 * steps_of(depth) * step_size];
-  if (beta != 0 && beta != 1) scale_result(M, N, beta, c, ldc);
-  const AmxSession in_use;
-  const Strips strips{M, K};
-  const auto pack = [&](std::size_t index, std::size_t calls) {
-    const Strip strip = strips[index];
-    return InterleavedPacking(strip.height, strip.count, {a + strip.i * lda + strip.k, lda}, false,
-                              left[index % 2], calls);
-  };
-  pack(0, 1).finish();
-  for (std::size_t index = 0; index < strips.size(); ++index) {
-    const auto [i, height, k, count] = strips[index];
-    InterleavedPacking next = pack(index + 1, interleaved_calls(height, N, count));
-    multiply_depth(height, N, count, left[index % 2], pairs_at(right) + parts_size(N, k),
-                   k > 0 || beta != 0, c + i * ldc, ldc, next);
-    next.finish();
-  }
+  (rounds() ? multiply_strips<1> : multiply_strips<3>)(M, N, K, a, lda, right, beta, c, ldc);
 }
 
 bool is_amx_product(std::size_t M, std::size_t N, std::size_t K) {
@@ -239,30 +298,7 @@ bool is_amx_product(std::size_t M, std::size_t N, std::size_t K) {
 
 void amx_product(std::size_t M, std::size_t N, std::size_t K, const Operand& a, const Operand& b,
                  real beta, real* c, std::size_t ldc) {
-  constexpr std::size_t max_tile_rows = 256, size = steps_of(depth) * step_size;
-  alignas(64) std::uint32_t left[max_tile_rows / edge * size], right[2][2 * size];
-  if (beta != 0 && beta != 1) scale_result(M, N, beta, c, ldc);
-  const AmxSession in_use;
-  for_each_depth(K, [&](std::size_t k, std::size_t count) {
-    const Operand rows = columns_from(k, a), columns = columns_from(k, flipped(b));
-    for (std::size_t i = 0; i < M; i += max_tile_rows) {
-      const std::size_t height = std::min(max_tile_rows, M - i);
-      pack_edges(height, count, rows_from(i, rows), false, left);
-      const auto pack = [&](std::size_t n, std::size_t calls) {
-        const std::size_t first = std::min(n, N), width = std::min(rows_at_once, N - first);
-        return InterleavedPacking(width, count, rows_from(first, columns), true,
-                                  right[n / rows_at_once % 2], calls);
-      };
-      pack(0, 1).finish();
-      for (std::size_t n = 0; n < N; n += rows_at_once) {
-        const std::size_t width = std::min(rows_at_once, N - n);
-        InterleavedPacking next = pack(n + rows_at_once, interleaved_calls(height, width, count));
-        multiply_depth(height, width, count, left, right[n / rows_at_once % 2], k > 0 || beta != 0,
-                       c + i * ldc + n, ldc, next);
-        next.finish();
-      }
-    }
-  });
+  (rounds() ? multiply_operands<1> : multiply_operands<3>)(M, N, K, a, b, beta, c, ldc);
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

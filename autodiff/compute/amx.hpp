@@ -7,6 +7,9 @@
 /// GFLOP/s this way (3600 of bfloat16); its vectors reach 240. Infinity, and the last 2^-9 of the
 /// numbers below it, become NaN. Henry, Tang and Heinecke, "Leveraging the bfloat16 artificial
 /// intelligence datatype for higher-precision computations", 2019.
+///
+/// With ProductPrecision::bfloat16 a factor has one part, its nearest bfloat16, and a product is
+/// one; pack and multiply in the same precision.
 
 #include <bochner/autodiff/compute/gemm.hpp>
 
@@ -27,7 +30,7 @@ class AmxSession {
   [[maybe_unused]] bool wanted_;
 };
 
-/// Returns the size in reals of the packed parts of A (n, K) or B (K, n).
+/// Returns the size in reals, in this precision, of the packed parts of A (n, K) or B (K, n).
 std::size_t parts_size(std::size_t n, std::size_t K);
 /// Packs A as bfloat16 parts in the order in which tiles are read.
 void pack_left(std::size_t M, std::size_t K, const Operand& a, real* parts);

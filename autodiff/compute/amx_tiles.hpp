@@ -12,8 +12,11 @@ namespace unit_tiles {
 
 /// A tile holds 16 rows of 16 pairs of bfloat16: 32 inner elements of rows of A or columns of B.
 /// Elements p and p + 16 form a pair, so that both are made without shuffles.
-inline constexpr std::size_t edge = 16, inner = 32, parts = 3;
-inline constexpr std::size_t tile_size = edge * edge, step_size = parts * tile_size;  // in pairs
+inline constexpr std::size_t edge = 16, inner = 32;
+inline constexpr std::size_t tile_size = edge * edge;  // in pairs
+/// Factors are packed as three parts, or as one, their nearest bfloat16.
+template <std::size_t parts>
+inline constexpr std::size_t step_size = parts* tile_size;
 
 typedef std::uint32_t Pairs __attribute__((vector_size(64), aligned(4), may_alias));
 
@@ -28,7 +31,8 @@ inline NativeLanes take(NativeLanes x, Pairs& bits) {
 
 /// Stores one row of each part's tile, for elements p and p + 16. Each part is the bfloat16 nearest
 /// to the remainder; the third leaves none.
-inline void store_pairs(NativeLanes first, NativeLanes second, std::uint32_t* tiles) {
+template <std::size_t parts>
+void store_pairs(NativeLanes first, NativeLanes second, std::uint32_t* tiles) {
   const auto store = [&](std::size_t part, Pairs low, Pairs high) {
     *reinterpret_cast<Pairs*>(tiles + part * tile_size) = (low >> 16) | (high & 0xffff0000u);
   };
@@ -38,7 +42,8 @@ inline void store_pairs(NativeLanes first, NativeLanes second, std::uint32_t* ti
     second = take(second, high);
     store(part, low, high);
   }
-  store(parts - 1, Pairs(first), Pairs(second));
+  constexpr std::uint32_t half = parts == 1 ? 0x8000u : 0;
+  store(parts - 1, Pairs(first) + half, Pairs(second) + half);
 }
 
 /// Copies up to 32 rows and columns and pads with zeros, where x ends inside a tile.
@@ -50,30 +55,35 @@ struct Padded {
 };
 
 /// Packs tiles whose rows are the rows of x (16, 32).
-inline void pack_along(const real* x, std::size_t ld, std::uint32_t* tiles) {
+template <std::size_t parts>
+void pack_along(const real* x, std::size_t ld, std::uint32_t* tiles) {
   for (std::size_t i = 0; i < edge; ++i, tiles += edge, x += ld)
-    store_pairs(lanes_at(x), lanes_at(x + edge), tiles);
+    store_pairs<parts>(lanes_at(x), lanes_at(x + edge), tiles);
 }
 
-inline void pack_along(std::size_t rows, std::size_t count, const real* x, std::size_t ld,
-                       std::uint32_t* tiles) {
-  if (rows == edge && count == inner) return pack_along(x, ld, tiles);
-  pack_along(Padded(rows, count, x, ld).values, inner, tiles);
+template <std::size_t parts>
+void pack_along(std::size_t rows, std::size_t count, const real* x, std::size_t ld,
+                std::uint32_t* tiles) {
+  if (rows == edge && count == inner) return pack_along<parts>(x, ld, tiles);
+  pack_along<parts>(Padded(rows, count, x, ld).values, inner, tiles);
 }
 
 /// Packs tiles whose columns are the columns of x (32, 16).
-inline void pack_across(const real* x, std::size_t ld, std::uint32_t* tiles) {
+template <std::size_t parts>
+void pack_across(const real* x, std::size_t ld, std::uint32_t* tiles) {
   for (std::size_t p = 0; p < edge; ++p, tiles += edge, x += ld)
-    store_pairs(lanes_at(x), lanes_at(x + edge * ld), tiles);
+    store_pairs<parts>(lanes_at(x), lanes_at(x + edge * ld), tiles);
 }
 
-inline void pack_across(std::size_t rows, std::size_t count, const real* x, std::size_t ld,
-                        std::uint32_t* tiles) {
-  if (rows == inner && count == edge) return pack_across(x, ld, tiles);
-  pack_across(Padded(rows, count, x, ld).values, inner, tiles);
+template <std::size_t parts>
+void pack_across(std::size_t rows, std::size_t count, const real* x, std::size_t ld,
+                 std::uint32_t* tiles) {
+  if (rows == inner && count == edge) return pack_across<parts>(x, ld, tiles);
+  pack_across<parts>(Padded(rows, count, x, ld).values, inner, tiles);
 }
 
-inline void transpose_tiles(std::uint32_t* tiles) {
+template <std::size_t parts>
+void transpose_tiles(std::uint32_t* tiles) {
   for (std::size_t part = 0; part < parts; ++part, tiles += tile_size) {
     NativeLanes rows[edge];
 #pragma GCC unroll 16
@@ -87,36 +97,39 @@ inline void transpose_tiles(std::uint32_t* tiles) {
 }
 
 /// Packs all inner steps of 16 rows of x (n, K), as rows of A or as columns of B.
-inline void pack_edge(std::size_t n, std::size_t K, const Operand& x, bool as_columns,
-                      std::uint32_t* tiles) {
+template <std::size_t parts>
+void pack_edge(std::size_t n, std::size_t K, const Operand& x, bool as_columns,
+               std::uint32_t* tiles) {
   const bool lies_along = x.transpose == Transpose::no;
-  for (std::size_t k = 0; k < K; k += inner, tiles += step_size) {
+  for (std::size_t k = 0; k < K; k += inner, tiles += step_size<parts>) {
     const std::size_t count = std::min(inner, K - k);
     if (lies_along)
-      pack_along(n, count, x.data + k, x.ld, tiles);
+      pack_along<parts>(n, count, x.data + k, x.ld, tiles);
     else
-      pack_across(count, n, x.data + k * x.ld, x.ld, tiles);
-    if (lies_along == as_columns) transpose_tiles(tiles);
+      pack_across<parts>(count, n, x.data + k * x.ld, x.ld, tiles);
+    if (lies_along == as_columns) transpose_tiles<parts>(tiles);
   }
 }
 
 /// Packs n rows of x in consecutive tiles of 16.
-inline void pack_edges(std::size_t n, std::size_t K, const Operand& x, bool as_columns,
-                       std::uint32_t* tiles) {
-  for (std::size_t i = 0; i < n; i += edge, tiles += steps_of(K) * step_size)
-    pack_edge(std::min(edge, n - i), K, rows_from(i, x), as_columns, tiles);
+template <std::size_t parts>
+void pack_edges(std::size_t n, std::size_t K, const Operand& x, bool as_columns,
+                std::uint32_t* tiles) {
+  for (std::size_t i = 0; i < n; i += edge, tiles += steps_of(K) * step_size<parts>)
+    pack_edge<parts>(std::min(edge, n - i), K, rows_from(i, x), as_columns, tiles);
 }
 
 /// Does pack_edges() one tile row at a time, in equal shares for a given number of calls: AMX
 /// leaves the vector units idle, and a step of performer-lm takes 5 % less time if they pack the
 /// next operand meanwhile. Operands with edges or transposed ones are packed at once.
+template <std::size_t parts>
 class InterleavedPacking {
  public:
   InterleavedPacking(std::size_t n, std::size_t K, const Operand& x, bool as_columns,
                      std::uint32_t* tiles, std::size_t calls)
       : x_(x), lies_along_(x.transpose == Transpose::no), steps_(K / inner), tiles_(tiles) {
     if (n % edge != 0 || K % inner != 0 || lies_along_ == as_columns) {
-      pack_edges(n, K, x, as_columns, tiles);
+      pack_edges<parts>(n, K, x, as_columns, tiles);
       return;
     }
     rows_ = n * steps_;
@@ -136,13 +149,13 @@ class InterleavedPacking {
     const std::size_t second = lies_along_ ? edge : edge * x_.ld;
     for (; row_ < end; ++row_, from_ += x_.ld, tiles_ += edge) {
       if (row_ % edge == 0) start(row_ / edge);
-      store_pairs(lanes_at(from_), lanes_at(from_ + second), tiles_);
+      store_pairs<parts>(lanes_at(from_), lanes_at(from_ + second), tiles_);
     }
   }
   void start(std::size_t tile) {
     const std::size_t i = tile / steps_ * edge, k = tile % steps_ * inner;
     from_ = x_.data + (lies_along_ ? i * x_.ld + k : k * x_.ld + i);
-    if (tile > 0) tiles_ += step_size - tile_size;
+    if (tile > 0) tiles_ += step_size<parts> - tile_size;
   }
 
   Operand x_;

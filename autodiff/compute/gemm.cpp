@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bochner/autodiff/compute/amx.hpp>
+#include <bochner/autodiff/compute/bfloat16_product.hpp>
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/autodiff/compute/lanes.hpp>
 #include <bochner/autodiff/compute/products.hpp>
@@ -164,6 +165,10 @@ void gemm(std::size_t M, std::size_t N, std::size_t K, const Operand& a, const O
           "leading dimensions ", a.ld, ", ", b.ld, ", ", ldc, " are shorter than the rows of a (",
           M, ", ", K, ") x (", K, ", ", N, ") product");
   count_product(M, N, K);
+  if (is_bfloat16_product(M, N, K)) {
+    const bool in_amx = is_amx_product(M, N, K);
+    return (in_amx ? amx_product : bfloat16_product)(M, N, K, a, b, beta, c, ldc);
+  }
   const bool is_small = is_small_product(M, N, K);
   if (M == 1 && (a.ld == 1 || !a_flips) && !b_flips && (beta == 0 || !is_small))
     return vector_product(N, K, a.data, b.data, b.ld, beta, c);

@@ -1,4 +1,5 @@
 #include <bochner/autodiff/compute/amx.hpp>
+#include <bochner/autodiff/compute/bfloat16_product.hpp>
 #include <bochner/autodiff/compute/packed_factor.hpp>
 #include <bochner/autodiff/compute/register_tiles.hpp>
 
@@ -22,8 +23,11 @@ bool is_worth_packing(std::size_t rows, std::size_t N, std::size_t K) {
 PackedFactor::Form PackedFactor::form_of(std::size_t rows, std::size_t N, std::size_t K,
                                          bool in_own_tiles, Uses uses) {
   const bool again = uses == Uses::again;
-  if (!in_own_tiles || K == 0 || !(again || is_worth_packing(rows, N, K))) return Form::whole;
-  return is_amx_product(again ? N : rows, N, K) ? Form::parts : Form::panels;
+  const bool rounds = is_bfloat16_product(rows, N, K);
+  if (!(in_own_tiles || rounds) || K == 0 || !(again || is_worth_packing(rows, N, K)))
+    return Form::whole;
+  if (is_amx_product(again ? N : rows, N, K)) return Form::parts;
+  return rounds ? Form::bfloat16 : Form::panels;
 }
 
 PackedFactor::PackedFactor(std::size_t rows, std::size_t N, std::size_t K, const Operand& b,
@@ -31,6 +35,11 @@ PackedFactor::PackedFactor(std::size_t rows, std::size_t N, std::size_t K, const
     : N_(N), K_(K), form_(form_of(rows, N, K, in_own_tiles, uses)), b_(b) {
   if (form_ == Form::whole) {
     if (b.transpose == transposed && rows > 0) transpose_back();
+    return;
+  }
+  if (form_ == Form::bfloat16) {
+    packed_ = Storage(bfloat16_size(N, K));
+    pack_bfloat16(N, K, b, packed_.data());
     return;
   }
   if (form_ == Form::parts) {
@@ -62,13 +71,16 @@ void PackedFactor::multiply(std::size_t M, const real* a, std::size_t lda, real 
   count_product(M, N_, K_);
   if (form_ == Form::parts)
     return multiply_by_packed(M, N_, K_, a, lda, packed_.data(), beta, c, ldc);
+  if (form_ == Form::bfloat16)
+    return multiply_by_bfloat16(M, N_, K_, a, lda, packed_.data(), beta, c, ldc, upcoming);
   using namespace register_tiles;
   const std::size_t parts = ceil_div(K_, panel_depth);
   Ahead ahead(upcoming, parts * tile_count(M, N_));
   for (std::size_t k = 0; k < K_; k += panel_depth) {
     const std::size_t depth = std::min(panel_depth, K_ - k);
-    multiply_panels(M, N_, depth, {a + k, lda}, {packed_.data() + k * padded(N_), 0, true},
-                    k > 0 ? real(1) : beta, c, ldc, ahead);
+    multiply_panels(M, N_, depth, LeftFactor<real>{a + k, lda},
+                    Panels<real>{packed_.data() + k * padded(N_), 0, true}, k > 0 ? real(1) : beta,
+                    c, ldc, ahead);
   }
 }
 

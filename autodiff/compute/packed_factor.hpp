@@ -45,8 +45,8 @@ class PackedFactor {
   void multiply(std::size_t M, const real* a, std::size_t lda, real beta, real* c, std::size_t ldc,
                 std::span<const Upcoming> upcoming = {}) const;
 
-  /// B unpacked, in panels, or as bfloat16 parts for AMX.
-  enum class Form { whole, panels, parts };
+  /// B unpacked, in panels, as bfloat16 parts for AMX, or rounded to bfloat16.
+  enum class Form { whole, panels, parts, bfloat16 };
 
  private:
   static Form form_of(std::size_t rows, std::size_t N, std::size_t K, bool in_own_tiles, Uses uses);

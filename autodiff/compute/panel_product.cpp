@@ -20,7 +20,7 @@ void multiply_panel(std::size_t M, std::size_t n, std::size_t N, std::size_t K, 
   const Upcoming next[] = {b.transpose == transposed
                                ? Upcoming{behind, left, b.ld, K}
                                : Upcoming{behind, left > 0 ? K : 0, b.ld, left}};
-  multiply_panels(M, count, K, a, {panel, 0, true}, beta, c + n, ldc,
+  multiply_panels(M, count, K, left_factor(a), Panels<real>{panel, 0, true}, beta, c + n, ldc,
                   Ahead(next, tile_count(M, count)));
 }
 

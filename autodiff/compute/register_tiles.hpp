@@ -30,28 +30,47 @@ constexpr std::size_t panel_columns(std::size_t left) {
   return std::clamp<std::size_t>(left / width, 1, max_vectors) * width;
 }
 
+/// Left factor of elements E: reals, or pairs of bfloat16 (see bfloat16_tiles.hpp).
+template <class E>
+struct LeftFactor {
+  const E* data;
+  std::size_t ld;
+  Transpose transpose = Transpose::no;
+
+  LeftFactor from(std::size_t row) const {
+    return {data + row * (transpose == transposed ? 1 : ld), ld, transpose};
+  }
+};
+inline LeftFactor<real> left_factor(const Operand& a) { return {a.data, a.ld, a.transpose}; }
+
 /// Columns of B in whole vectors; rows are `ld` apart, or a panel's width in packed panels.
+template <class E>
 struct Panels {
-  const real* data;
+  const E* data;
   std::size_t ld;
   bool packed;
 
-  const real* at(std::size_t first, std::size_t K) const { return data + first * (packed ? K : 1); }
+  const E* at(std::size_t first, std::size_t K) const { return data + first * (packed ? K : 1); }
   std::size_t stride(std::size_t columns) const { return packed ? columns : ld; }
 };
 
+/// Returns sum + a * b for a vector of columns b.
+inline Vector added_product(real a, const real* b, Vector sum) {
+  return fused_lanes(all_lanes(a), lanes_at(b), sum);
+}
+
 /// Computes rows x (vectors * width) elements of C in registers; b holds whole vectors. Element (i,
 /// k) of A is a[i lda + k], or a[k lda + i] if `flips`.
-template <std::size_t rows, std::size_t vectors, bool flips>
-void tile(std::size_t K, const real* a, std::size_t lda, const real* b, std::size_t ldb, real beta,
+template <std::size_t rows, std::size_t vectors, bool flips, class E>
+void tile(std::size_t K, const E* a, std::size_t lda, const E* b, std::size_t ldb, real beta,
           real* c, std::size_t ldc) {
   // Unrolled early, or the sums stay an array in memory.
   Vector sum[rows * vectors] = {};
   for (std::size_t k = 0; k < K; ++k) {
 #pragma GCC unroll 32
     for (std::size_t n = 0; n < rows * vectors; ++n) {
-      const Vector factor = all_lanes(a[flips ? k * lda + n / vectors : n / vectors * lda + k]);
-      sum[n] = fused_lanes(factor, lanes_at(b + k * ldb + n % vectors * width), sum[n]);
+      const E factor = a[flips ? k * lda + n / vectors : n / vectors * lda + k];
+      sum[n] = added_product(factor, b + k * ldb + n % vectors * width, sum[n]);
     }
   }
   const auto at = [=](std::size_t n) -> Vector& {
@@ -120,8 +139,8 @@ constexpr bool needs_rows(std::size_t rows, std::size_t left) {
 
 /// Computes the rows of C from `first` on in the fewest tiles of at most `rows`, about equal in
 /// size: a small tile waits for its own sums.
-template <std::size_t rows, std::size_t vectors, class Interleaved>
-void row_tiles(std::size_t first, std::size_t M, std::size_t K, const Operand& a, const real* b,
+template <std::size_t rows, std::size_t vectors, class E, class Interleaved>
+void row_tiles(std::size_t first, std::size_t M, std::size_t K, const LeftFactor<E>& a, const E* b,
                std::size_t ldb, real beta, real* c, std::size_t ldc, Interleaved& interleaved) {
   for (; first + rows <= M && needs_rows(rows, M - first); first += rows) {
     interleaved(c + first * ldc, ldc, rows);
@@ -136,10 +155,10 @@ void row_tiles(std::size_t first, std::size_t M, std::size_t K, const Operand& a
 }
 
 /// Computes the columns that whole vectors cover, max_vectors at a time, and returns their number.
-template <std::size_t vectors, class Interleaved>
+template <std::size_t vectors, class E, class Interleaved>
 std::size_t column_panels(std::size_t first, std::size_t M, std::size_t N, std::size_t K,
-                          const Operand& a, const Panels& b, real beta, real* c, std::size_t ldc,
-                          Interleaved& interleaved) {
+                          const LeftFactor<E>& a, const Panels<E>& b, real beta, real* c,
+                          std::size_t ldc, Interleaved& interleaved) {
   constexpr std::size_t columns = vectors * width;
   for (; first + columns <= N; first += columns) {
     row_tiles<tile_rows(vectors), vectors>(0, M, K, a, b.at(first, K), b.stride(columns), beta,
@@ -156,8 +175,9 @@ constexpr std::size_t tile_count(std::size_t M, std::size_t N) {
 }
 
 /// Computes the last columns, fewer than a vector: b is padded with zeros, c is not.
-inline void last_columns(std::size_t M, std::size_t columns, std::size_t K, const Operand& a,
-                         const real* b, std::size_t ldb, real beta, real* c, std::size_t ldc) {
+template <class E>
+void last_columns(std::size_t M, std::size_t columns, std::size_t K, const LeftFactor<E>& a,
+                  const E* b, std::size_t ldb, real beta, real* c, std::size_t ldc) {
   constexpr std::size_t rows = 8;
   Nothing nothing;
   for (std::size_t i = 0; i < M; i += rows) {
@@ -165,16 +185,17 @@ inline void last_columns(std::size_t M, std::size_t columns, std::size_t K, cons
     real whole[rows * width] = {};
     for (std::size_t r = 0; r < count && beta != 0; ++r)
       std::copy_n(c + (i + r) * ldc, columns, whole + r * width);
-    row_tiles<rows, 1>(0, count, K, rows_from(i, a), b, ldb, beta, whole, width, nothing);
+    row_tiles<rows, 1>(0, count, K, a.from(i), b, ldb, beta, whole, width, nothing);
     for (std::size_t r = 0; r < count; ++r)
       std::copy_n(whole + r * width, columns, c + (i + r) * ldc);
   }
 }
 
 /// Computes all columns of C; `b` has whole vectors for them.
-template <class Interleaved>
-void multiply_panels(std::size_t M, std::size_t N, std::size_t K, const Operand& a, const Panels& b,
-                     real beta, real* c, std::size_t ldc, Interleaved&& interleaved) {
+template <class E, class Interleaved>
+void multiply_panels(std::size_t M, std::size_t N, std::size_t K, const LeftFactor<E>& a,
+                     const Panels<E>& b, real beta, real* c, std::size_t ldc,
+                     Interleaved&& interleaved) {
   const std::size_t done = column_panels<max_vectors>(0, M, N, K, a, b, beta, c, ldc, interleaved);
   if (done < N) last_columns(M, N - done, K, a, b.at(done, K), width, beta, c + done, ldc);
 }

@@ -40,10 +40,12 @@ void small_product(std::size_t M, std::size_t N, std::size_t K, const Operand& a
   using namespace register_tiles;
   const bool as_it_is = b.transpose == Transpose::no && N % width == 0 &&
                         (M < worth_packing || !evicts_itself(K, N, b.ld));
-  if (as_it_is) return multiply_panels(M, N, K, a, {b.data, b.ld, false}, beta, c, ldc, Nothing());
+  if (as_it_is)
+    return multiply_panels(M, N, K, left_factor(a), Panels<real>{b.data, b.ld, false}, beta, c, ldc,
+                           Nothing());
   alignas(64) real packed[largest_packed];
   pack(K, N, b, packed);
-  multiply_panels(M, N, K, a, {packed, 0, true}, beta, c, ldc, Nothing());
+  multiply_panels(M, N, K, left_factor(a), Panels<real>{packed, 0, true}, beta, c, ldc, Nothing());
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

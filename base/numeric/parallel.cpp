@@ -4,6 +4,7 @@
 #include <oneapi/tbb/task_arena.h>
 
 #include <bochner/base/numeric/parallel.hpp>
+#include <bochner/base/numeric/product_precision.hpp>
 #include <memory>
 
 namespace bochner {
@@ -59,8 +60,9 @@ void parallel_detail::run_tasks(std::size_t count, const std::function<void(std:
     for (std::size_t index = 0; index < count; ++index) task(index);
     return;
   }
-  const auto run = [&](std::size_t index) {
+  const auto run = [&, precision = product_precision()](std::size_t index) {
     const SlotScope scope;
+    const ProductPrecisionScope inherited(precision);
     task(index);
   };
   // Isolated: a task that waits for an inner loop must not start a second outer task, which would

@@ -1,4 +1,5 @@
 #pragma once
+#include <bochner/base/numeric/product_precision.hpp>
 #include <bochner/train/config/config.hpp>
 
 namespace bochner {
@@ -6,6 +7,7 @@ namespace bochner {
 /// The keys of train.*: how long, how often, and from which seed.
 struct TrainSpec {
   std::uint64_t batch = 16, accumulate = 1, shards = 1;
+  std::string precision = "float";
   Period steps = {1000}, time = {};
   std::uint64_t seed = 1;
   bool overfit = false;
@@ -24,6 +26,9 @@ struct TrainSpec {
   Period verify = {100};
   bool partition = false;
 
+  ProductPrecision product_precision() const {
+    return precision == "bfloat16" ? ProductPrecision::bfloat16 : ProductPrecision::full;
+  }
   std::uint64_t examples_per_step() const { return batch * accumulate; }
   std::size_t validation_batch() const { return validate_batch > 0 ? validate_batch : batch; }
 };
@@ -35,6 +40,8 @@ inline void describe(Keys& keys, TrainSpec& spec) {
   keys("shards", spec.shards, between(1, 1 << 10),
        "equal parts of each batch, with gradients added in a fixed tree: at most so many processes "
        "share a run, and any number of them gives the same bits");
+  keys("precision", spec.precision, one_of({"float", "bfloat16"}),
+       "factors of matrix products in training steps; sums, weights and validations stay float");
   keys("steps", spec.steps, at_least(0).in(PeriodUnits::countable),
        "length of the training; 0 saves the initial model", resumable);
   keys("time", spec.time, {.units = PeriodUnits::wall_time},

@@ -7,8 +7,11 @@
 #include <array>
 #include <atomic>
 #include <autodiff/noise.hpp>
+#include <bit>
 #include <bochner/autodiff/compute/gemm.hpp>
+#include <bochner/autodiff/compute/packed_factor.hpp>
 #include <bochner/base/numeric/parallel.hpp>
+#include <bochner/base/numeric/product_precision.hpp>
 #include <chrono>
 #include <cmath>
 #include <csignal>
@@ -98,6 +101,56 @@ TEST(Gemm, ParallelProductEqualsTheNaiveProduct) {
     }
   }
 }
+
+#ifndef BOCHNER_DOUBLE
+std::vector<real> as_bfloat16(std::vector<real> x) {
+  for (real& each : x)
+    each = std::bit_cast<real>((std::bit_cast<std::uint32_t>(each) + 0x8000u) & 0xffff0000u);
+  return x;
+}
+
+TEST(Gemm, RoundsFactorsToBfloat16InThatPrecision) {
+  const ProductPrecisionScope scope(ProductPrecision::bfloat16);
+  for (const auto& [M, N, K] : {std::array<std::size_t, 3>{16, 16, 32},
+                                {19, 17, 90},
+                                {50, 64, 300},
+                                {257, 150, 48},
+                                {300, 130, 520}}) {
+    for (const Transpose transpose_a : transposes) {
+      for (const Transpose transpose_b : transposes) {
+        const Product p = {transpose_a, transpose_b, M, N, K, K % 3, real(K % 2)};
+        const std::vector<real> a = p.a(), b = p.b(), before = p.c();
+        std::vector<real> after = before;
+        gemm(M, N, K, {a.data(), p.lda(), transpose_a}, {b.data(), p.ldb(), transpose_b}, p.beta,
+             after.data(), p.ldc());
+        expect_naive(p, as_bfloat16(a), as_bfloat16(b), before, after);
+      }
+    }
+  }
+}
+
+TEST(Gemm, PacksFactorsInBfloat16WithTheSameBits) {
+  constexpr std::size_t M = 520, N = 150, K = 300;
+  const ProductPrecisionScope scope(ProductPrecision::bfloat16);
+  const std::vector<real> a = noise(M * K, 1), b = noise(K * N, 2);
+  std::vector<real> whole(M * N), packed(M * N);
+  gemm(M, N, K, {a.data(), K}, {b.data(), N}, 0, whole.data(), N);
+  const PackedFactor factor(M, N, K, {b.data(), N});
+  EXPECT_LT(factor.block(), M);
+  factor.multiply(M, a.data(), K, 0, packed.data(), N);
+  EXPECT_EQ(packed, whole);
+}
+
+TEST(Gemm, KeepsInfinityAndNaNInBfloat16) {
+  const ProductPrecisionScope scope(ProductPrecision::bfloat16);
+  std::vector<real> a(16 * 16, 1), b(16 * 16, 1), c(16 * 16);
+  a[0] = std::numeric_limits<real>::infinity(), a[16] = not_a_number;
+  gemm(16, 16, 16, {a.data(), 16}, {b.data(), 16}, 0, c.data(), 16);
+  EXPECT_EQ(c[0], std::numeric_limits<real>::infinity());
+  EXPECT_TRUE(std::isnan(c[16]));
+  EXPECT_EQ(c[32], 16);
+}
+#endif
 
 TEST(Gemm, BetaZeroDoesNotReadC) {
   const std::vector<real> a = noise(35, 1), b = noise(21, 2);

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <bochner/base/numeric/parallel.hpp>
+#include <bochner/base/numeric/product_precision.hpp>
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
@@ -143,6 +144,24 @@ TEST_F(Parallel, ThreadsOfTheUsersOwnLoopsHaveNumbersBelowTheLimitToo) {
     });
   });
   EXPECT_EQ(beyond, 0);
+}
+
+TEST_F(Parallel, TasksInheritThePrecisionOfProducts) {
+  set_thread_count(4);
+  std::atomic<int> others = 0;
+  {
+    const ProductPrecisionScope scope(ProductPrecision::bfloat16);
+    parallel_tasks(200, [&](std::size_t) {
+      std::this_thread::yield();
+      parallel_tasks(
+          3, [&](std::size_t) { others += product_precision() != ProductPrecision::bfloat16; });
+    });
+  }
+  parallel_tasks(200, [&](std::size_t) {
+    std::this_thread::yield();
+    others += product_precision() != ProductPrecision::full;
+  });
+  EXPECT_EQ(others, 0);
 }
 
 TEST_F(Parallel, ZeroThreadsMeansAllProcessors) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/base/numeric/parallel.hpp>
+#include <bochner/base/numeric/product_precision.hpp>
 #include <bochner/base/text.hpp>
 #include <bochner/data/files/digest.hpp>
 #include <bochner/layers/module.hpp>
@@ -27,7 +28,7 @@ struct BenchPassOptions {
   bool json = false;
 };
 struct BenchStepOptions : BenchPassOptions {
-  bool bits = false;
+  bool bits = false, bfloat16 = false;
 };
 
 struct Measurement {
@@ -122,6 +123,8 @@ std::string words_of(const ReferenceModel& reference, const Measurement& result,
 }
 
 std::string report(const ReferenceModel& reference, const BenchStepOptions& options) {
+  const ProductPrecisionScope precision(options.bfloat16 ? ProductPrecision::bfloat16
+                                                         : ProductPrecision::full);
   const ReferenceProblem problem = make_problem(reference, options.batch);
   const auto optimizer =
       make_optimizer({.beta2 = 0.999, .weight_decay = 0}, parameters_of(*problem.model));
@@ -324,6 +327,8 @@ void add_bench(const Command& program) {
   const auto [command, options] =
       bench.command("step", "time training steps of a reference model", bench_step_command);
   add_pass(command, options, "steps");
+  command.flag("--bfloat16", &options.bfloat16,
+               "round factors of products to bfloat16, as train.precision does");
   command.flag("--bits", &options.bits, "print only a digest of the parameters after these steps");
   const auto [predict, passes] = bench.command(
       "predict", "time forward passes of a reference model, as in evaluation and prediction",

@@ -1,0 +1,96 @@
+#include <bochner/autodiff/compute/bfloat16_product.hpp>
+#include <bochner/base/numeric/product_precision.hpp>
+
+#ifndef BOCHNER_DOUBLE
+#include <bochner/autodiff/compute/bfloat16_tiles.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+namespace {
+
+using register_tiles::Rounded, register_tiles::rounded_count;
+
+/// Inner elements per pass: a panel of B takes half of the first-level cache.
+constexpr std::size_t rounded_depth = 256;
+/// Rows of A packed at a time: they stay in the second-level cache.
+constexpr std::size_t rounded_rows = 256;
+
+Rounded* rounded_in(real* x) { return reinterpret_cast<Rounded*>(x); }
+const Rounded* rounded_in(const real* x) { return reinterpret_cast<const Rounded*>(x); }
+
+/// Returns the inner elements of the next pass.
+std::size_t depth_from(std::size_t k, std::size_t K) { return std::min(rounded_depth, K - k); }
+
+}  // namespace
+
+bool is_bfloat16_product(std::size_t M, std::size_t N, std::size_t K) {
+  constexpr std::size_t fewest_rows = 16, fewest_columns = 16, fewest_inner = 16;
+  const std::size_t padded_inner = register_tiles::inner_per_element * rounded_count(K);
+  return product_precision() == ProductPrecision::bfloat16 && M >= fewest_rows &&
+         N >= fewest_columns && K >= fewest_inner && padded_inner <= K + K / 2;
+}
+
+void bfloat16_product(std::size_t M, std::size_t N, std::size_t K, const Operand& a,
+                      const Operand& b, real beta, real* c, std::size_t ldc) {
+  using namespace register_tiles;
+  alignas(64) Rounded left[rounded_rows * rounded_count(rounded_depth)];
+  alignas(64) Rounded panel[rounded_count(rounded_depth) * max_vectors * width];
+  for (std::size_t i = 0; i < M; i += rounded_rows) {
+    const std::size_t rows = std::min(rounded_rows, M - i);
+    for (std::size_t k = 0; k < K; k += rounded_depth) {
+      const std::size_t depth = depth_from(k, K);
+      const LeftFactor<Rounded> packed =
+          round_left(rows, depth, columns_from(k, rows_from(i, a)), left);
+      for (std::size_t n = 0, columns; n < N; n += columns) {
+        columns = panel_columns(N - n);
+        const std::size_t count = std::min(columns, N - n);
+        round_panel(depth, count, columns, columns_from(n, rows_from(k, b)), panel);
+        multiply_panels(rows, count, rounded_count(depth), packed, Panels<Rounded>{panel, 0, true},
+                        k > 0 ? real(1) : beta, c + i * ldc + n, ldc, Nothing());
+      }
+    }
+  }
+}
+
+std::size_t bfloat16_size(std::size_t N, std::size_t K) {
+  return rounded_count(K) * register_tiles::padded(N);
+}
+
+void pack_bfloat16(std::size_t N, std::size_t K, const Operand& b, real* packed) {
+  for (std::size_t k = 0; k < K; k += rounded_depth)
+    register_tiles::round_right(depth_from(k, K), N, rows_from(k, b),
+                                rounded_in(packed) + bfloat16_size(N, k));
+}
+
+void multiply_by_bfloat16(std::size_t M, std::size_t N, std::size_t K, const real* a,
+                          std::size_t lda, const real* packed, real beta, real* c, std::size_t ldc,
+                          std::span<const Upcoming> upcoming) {
+  using namespace register_tiles;
+  constexpr std::size_t block = 48;
+  alignas(64) Rounded left[block * rounded_count(rounded_depth)];
+  Ahead ahead(upcoming, ceil_div(K, rounded_depth) * tile_count(M, N));
+  for (std::size_t i = 0; i < M; i += block) {
+    const std::size_t rows = std::min(block, M - i);
+    for (std::size_t k = 0; k < K; k += rounded_depth) {
+      const std::size_t depth = depth_from(k, K);
+      multiply_panels(rows, N, rounded_count(depth),
+                      round_left(rows, depth, {a + i * lda + k, lda}, left),
+                      Panels<Rounded>{rounded_in(packed) + bfloat16_size(N, k), 0, true},
+                      k > 0 ? real(1) : beta, c + i * ldc, ldc, ahead);
+    }
+  }
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION
+#else
+namespace bochner::inline BOCHNER_PRECISION {
+
+bool is_bfloat16_product(std::size_t, std::size_t, std::size_t) { return false; }
+void bfloat16_product(std::size_t, std::size_t, std::size_t, const Operand&, const Operand&, real,
+                      real*, std::size_t) {}
+std::size_t bfloat16_size(std::size_t, std::size_t) { return 0; }
+void pack_bfloat16(std::size_t, std::size_t, const Operand&, real*) {}
+void multiply_by_bfloat16(std::size_t, std::size_t, std::size_t, const real*, std::size_t,
+                          const real*, real, real*, std::size_t, std::span<const Upcoming>) {}
+
+}  // namespace bochner::inline BOCHNER_PRECISION
+#endif
