@@ -93,6 +93,12 @@ class Var {
     handle.node_ = node_, handle.place_ = place_, handle.number_ = number_;
     return handle;
   }
+  /// Returns this handle with another value of its shape.
+  Var with_value(std::shared_ptr<const Tensor> value) const {
+    Var handle = gradient_only();
+    handle.value_ = std::move(value);
+    return handle;
+  }
 
   /// Adds a contribution if a gradient is needed, summed down over broadcast axes. The first one is
   /// assigned, or moved if it is a temporary of the right shape. Requires a living tape.

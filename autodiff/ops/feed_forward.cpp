@@ -11,6 +11,7 @@
 #include <bochner/autodiff/ops/row_norm.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/base/numeric/parallel.hpp>
+#include <bochner/base/numeric/product_precision.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -44,32 +45,37 @@ struct TileSums {
   RowNormSums of_norm(std::size_t tile) { return {&gain(tile, 0), &bias(tile, 0)}; }
 };
 
-/// Computes x = product + bias, y = gelu(x); x or y may be the product.
-void activate(std::size_t rows, std::size_t H, const real* bias, const real* product, real* x,
+/// Computes x = product + bias, y = gelu(x); x or y may be the product. x is real or Bfloat16.
+template <class Element>
+void activate(std::size_t rows, std::size_t H, const real* bias, const real* product, Element* x,
               real* y) {
   for (std::size_t i = 0; i < rows; ++i, product += H, x += H, y += H) {
 #pragma GCC ivdep
     for (std::size_t j = 0; j < H; ++j) {
-      x[j] = product[j] + bias[j];
-      y[j] = math::gelu(x[j]);
+      const real argument = product[j] + bias[j];
+      x[j] = Element(argument);
+      y[j] = math::gelu(argument);
     }
   }
 }
 
 /// Computes y = gelu(x), turns g, the gradient of y, into that of x, and adds its rows to the sum.
-void activate_backward(std::size_t rows, std::size_t H, const real* __restrict x,
+template <class Element>
+void activate_backward(std::size_t rows, std::size_t H, const Element* __restrict x,
                        real* __restrict y, real* __restrict g, real* __restrict sum) {
   for (std::size_t i = 0; i < rows; ++i, x += H, y += H, g += H) {
     prefetch_ahead(x, H);
     for (std::size_t j = 0; j < H; ++j) {
       real slope;
-      math::gelu(x[j], y + j, &slope);
+      math::gelu(real(x[j]), y + j, &slope);
       g[j] *= slope;
       sum[j] += g[j];
     }
   }
 }
 
+/// Keeps the arguments of gelu as elements, real or Bfloat16.
+template <class Element>
 class FeedForward {
  public:
   FeedForward(const Var& x, const RowNorm& norm, const MLPWeights& weights, bool keeps)
@@ -93,8 +99,11 @@ class FeedForward {
     });
   }
 
+  void keep_input() { normed_.keep_input(); }
+
   /// Turns g, the gradient of y, into that of x, and propagates all other gradients.
   void backward(real* g) {
+    normed_.restore_input();
     const std::size_t rows = n_.rows, D = n_.D, H = n_.H;
     const PackedFactor up(rows, D, H, {weights_.up.data(), H, transposed});
     const PackedFactor down(rows, H, D, {weights_.down.data(), D, transposed});
@@ -127,13 +136,20 @@ class FeedForward {
                      const HiddenTile& tile, real* y) {
     const std::size_t D = n_.D, H = n_.H;
     const real* x = normed_.input(block.begin);
-    real* hidden = hidden_.empty() ? tile.hidden_gradient : hidden_.data() + block.begin * H;
     const Upcoming next[] = {{x + block.count * D, block.following, D, D}};
     normed_.compute(block.begin, block.count, tile.normed);
-    real* argument = up.prefers_cached_results() ? tile.active : hidden;
+    real* argument = tile.hidden_gradient;
+    if constexpr (std::is_same_v<Element, real>) {
+      if (!hidden_.empty()) argument = hidden_.data() + block.begin * H;
+    }
+    if (up.prefers_cached_results()) argument = tile.active;
     real* product = down.prefers_cached_results() ? tile.normed : y;
     up.multiply(block.count, tile.normed, D, 0, argument, H, next);
-    activate(block.count, H, weights_.up_bias.data(), argument, hidden, tile.active);
+    const real* bias = weights_.up_bias.data();
+    if (hidden_.empty())
+      activate(block.count, H, bias, argument, tile.hidden_gradient, tile.active);
+    else
+      activate(block.count, H, bias, argument, hidden_.data() + block.begin * H, tile.active);
     down.multiply(block.count, tile.active, H, 0, product, D);
     add_to_rows(weights_.down_bias.data(), x, product, D, block.count, y);
   }
@@ -143,7 +159,8 @@ class FeedForward {
                       const PackedFactor& up, const PackedFactor& down, const real* g,
                       const HiddenTile& tile, TileSums& sums) const {
     const std::size_t D = n_.D, H = n_.H;
-    const real *from = g + block.begin * D, *hidden = hidden_.data() + block.begin * H;
+    const real* from = g + block.begin * D;
+    const Element* hidden = hidden_.data() + block.begin * H;
     real *active = tile.active + at * H, *gradient = tile.hidden_gradient + at * H;
     const Upcoming next[] = {{normed_.input(block.begin), block.count, D, D}};
     down.multiply(block.count, from, D, 0, gradient, H, next);
@@ -169,8 +186,22 @@ class FeedForward {
   HiddenTiles n_;
   NormalizedRows normed_;
   MLPWeights weights_;
-  Storage hidden_;  // (rows, H): arguments of gelu, if kept
+  PooledNumbers<Element> hidden_;  // (rows, H): arguments of gelu, if kept
 };
+
+template <class Element>
+Var feed_forward_of(const Var& x, const RowNorm& norm, const MLPWeights& weights,
+                    const std::vector<Var>& inputs) {
+  const auto op = std::make_shared<FeedForward<Element>>(
+      x, norm, weights, std::ranges::any_of(inputs, &Var::needs_gradient));
+  Tensor y = uninitialized(x.shape());
+  op->forward(y.data());
+  op->keep_input();
+  return record("feed_forward", std::move(y), inputs, [op, x = x.gradient_only()](Tensor& g) {
+    op->backward(g.data());
+    x.add_gradient(std::move(g));
+  });
+}
 
 void require_shapes(const Var& x, const RowNorm& norm, const MLPWeights& weights) {
   const auto& [up, up_bias, down, down_bias] = weights;
@@ -237,14 +268,8 @@ Var feed_forward(const Var& x, const RowNorm& norm, const MLPWeights& weights, b
   const std::vector<Var> inputs{x, norm.gain, norm.bias, up, up_bias, down, down_bias};
   if (row_count(x.shape()) < min_rows_for_blocks || !in_blocks || has_tangents(inputs))
     return affine_add(x, affine_gelu(norm.apply(x), up, up_bias), down, down_bias);
-  const auto op = std::make_shared<FeedForward>(x, norm, weights,
-                                                std::ranges::any_of(inputs, &Var::needs_gradient));
-  Tensor y = uninitialized(x.shape());
-  op->forward(y.data());
-  return record("feed_forward", std::move(y), inputs, [op, x = x.gradient_only()](Tensor& g) {
-    op->backward(g.data());
-    x.add_gradient(std::move(g));
-  });
+  const bool rounds = product_precision() == ProductPrecision::bfloat16;
+  return (rounds ? feed_forward_of<Bfloat16> : feed_forward_of<real>)(x, norm, weights, inputs);
 }
 
 Var glu(const Var& x) { return gated<SigmoidGate>("glu", x, sigmoid); }

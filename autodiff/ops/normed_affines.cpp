@@ -62,8 +62,11 @@ class NormedAffines {
 
   void receive(std::size_t map, Tensor&& gradient) { gradients_[map] = std::move(gradient); }
 
+  void keep_input() { normed_.keep_input(); }
+
   /// Runs once the gradients of all used outputs have arrived.
   void backward() {
+    normed_.restore_input();
     const std::size_t rows = n_.rows, D = n_.D, E = n_.E, maps = n_.maps;
     for (Tensor& each : gradients_) {
       if (each.size() != rows * E) each = zeros({rows, E});
@@ -185,6 +188,7 @@ std::vector<Var> normed_affines(const Var& x, const RowNorm& norm,
   for (Tensor& each : y) each = uninitialized(shape);
   const auto op = std::make_shared<NormedAffines>(x, norm, maps);
   op->forward(y);
+  op->keep_input();
   return record_outputs(op, std::move(y), inputs);
 }
 

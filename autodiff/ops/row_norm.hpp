@@ -1,6 +1,7 @@
 #pragma once
 /// Layer norm and RMS norm row by row, for ops that include a normalisation.
 
+#include <bochner/autodiff/kept.hpp>
 #include <bochner/autodiff/ops/normalisation.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -31,6 +32,9 @@ class NormalizedRows {
  public:
   NormalizedRows(const Var& x, const RowNorm& norm)
       : x_(x), norm_(norm), D_(norm.gain.size()), statistics_(row_count(x.shape())) {}
+  /// Keeps the input for the backward pass, see Kept; restore() makes it readable again.
+  void keep_input() { kept_ = Kept(x_), x_ = Var(); }
+  void restore_input() { x_ = kept_(), kept_ = Kept(); }
   const real* input(std::size_t i) const { return x_.data() + i * D_; }
   /// Computes rows from `begin` on and stores their statistics. (count, D)
   void compute(std::size_t begin, std::size_t count, real* to);
@@ -45,6 +49,7 @@ class NormalizedRows {
 
  private:
   Var x_;
+  Kept kept_;
   RowNorm norm_;
   std::size_t D_;
   RowStatistics statistics_;

@@ -1,3 +1,4 @@
+#include <bochner/autodiff/kept.hpp>
 #include <bochner/autodiff/ops/attention/attention_by_ops.hpp>
 #include <bochner/autodiff/ops/attention/softmax_attention_parts.hpp>
 #include <bochner/autodiff/ops/sequence.hpp>
@@ -167,7 +168,8 @@ Var softmax_attention(const Var& q, const Var& k, const Var& v, const Var& rate,
   softmax_parts::require_inputs(q, k, v, rate, lengths);
   if (has_tangents(q, k, v, rate)) return softmax_attention_by_ops(q, k, v, rate, causal, lengths);
   const bool by_token = rate.exists() && rate.rank() == 3;
-  const auto attention = [=](const std::vector<double>& penalty) {
+  const auto attention = [=](const Var& q, const Var& k, const Var& v,
+                             const std::vector<double>& penalty) {
     return softmax_parts::Attention{q.dim(0),
                                     q.dim(1),
                                     q.dim(2),
@@ -184,18 +186,20 @@ Var softmax_attention(const Var& q, const Var& k, const Var& v, const Var& rate,
     return by_token ? softmax_parts::sums_of_rates(rate) : std::vector<double>();
   };
   const std::vector<double> penalty = penalty_of();
-  const auto a = attention(penalty);
+  const auto a = attention(q, k, v, penalty);
   Tensor y = unwritten(q.shape(), lengths.empty());
   Tensor log_sum = uninitialized({a.B, a.H, a.T});
   if (y.size() > 0) softmax_parts::forward(a, y.data(), log_sum.data());
   return record("softmax_attention", std::move(y), {q, k, v, rate},
-                [=, log_sum = std::move(log_sum)](const Tensor& y, Tensor& g) {
+                [=, kept_q = Kept(q), kept_k = Kept(k), kept_v = Kept(v),
+                 log_sum = std::move(log_sum)](const Tensor& y, Tensor& g) {
                   if (g.size() == 0) return;
+                  const Var q = kept_q(), k = kept_k(), v = kept_v();
                   softmax_parts::AttentionGradients gradients;
                   for (Tensor* gradient : {&gradients.q, &gradients.k, &gradients.v})
                     *gradient = unwritten(q.shape(), lengths.empty());
                   const std::vector<double> penalty = penalty_of();
-                  const auto a = attention(penalty);
+                  const auto a = attention(q, k, v, penalty);
                   softmax_parts::backward(a, y.data(), g.data(), log_sum.data(), gradients);
                   q.add_gradient(std::move(gradients.q));
                   k.add_gradient(std::move(gradients.k));
