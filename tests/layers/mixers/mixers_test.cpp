@@ -44,6 +44,8 @@ std::vector<MixerSpec> recurrent_specs(bool causal) {
   specs.back().own.of<MambaSpec>() = {.states = 3, .convolution = 2};
   specs.push_back(spec_of("mamba2", false, "none", causal));
   specs.back().own.of<Mamba2Spec>() = {.states = 5, .convolution = 3};
+  specs.push_back(spec_of("rwkv7", false, "none", causal));
+  specs.back().own.of<Rwkv7Spec>().rank = 3;
   specs.push_back(spec_of("mlstm", false, "none", causal));
   specs.push_back(spec_of("mlstm", true, "none", causal));
   specs.back().convolution = 3;
