@@ -59,8 +59,8 @@ Mixers& mixers() {
   static Mixers registry = [] {
     Mixers all("mixer", {});
     for (const auto add :
-         {add_softmax, add_linear, add_hgrn2, add_ssm, add_min_gru, add_mlstm, add_mamba,
-          add_mamba2, add_rwkv7, add_hyena, add_long_conv, add_h3, add_sgconv})
+         {add_softmax, add_linear, add_log_linear, add_hgrn2, add_ssm, add_min_gru, add_mlstm,
+          add_mamba, add_mamba2, add_rwkv7, add_hyena, add_long_conv, add_h3, add_sgconv})
       add(all);
     return std::move(all).built_in();
   }();

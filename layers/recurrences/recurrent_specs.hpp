@@ -1,5 +1,5 @@
 #pragma once
-/// Keys of mixers "ssm", "min_gru", "mamba", "mamba2" and "rwkv7".
+/// Keys of mixers "ssm", "min_gru", "mamba", "mamba2", "rwkv7" and "log_linear".
 
 #include <bochner/base/keys.hpp>
 #include <cstddef>
@@ -93,6 +93,16 @@ struct Rwkv7Spec {
 inline void describe(Keys& keys, Rwkv7Spec& spec) {
   keys("rwkv7.rank", spec.rank, between(1, 1 << 16),
        "inner width of the projections to decays, rates and gates");
+}
+
+struct LogLinearSpec {
+  std::size_t levels = 12;
+};
+inline void describe(Keys& keys, LogLinearSpec& spec) {
+  keys("log_linear.levels", spec.levels, between(2, 64),
+       "weights of a token, for itself and for blocks of 1, 1, 2, 4, .. earlier tokens; older "
+       "blocks "
+       "share the last");
 }
 
 }  // namespace bochner

@@ -121,7 +121,7 @@ class Rwkv7Mixer : public Mixer {
     const Var change = before - x, shares = tape(shift_);
     const auto mixed = [&](std::size_t i) { return x + change * slice(shares, 0, i, i + 1); };
     const auto by_head = [&](Parameter& p) { return reshape(tape(p), {heads_, d}); };
-    const Var k = key_.forward(tape, mixed(1), heads), u = unit(k * by_head(erase_key_));
+    const Var k = key_.forward(tape, mixed(1), heads), u = unit_heads(k * by_head(erase_key_));
     const Var a = reshape(sigmoid(rate_.forward(tape, mixed(4), nullptr)), heads);
     const Var w = reshape(sigmoid(decay_.forward(tape, mixed(3), tanh)), heads);
     return {receptance_.forward(tape, mixed(0), heads),
@@ -131,12 +131,6 @@ class Rwkv7Mixer : public Mixer {
             u * a,
             w * std::exp(-0.5),
             gate_.forward(tape, mixed(5), sigmoid)};
-  }
-
-  /// Scales each head to length 1. (B, T, H, d)
-  static Var unit(const Var& x) {
-    const double d = double(x.dim(3));
-    return rms_norm(x, Var(filled({x.dim(3)}, real(1 / std::sqrt(d)))), real(1e-12));
   }
 
   Var pass(const Inputs& in, const std::vector<std::size_t>& lengths, bool reverse) const {
