@@ -1,5 +1,4 @@
 #include <bochner/autodiff/ops.hpp>
-#include <bochner/autodiff/ops/attention/log_linear_attention.hpp>
 #include <bochner/layers/attention/feature_heads.hpp>
 #include <bochner/layers/attention/projections.hpp>
 #include <bochner/layers/attention/time_kernel.hpp>

@@ -81,6 +81,10 @@ std::vector<MixerSpec> causal_specs() {
     specs.back().time_kernel.per = "channel", specs.back().update = "delta";
     specs.back().features.kind = "fourier";
   }
+  for (const char* time : {"none", "gate", "spectral"}) {
+    specs.push_back(spec_of("log_linear", time[0] == 'n', time));
+    if (time[0] == 'g') specs.back().features.kind = "fourier", specs.back().convolution = 2;
+  }
   specs.push_back(spec_of("hgrn2", false, "none"));
   for (std::size_t window : {1, 5, 100}) {
     for (const char* kind : {"softmax", "linear"}) {
@@ -107,6 +111,7 @@ TEST(Mixers, AreDifferentiableThroughAllTheirParameters) {
   for (const MixerSpec& spec : recurrent_specs(false)) specs.push_back(spec);
   specs.push_back(spec_of("linear", true, "gate", false));
   specs.back().update = "delta";
+  specs.push_back(spec_of("log_linear", false, "decay", false));
   for (const MixerSpec& spec : specs) {
     SCOPED_TRACE(name_of(spec));
     const std::unique_ptr<Mixer> mixer = mixers().make(spec.kind, spec);
@@ -162,6 +167,7 @@ TEST(Mixers, NeverSeeTheFutureToTheBit) {
 TEST(Mixers, SeePaddedSequencesAsTheyAreAlone) {
   std::vector<MixerSpec> specs = causal_specs();
   for (const MixerSpec& spec : recurrent_specs(false)) specs.push_back(spec);
+  specs.push_back(spec_of("log_linear", false, "gate", false));
   for (const MixerSpec& spec : specs) {
     SCOPED_TRACE(name_of(spec));
     const std::unique_ptr<Mixer> mixer = mixers().make(spec.kind, spec);
