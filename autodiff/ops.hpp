@@ -2,7 +2,9 @@
 /// All public ops.
 
 #include <bochner/autodiff/ops/attention/delta_rule.hpp>
+#include <bochner/autodiff/ops/attention/dplr_delta_rule.hpp>
 #include <bochner/autodiff/ops/attention/gated_linear_attention.hpp>
+#include <bochner/autodiff/ops/attention/log_linear_attention.hpp>
 #include <bochner/autodiff/ops/conv.hpp>
 #include <bochner/autodiff/ops/einsum.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>

@@ -4,6 +4,7 @@
 #include <bochner/autodiff/ops/normalisation.hpp>
 #include <bochner/layers/attention/time_kernel.hpp>
 #include <bochner/layers/mixers/mixer_spec.hpp>
+#include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
 
@@ -59,5 +60,11 @@ inline constexpr real unnormalized = real(0x1p60);
 
 /// Scales each head to a root mean square of 1. (B, T, H, d)
 inline Var normed_heads(const Var& y) { return rms_norm(y, Var(filled({y.dim(3)}, real(1)))); }
+
+/// Scales each head to length 1. (B, T, H, n)
+inline Var unit_heads(const Var& x) {
+  const Var gain(filled({x.dim(3)}, real(1 / std::sqrt(double(x.dim(3))))));
+  return rms_norm(x, gain, real(1e-12));
+}
 
 }  // namespace bochner::inline BOCHNER_PRECISION

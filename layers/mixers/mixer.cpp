@@ -39,6 +39,17 @@ Var tiled(std::size_t B, const Var& x) {
   return reshape(broadcast_to(reshape(x, one), each), all);
 }
 
+Var reversed_sequences(const Var& x, const std::vector<std::size_t>& lengths) {
+  const std::size_t B = x.dim(0), T = x.dim(1);
+  Indices rows{{B, T}, std::vector<std::int32_t>(B * T)};
+  for (std::size_t b = 0; b < B; ++b) {
+    const std::size_t length = length_of(lengths, b, T);
+    for (std::size_t t = 0; t < T; ++t)
+      rows.values[b * T + t] = std::int32_t(b * T + (t < length ? length - 1 - t : t));
+  }
+  return gather(reshape(x, {B * T, x.dim(2)}), rows);
+}
+
 void show_attention(const Tape& tape, const Mixer& mixer, const AttentionInputs& inputs) {
   if (auto* observer = dynamic_cast<AttentionObserver*>(tape.observer))
     observer->attended(mixer, inputs);
@@ -47,8 +58,9 @@ void show_attention(const Tape& tape, const Mixer& mixer, const AttentionInputs&
 Mixers& mixers() {
   static Mixers registry = [] {
     Mixers all("mixer", {});
-    for (const auto add : {add_softmax, add_linear, add_hgrn2, add_ssm, add_min_gru, add_mlstm,
-                           add_hyena, add_long_conv, add_h3, add_sgconv})
+    for (const auto add :
+         {add_softmax, add_linear, add_log_linear, add_hgrn2, add_ssm, add_min_gru, add_mlstm,
+          add_mamba, add_mamba2, add_rwkv7, add_hyena, add_long_conv, add_h3, add_sgconv})
       add(all);
     return std::move(all).built_in();
   }();

@@ -172,8 +172,9 @@ inline void describe_features(Keys& keys, FeatureSpec& spec) {
 }
 inline void describe(Keys& keys, MixerSpec& spec) {
   keys("kind", spec.kind, one_of(mixers),
-       "token mixer: softmax attention, linear attention over features, gated recurrences (hgrn2, "
-       "min_gru, mlstm), state spaces (ssm), long convolutions (hyena, h3, sgconv, long_conv)",
+       "token mixer: softmax attention, linear attention over features, with states by age "
+       "(log_linear), gated recurrences (hgrn2, min_gru, mlstm, rwkv7), state spaces (ssm), "
+       "selective ones (mamba, mamba2), long convolutions (hyena, h3, sgconv, long_conv)",
        {.replaced_by = "model.pattern"});
   const auto with = [&](const char* trait, const auto& has, const auto& describe_some) {
     keys.when(has_kind(keys.name_of("kind"), mixers, trait, has), describe_some);

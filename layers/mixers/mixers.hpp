@@ -7,10 +7,13 @@
 namespace bochner::inline BOCHNER_PRECISION {
 
 using AddMixer = void(Mixers& all);
-AddMixer add_softmax, add_linear, add_hgrn2, add_ssm, add_min_gru, add_mlstm, add_hyena, add_h3,
-    add_sgconv, add_long_conv;
+AddMixer add_softmax, add_linear, add_hgrn2, add_ssm, add_min_gru, add_mlstm, add_mamba, add_mamba2,
+    add_rwkv7, add_log_linear, add_hyena, add_h3, add_sgconv, add_long_conv;
 /// Makes mixer "linear" with update "delta".
 std::unique_ptr<Mixer> make_delta_mixer(const MixerSpec& spec);
+
+/// Reverses each sequence; padding stays in place. (B, T, D) -> (B, T, D)
+Var reversed_sequences(const Var& x, const std::vector<std::size_t>& lengths);
 
 /// State that is one tensor, () before the first token.
 struct TensorState : MixerState {

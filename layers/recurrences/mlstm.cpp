@@ -119,18 +119,6 @@ class MlstmDirection : public Module {
   Linear output_gate_;
 };
 
-/// Reverses each sequence; padding stays in place. (B, T, D) -> (B, T, D)
-Var reversed_sequences(const Var& x, const std::vector<std::size_t>& lengths) {
-  const std::size_t B = x.dim(0), T = x.dim(1);
-  Indices rows{{B, T}, std::vector<std::int32_t>(B * T)};
-  for (std::size_t b = 0; b < B; ++b) {
-    const std::size_t length = length_of(lengths, b, T);
-    for (std::size_t t = 0; t < T; ++t)
-      rows.values[b * T + t] = std::int32_t(b * T + (t < length ? length - 1 - t : t));
-  }
-  return gather(reshape(x, {B * T, x.dim(2)}), rows);
-}
-
 /// Matrix memories with exponential gates; two directions are summed.
 class MlstmMixer : public Mixer {
  public:

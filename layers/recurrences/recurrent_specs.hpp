@@ -1,5 +1,5 @@
 #pragma once
-/// Keys of mixers "ssm" and "min_gru".
+/// Keys of mixers "ssm", "min_gru", "mamba", "mamba2", "rwkv7" and "log_linear".
 
 #include <bochner/base/keys.hpp>
 #include <cstddef>
@@ -62,6 +62,47 @@ inline void describe(Keys& keys, MinGruSpec& spec) {
   keys("min_gru.candidate", spec.candidate, one_of({"positive", "linear"}),
        "new state: c itself (linear), or c + 1/2 for c >= 0 and else sigmoid(c), as in the "
        "log-space form (positive)");
+}
+
+struct MambaSpec {
+  std::size_t states = 16, expansion = 2, convolution = 4, rank = 0;
+};
+inline void describe(Keys& keys, MambaSpec& spec) {
+  keys("mamba.states", spec.states, between(1, 1 << 10), "states of each channel (N)");
+  keys("mamba.expansion", spec.expansion, between(1, 16), "inner width in units of model.width");
+  keys("mamba.convolution", spec.convolution, between(0, 64),
+       "taps of a learned causal convolution on the inputs; 0 for none");
+  keys("mamba.rank", spec.rank, between(0, 1 << 16),
+       "inner width of the projection to steps; 0 for model.width / 16, rounded up");
+}
+
+struct Mamba2Spec {
+  std::size_t states = 64, expansion = 2, convolution = 4;
+};
+inline void describe(Keys& keys, Mamba2Spec& spec) {
+  keys("mamba2.states", spec.states, between(1, 1 << 12),
+       "states of each channel (N), shared by all heads as keys and queries");
+  keys("mamba2.expansion", spec.expansion, between(1, 16), "inner width in units of model.width");
+  keys("mamba2.convolution", spec.convolution, between(0, 64),
+       "taps of a learned causal convolution on values, keys and queries; 0 for none");
+}
+
+struct Rwkv7Spec {
+  std::size_t rank = 32;
+};
+inline void describe(Keys& keys, Rwkv7Spec& spec) {
+  keys("rwkv7.rank", spec.rank, between(1, 1 << 16),
+       "inner width of the projections to decays, rates and gates");
+}
+
+struct LogLinearSpec {
+  std::size_t levels = 12;
+};
+inline void describe(Keys& keys, LogLinearSpec& spec) {
+  keys("log_linear.levels", spec.levels, between(2, 64),
+       "weights of a token, for itself and for blocks of 1, 1, 2, 4, .. earlier tokens; older "
+       "blocks "
+       "share the last");
 }
 
 }  // namespace bochner

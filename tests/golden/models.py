@@ -59,6 +59,7 @@ MAPS = """positive hyperbolic trigonometric pff wpff wpff_fixed fourier nonstati
 hybrid_gaussian hybrid_cluster hybrid_learned hybrid elu relu squared_relu t2r hedgehog taylor rebased dpfp cosformer""".split()
 DENSITIES = """gaussian gaussian_full mixture student_t cauchy laplace gamma exponential radial flow free""".split()
 MIXERS = "softmax linear hgrn2 ssm min_gru mlstm hyena h3 sgconv long_conv".split()
+LATER_MIXERS = "mamba mamba2 rwkv7 log_linear".split()  # not in mixed models, whose random draws would change
 ENCODINGS = "fused space time additive concatenated multiplicative".split()
 TIMES = DENSITIES + ["mercer", "mercer_summed", "sinusoidal"]
 # Keys that are combined at random: for all models, and for one kind of data.
@@ -107,7 +108,7 @@ def cases():
     for data in ("lm", "classifier", "forecaster"):
         backbone = {"model__backbone": "attention", "model__patch__length": 6, "model__patch__stride": 3}
         keys = backbone if data == "forecaster" else {}
-        for mixer in MIXERS:
+        for mixer in MIXERS + LATER_MIXERS:
             yield case(f"{data}-{mixer}", data, model__mixer__kind=mixer, **keys)
         for kind in ("decay", "gate", "rotation", "spectral"):
             yield linear(f"{data}-linear-{kind}", data, model__mixer__time_kernel__kind=kind, **keys)
@@ -172,6 +173,9 @@ def cases():
     for form in ("glu", "half_glu", "linear", "none"):
         rule = {"model__mixer__ssm__discretisation": "bilinear"}
         yield case(f"ssm-{form}", model__mixer__kind="ssm", model__mixer__ssm__output=form, model__mixer__convolution=2, **rule)
+    for data, kind in (("lm", "gate"), ("classifier", "decay"), ("events", "gate")):
+        levels = {"model__mixer__log_linear__levels": 3, "model__mixer__time_kernel__kind": kind}
+        yield case(f"{data}-log_linear-{kind}", data, model__mixer__kind="log_linear", **levels)
     yield case("hyena-code", model__mixer__kind="hyena", model__mixer__hyena__form="code", model__mixer__hyena__order=3)
     yield case("hyena-positions", model__mixer__kind="hyena", model__mixer__filter__learn_positions=True)
     for data in ("lm", "classifier"):
@@ -312,7 +316,7 @@ def require_error_for_custom_loss(model, batch):
 def compare(bochner, name, data, keys):
     """Returns the largest difference of outputs, relative to their size, and that of the losses."""
     keys = {"model.kind": KIND.get(data, data)} | keys
-    if "linear" in [keys.get("model.mixer.kind"), *keys.get("model.pattern", [])]:
+    if {"linear", "log_linear"} & {keys.get("model.mixer.kind"), *keys.get("model.pattern", [])}:
         keys["model.mixer.m"] = 8
     Path("common.toml").write_text(COMMON)
     sets = [word for key, value in keys.items() for word in ("--set", f"{key}={json.dumps(value)}")]

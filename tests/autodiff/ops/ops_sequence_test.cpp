@@ -1,6 +1,8 @@
 #include <bochner/autodiff/ops/attention/attention_by_ops.hpp>
 #include <bochner/autodiff/ops/attention/delta_rule.hpp>
+#include <bochner/autodiff/ops/attention/dplr_delta_rule.hpp>
 #include <bochner/autodiff/ops/attention/gated_linear_attention.hpp>
+#include <bochner/autodiff/ops/attention/log_linear_attention.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/sequence.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
@@ -155,6 +157,38 @@ OpRow delta_row(const char* variant, FeatureScale scale, std::size_t rate_rank) 
           {0.1, 2}};
 }
 
+/// Returns q, k, v, a, b and rates; b is made small, so that states do not grow.
+OpRow dplr_row(const char* variant, bool reverse) {
+  std::vector<Shapes> shapes = attention_shapes(5, 3, false);
+  for (Shapes& all : shapes) all.insert(all.end(), 3, Shape(all[0]));
+  return {
+      "dplr_delta_rule",
+      variant,
+      [=](Tape&, const Inputs& x) {
+        return dplr_delta_rule(x[0], x[1], x[2], x[3], x[4] * -0.1, x[5] * 0.4, {4, {}, reverse});
+      },
+      shapes,
+      {0.1, 2}};
+}
+
+/// Weights of 4 levels, and rates of that rank if wanted.
+OpRow log_linear_attention_row(const char* variant, std::size_t rate_rank) {
+  std::vector<Shapes> shapes = attention_shapes(5, 3, false);
+  for (Shapes& one : shapes) {
+    const Shape tokens{one[0][0], one[0][1], one[0][2]};
+    one.push_back({tokens[0], tokens[1], tokens[2], 4});
+    if (rate_rank > 0) one.push_back(rate_rank == 1 ? Shape{tokens[2]} : tokens);
+  }
+  return {"log_linear_attention",
+          variant,
+          [=](Tape&, const Inputs& x) {
+            return log_linear_attention(x[0], x[1], x[2], x[3], rate_rank > 0 ? x[4] : Var(),
+                                        {4, {}, rate_rank == 1});
+          },
+          shapes,
+          {0.1, 2}};
+}
+
 /// Decays per channel, or per token and channel.
 OpRow gated_row(const char* variant, bool by_token, bool reverse, bool strict) {
   std::vector<Shapes> shapes = attention_shapes(5, 3, false);
@@ -185,6 +219,11 @@ std::vector<OpRow> rows() {
       delta_row("GatedChannels", FeatureScale::linear, 4),
       delta_row("FadingChannels", FeatureScale::linear, 2),
       delta_row("Logarithms", FeatureScale::logarithmic, 1),
+      dplr_row("", false),
+      dplr_row("Reverse", true),
+      log_linear_attention_row("", 0),
+      log_linear_attention_row("ReverseFading", 1),
+      log_linear_attention_row("Gated", 3),
       gated_row("", false, false, false),
       gated_row("OfTokens", true, false, false),
       gated_row("Reverse", true, true, false),

@@ -40,6 +40,12 @@ std::vector<MixerSpec> recurrent_specs(bool causal) {
     specs.back().own.of<MinGruSpec>() = {1.5, candidate};
   }
   specs.back().convolution = 3;
+  specs.push_back(spec_of("mamba", false, "none", causal));
+  specs.back().own.of<MambaSpec>() = {.states = 3, .convolution = 2};
+  specs.push_back(spec_of("mamba2", false, "none", causal));
+  specs.back().own.of<Mamba2Spec>() = {.states = 5, .convolution = 3};
+  specs.push_back(spec_of("rwkv7", false, "none", causal));
+  specs.back().own.of<Rwkv7Spec>().rank = 3;
   specs.push_back(spec_of("mlstm", false, "none", causal));
   specs.push_back(spec_of("mlstm", true, "none", causal));
   specs.back().convolution = 3;
@@ -75,6 +81,10 @@ std::vector<MixerSpec> causal_specs() {
     specs.back().time_kernel.per = "channel", specs.back().update = "delta";
     specs.back().features.kind = "fourier";
   }
+  for (const char* time : {"none", "gate", "spectral"}) {
+    specs.push_back(spec_of("log_linear", time[0] == 'n', time));
+    if (time[0] == 'g') specs.back().features.kind = "fourier", specs.back().convolution = 2;
+  }
   specs.push_back(spec_of("hgrn2", false, "none"));
   for (std::size_t window : {1, 5, 100}) {
     for (const char* kind : {"softmax", "linear"}) {
@@ -101,6 +111,7 @@ TEST(Mixers, AreDifferentiableThroughAllTheirParameters) {
   for (const MixerSpec& spec : recurrent_specs(false)) specs.push_back(spec);
   specs.push_back(spec_of("linear", true, "gate", false));
   specs.back().update = "delta";
+  specs.push_back(spec_of("log_linear", false, "decay", false));
   for (const MixerSpec& spec : specs) {
     SCOPED_TRACE(name_of(spec));
     const std::unique_ptr<Mixer> mixer = mixers().make(spec.kind, spec);
@@ -156,6 +167,7 @@ TEST(Mixers, NeverSeeTheFutureToTheBit) {
 TEST(Mixers, SeePaddedSequencesAsTheyAreAlone) {
   std::vector<MixerSpec> specs = causal_specs();
   for (const MixerSpec& spec : recurrent_specs(false)) specs.push_back(spec);
+  specs.push_back(spec_of("log_linear", false, "gate", false));
   for (const MixerSpec& spec : specs) {
     SCOPED_TRACE(name_of(spec));
     const std::unique_ptr<Mixer> mixer = mixers().make(spec.kind, spec);

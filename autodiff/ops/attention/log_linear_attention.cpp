@@ -1,0 +1,135 @@
+#include <bochner/autodiff/ops/attention/log_linear_attention.hpp>
+#include <bochner/autodiff/ops/attention/log_linear_attention_parts.hpp>
+#include <bochner/autodiff/ops/features.hpp>
+
+namespace bochner::inline BOCHNER_PRECISION {
+
+using namespace log_linear_parts;
+
+namespace {
+
+constexpr const char* log_linear_name = "log_linear_attention";
+
+void require_log_linear(const Var& q, const Var& k, const Var& v, const Var& weights,
+                        const Var& rate, const LogLinearOptions& options) {
+  require_feature_attention(log_linear_name, q.shape(), k.shape(), v.shape(), options.chunk,
+                            options.lengths);
+  const Shape tokens = without_last(q.shape());
+  require(weights.rank() == 4 && without_last(weights.shape()) == tokens && weights.dim(3) >= 2,
+          log_linear_name, "weights must be (B, T, H, L) with L >= 2: weights ", weights.shape(),
+          ", q ", q.shape());
+  require(!rate.exists() || rate.shape() == Shape{tokens[2]} || rate.shape() == tokens,
+          log_linear_name, "one rate per head, (H) or (B, T, H): rate ",
+          rate.exists() ? rate.shape() : Shape{}, ", q ", q.shape());
+}
+
+LogLinearInputs log_linear_inputs(const Var& q, const Var& k, const Var& v, const Var& weights,
+                                  const Var& rate, const LogLinearOptions& options) {
+  const std::size_t T = v.dim(1);
+  const std::size_t C = std::bit_floor(std::max<std::size_t>(1, std::min(options.chunk, T)));
+  return {v.dim(0),
+          T,
+          v.dim(2),
+          q.dim(3),
+          v.dim(3),
+          weights.dim(3),
+          C,
+          q.data(),
+          k.data(),
+          v.data(),
+          weights.data(),
+          rate.exists() ? rate.data() : nullptr,
+          rate.exists() && rate.rank() == 3,
+          options.lengths,
+          options.reverse};
+}
+
+/// Runs `task(head)` for every head of every sequence, in parallel.
+template <class Head, class Task>
+void each_log_linear_head(const LogLinearInputs& in, const Task& task) {
+  Scratch<real> scratch(scratch_size<Head>(in, 0));
+  parallel_tasks(in.B * in.H, [&](std::size_t index) {
+    Arena arena(scratch.local());
+    Head head(in, index, arena);
+    task(head);
+  });
+}
+
+/// Updates one head's sums (F, d) of a level, and returns what the query reads in y (d).
+void read_sums(std::size_t F, std::size_t d, const real* q, real weight, real decay, real* sums,
+               real* y) {
+  for (std::size_t f = 0; f < F; ++f)
+    for (std::size_t e = 0; e < d; ++e) {
+      sums[f * d + e] *= decay;
+      y[e] += weight * q[f] * sums[f * d + e];
+    }
+}
+
+}  // namespace
+
+Var log_linear_attention(const Var& q, const Var& k, const Var& v, const Var& weights,
+                         const Var& rate, const LogLinearOptions& options) {
+  require_log_linear(q, k, v, weights, rate, options);
+  const bool all_tokens = options.lengths.empty();
+  const auto like = [all_tokens](const Var& x) { return unwritten(x.shape(), all_tokens); };
+  Tensor y = like(v);
+  const LogLinearInputs in = log_linear_inputs(q, k, v, weights, rate, options);
+  if (y.size() > 0)
+    each_log_linear_head<LogLinearHead>(in, [&](LogLinearHead& head) { head.run(y.data()); });
+  return record(log_linear_name, std::move(y), {q, k, v, weights, rate}, [=](Tensor& g) {
+    if (g.size() == 0) return;
+    const LogLinearInputs in = log_linear_inputs(q, k, v, weights, rate, options);
+    Tensor dq = like(q), dk = like(k), dv = like(v), dw = like(weights);
+    Tensor by_token = in.rate_by_token ? like(rate) : Tensor();
+    std::vector<double> sums(in.B * in.H);
+    const LogLinearGradients to{
+        dq.data(),  dk.data(), dv.data(), dw.data(), in.rate_by_token ? by_token.data() : nullptr,
+        sums.data()};
+    each_log_linear_head<LogLinearHeadBack>(
+        in, [&](LogLinearHeadBack& head) { head.run(g.data(), to); });
+    q.add_gradient(std::move(dq));
+    k.add_gradient(std::move(dk));
+    v.add_gradient(std::move(dv));
+    weights.add_gradient(std::move(dw));
+    if (rate.exists())
+      rate.add_gradient(in.rate_by_token ? std::move(by_token) : sum_repeats(sums, rate.shape()));
+  });
+}
+
+Tensor log_linear_attention_step(LogLinearState& state, const Tensor& q, const Tensor& k,
+                                 const Tensor& v, const Tensor& weights, const Tensor* rate) {
+  require(q.dimension() == 2 && v.dimension() == 2 && weights.dimension() == 2 &&
+              q.shape() == k.shape() && v.shape()[0] == q.shape()[0] &&
+              weights.shape()[0] == q.shape()[0] && (!rate || rate->size() == q.shape()[0]),
+          log_linear_name, "a token has q, k (H, F), v (H, d), weights (H, L) and rates (H): q ",
+          q.shape(), ", k ", k.shape(), ", v ", v.shape(), ", weights ", weights.shape());
+  const std::size_t H = q.shape()[0], F = q.shape()[1], d = v.shape()[1], L = weights.shape()[1];
+  std::size_t free = std::countr_one(state.tokens);
+  if (free >= state.sums.size()) state.sums.resize(free + 1);
+  for (Tensor& sums : state.sums) {
+    if (sums.dimension() == 0) sums = zeros({H, F, d});
+    require(sums.shape() == Shape{H, F, d}, log_linear_name, "a state of ", sums.shape(),
+            " has no token of q ", q.shape(), " and v ", v.shape());
+  }
+  Tensor y = zeros({H, d});
+  parallel_rows(H, 4 * F * d * state.sums.size(), [&](std::size_t h) {
+    const real *query = q.data() + h * F, *key = k.data() + h * F, *value = v.data() + h * d;
+    const real decay = rate ? math::exp(-rate->data()[h]) : real(1);
+    real* out = y.data() + h * d;
+    for (std::size_t bit = 0; state.tokens >> bit > 0; ++bit)
+      if (state.tokens >> bit & 1)
+        read_sums(F, d, query, weights(h, std::min(bit + 1, L - 1)), decay,
+                  state.sums[bit].data() + h * F * d, out);
+    const real own = weights(h, 0) * dot_row(query, key, F);
+    for (std::size_t e = 0; e < d; ++e) out[e] += own * value[e];
+    real* to = state.sums[free].data() + h * F * d;
+    for (std::size_t i = 0; i < F * d; ++i) {
+      to[i] = key[i / d] * value[i % d];
+      for (std::size_t bit = 0; bit < free; ++bit) to[i] += state.sums[bit].data()[h * F * d + i];
+    }
+  });
+  ++state.tokens;
+  return y;
+}
+
+}  // namespace bochner::inline BOCHNER_PRECISION
