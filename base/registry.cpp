@@ -46,9 +46,11 @@ std::size_t KindList::index_of(const std::string& name) const {
 std::size_t KindList::put(const std::string& name, DescribeOwn describe_one) {
   require(is_bare_name(name), what_, "invalid name for a ", what_, ": \"", name,
           "\"; use letters, digits, _ and -");
+  const Kind* found = find(name);
+  require(!found || found->is_added, what_, "the ", what_, " \"", name,
+          "\" is built in; choose another name");
   Kind kind{name, {}};
   if (describe_one) kind.describe_own.push_back(describe_one);
-  const Kind* found = find(name);
   const auto index = found ? std::size_t(found - kinds_.data()) : kinds_.size();
   if (!found) kinds_.emplace_back();
   kinds_[index] = std::move(kind);

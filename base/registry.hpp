@@ -75,7 +75,7 @@ class KindList : CountedChanges {
   std::vector<std::string> names() const;
   /// Lists the kinds that are not built in.
   std::vector<std::string> added_names() const;
-  /// Returns whether the kind is built in and was not replaced.
+  /// Returns whether the kind is built in.
   bool is_built_in(const std::string& name) const;
   /// Adds the keys of one more Spec, which other kinds may share, to a kind.
   template <class Own>
@@ -97,8 +97,8 @@ class KindList : CountedChanges {
   }
   /// Returns the index of a kind. Throws std::invalid_argument with the known names for another.
   std::size_t index_of(const std::string& name) const;
-  /// Adds a kind, or replaces the one of that name, and returns its index. Throws
-  /// std::invalid_argument unless is_bare_name().
+  /// Adds a kind, or replaces the custom one of that name, and returns its index. Throws
+  /// std::invalid_argument unless is_bare_name(), and for the name of a built-in kind.
   std::size_t put(const std::string& name, DescribeOwn describe_one);
   /// Marks all present kinds as built in.
   void mark_built_in();
@@ -128,8 +128,8 @@ class Registry : public KindList {
     for (auto& [name, factory] : builtin) add(name, std::move(factory));
   }
 
-  /// Makes `name` available in configs, replacing an existing kind of that name. Throws
-  /// std::invalid_argument unless is_bare_name().
+  /// Makes `name` available in configs, replacing a custom kind of that name. Throws
+  /// std::invalid_argument unless is_bare_name(), and for the name of a built-in kind.
   void add(const std::string& name, Factory factory, Traits traits = {}) {
     put(name, nullptr, {std::move(factory), always(std::move(traits))});
   }

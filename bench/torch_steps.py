@@ -1,11 +1,12 @@
 """Training steps of the reference models in PyTorch, as one would write them there: batched products, chunked
 causal linear attention, the library's own exact attention, fused AdamW. The shapes are those of `bochner bench step`.
 
-usage: torch_steps.py MODEL [--threads N] [--compile] [--predict]
+usage: torch_steps.py MODEL [--threads N] [--predict] [--autocast] [--compile]
 
-Trains on one random batch. After three steps that are not counted it prints one JSON line about itself; then, for
-every number N that it reads, it makes N steps and prints their milliseconds and its peak memory as a JSON line.
-scripts/bench talks to it. With --predict a step is a forward pass in inference mode.
+Trains on one random batch. After ten steps that are not counted it prints one JSON line about itself, with the losses
+after two and after ten steps; then, for every number N that it reads, it makes N steps and prints their milliseconds
+and its peak memory as a JSON line. scripts/bench talks to it. With --predict a step is a forward pass in inference
+mode. With --autocast the forward pass runs under torch.autocast("cpu", dtype=torch.bfloat16).
 """
 import argparse
 import json
@@ -37,6 +38,7 @@ MODELS = {
 # rows, columns and frames, frequencies of space and of time, width, heads, m, blocks, hidden, batch
 FIELDS = {"spatiotemporal": (16, 32, 64, 4, 32, 2, 256, 2)}
 CHUNK = 64
+UNCOUNTED = 11
 
 
 def orthogonal_frequencies(m, d):
@@ -227,8 +229,9 @@ def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("model", choices=[*MODELS, *FIELDS])
     arguments.add_argument("--threads", type=int, default=2)
-    arguments.add_argument("--compile", action="store_true")
     arguments.add_argument("--predict", action="store_true")
+    arguments.add_argument("--autocast", action="store_true")
+    arguments.add_argument("--compile", action="store_true")
     chosen = arguments.parse_args()
     torch.set_num_threads(chosen.threads)
     torch.manual_seed(0)
@@ -238,8 +241,12 @@ def main():
         shape = MODELS[chosen.model]
         events = chosen.model == "time-events"
         model, batch = (EventModel if events else Model)(*shape), random_batch(*shape[-4:], events)
-    loss_of = torch.compile(model) if chosen.compile else model
+    compiled = torch.compile(model) if chosen.compile else model
     optimizer = torch.optim.AdamW(model.parameters(), 1e-3, fused=True)
+
+    def loss_of(*batch):
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=chosen.autocast):
+            return compiled(*batch)
 
     def train():
         optimizer.zero_grad(set_to_none=True)
@@ -262,10 +269,10 @@ def main():
     def answer(**values):
         print(json.dumps(values), flush=True)
 
-    losses = [step().item() for _ in range(3)]
+    losses = [step().item() for _ in range(UNCOUNTED)]
     answer(model=chosen.model, params=sum(p.numel() for p in model.parameters()), torch=torch.__version__,
            backend=torch.backends.mkl.is_available() and "MKL" or "own", isa=torch.backends.cpu.get_cpu_capability(),
-           loss=losses[-1], **(compiled_for() if chosen.compile else {}))
+           loss=losses[2], late_loss=losses[-1], **(compiled_for() if chosen.compile else {}))
     for line in sys.stdin:
         times = [milliseconds_of_a_step() for _ in range(int(line))]
         answer(step_ms=times, rss_mb=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)

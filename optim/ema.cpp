@@ -14,10 +14,17 @@ WeightAverage::~WeightAverage() {
 
 void WeightAverage::update(double decay, std::uint64_t n) {
   require(decay >= 0 && decay < 1, "ema", "decay ", decay, ": must be in [0, 1)");
+  const double share = 1 - std::min(decay, (1 + double(n)) / (10 + double(n)));
+  update(std::vector<double>(parameters_.size(), share));
+}
+
+void WeightAverage::update(const std::vector<double>& shares) {
+  require(shares.size() == parameters_.size(), "ema", "update() with ", shares.size(),
+          " shares for ", parameters_.size(), " parameters");
   require(!swapped_, "ema", "update() while the average is swapped in; call swap() first");
   require_same_shapes();
-  const real share = real(1 - std::min(decay, (1 + double(n)) / (10 + double(n))));
   loop_([&](std::size_t index, std::size_t begin, std::size_t end) {
+    const real share = real(shares[index]);
     const real* weight = parameters_[index].parameter->value().data();
     real* average = averages_[index].data();
     for (std::size_t i = begin; i < end; ++i) average[i] += share * (weight[i] - average[i]);

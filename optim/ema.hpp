@@ -20,6 +20,8 @@ class WeightAverage {
   /// Updates average = d * average + (1 - d) * weights with d = min(decay, (1 + n) / (10 + n))
   /// after n updates, so that the initial weights are forgotten within tens of updates.
   void update(double decay, std::uint64_t n);
+  /// Updates average += share (weights - average) with the share of each parameter.
+  void update(const std::vector<double>& shares);
   /// Exchanges the average and the live weights; a second call restores them. While exchanged, the
   /// average can be neither updated nor saved, and optimizers refuse to step.
   void swap();

@@ -69,10 +69,11 @@ std::vector<ParameterSettings> resolve_groups(const std::vector<NamedParameter>&
 }
 
 Optimizer::Optimizer(const OptimizerSpec& spec, std::vector<std::string> moments,
-                     const WholeTensors& whole)
+                     const WholeTensors& whole, std::size_t numbers)
     : spec_(spec),
       parameters_(spec.parameters),
-      updates_(zeros({parameters_.size()})),
+      updates_(
+          zeros(numbers > 0 ? Shape{1 + numbers, parameters_.size()} : Shape{parameters_.size()})),
       loop_(parameters_),
       last_(loop_.size()) {
   require(std::isfinite(spec.weight_decay) && spec.weight_decay >= 0, "optim",
@@ -134,6 +135,7 @@ void Optimizer::step(double learning_rate, const GradientLimit& limit,
   const bool preconditions = spec_.kind == "natural_cg";
   if (preconditions) precondition(learning_rate, limit, fisher);
   begin_updates();
+  begin_step(learning_rate);
   if (gaussians_) gaussians_->begin(learning_rate * spec_.natural.lr_factor);
   step_each(learning_rate, preconditions ? GradientLimit() : limit);
   if (gaussians_) gaussians_->end();
@@ -224,7 +226,9 @@ void Optimizer::make_whole() {
 Optimizers& optimizers() {
   static Optimizers registry = [] {
     Optimizers all("optimizer", {});
-    for (AddOptimizers* add : {add_adam, add_sgd, add_langevin, add_muon}) add(all);
+    for (AddOptimizers* add :
+         {add_adam, add_sgd, add_langevin, add_muon, add_lion, add_schedule_free})
+      add(all);
     return std::move(all).built_in();
   }();
   return registry;

@@ -58,23 +58,27 @@ inline KeyCondition learns_densities() {
          when("model.mixer.kind", {});  // what a program adds may have its own
 }
 inline void describe(Keys& keys, OptimizerSpec& spec) {
-  keys("kind", spec.kind, one_of(optimizers),
-       "optimizer; langevin: sgd with noise, which samples weights from the posterior (set clip = "
-       "0, and weight_decay = 0 for a flat prior); natural: adamw, with closed-form natural "
-       "gradients for Gaussian densities and posteriors of densities; natural_cg: natural gradient "
-       "of all weights of a small model (set lr = 1 or less); muon: matrices between hidden layers "
-       "step along their orthogonalised mean gradient, the other parameters as in adamw");
+  keys(
+      "kind", spec.kind, one_of(optimizers),
+      "optimizer; langevin: sgd with noise, which samples weights from the posterior (set clip = "
+      "0, and weight_decay = 0 for a flat prior); natural: adamw, with closed-form natural "
+      "gradients for Gaussian densities and posteriors of densities; natural_cg: natural gradient "
+      "of all weights of a small model (set lr = 1 or less); muon: matrices between hidden layers "
+      "step along their orthogonalised mean gradient, the other parameters as in adamw; lion: the "
+      "sign of a mean gradient (a tenth of adamw's lr, ten times its weight_decay); schedule_free: "
+      "adamw that evaluates an average of its weights (schedule constant, with a warm-up)");
   keys("lr", spec.lr, at_least(0), "peak learning rate of the schedule");
-  keys.when("kind", {"adam", "adamw", "natural", "muon"}, [&] {
+  keys.when("kind", {"adam", "adamw", "natural", "muon", "schedule_free"}, [&] {
     std::vector<double> betas = {spec.beta1, spec.beta2};
     keys("betas", betas, below(0, 1), "decay of the running mean and square of the gradient");
     spec.beta1 = betas.at(0), spec.beta2 = betas.at(1);
     keys("epsilon", spec.epsilon, above(0), "added to the root of the running square");
   });
-  keys.when("kind", {"adamw", "adam", "sgd", "langevin", "natural", "muon"})(
+  keys.when("kind",
+            {"adamw", "adam", "sgd", "langevin", "natural", "muon", "lion", "schedule_free"})(
       "weight_decay", spec.weight_decay, at_least(0),
       "weight decay; norms, biases, spectral parameters and sharpness are not decayed");
-  KeyCondition decays = keys.is("kind", {"adamw", "natural", "muon"});
+  KeyCondition decays = keys.is("kind", {"adamw", "natural", "muon", "lion", "schedule_free"});
   decays.only_named = true;
   keys.when(decays)(
       "decay", spec.decay, one_of({"decoupled", "independent", "cautious"}),
@@ -103,7 +107,8 @@ inline void describe(Keys& keys, OptimizerSpec& spec) {
        "largest absolute entry of the gradient, 0 for no limit");
   keys("groups", spec.groups,
        "settings of parameters whose names match a pattern: { match, lr_factor, weight_decay }");
-  keys("ema", spec.ema, below(0, 1), "decay of the running mean of the weights, 0 for none");
+  keys.when(keys.is_not("kind", {"schedule_free"}))(
+      "ema", spec.ema, below(0, 1), "decay of the running mean of the weights, 0 for none");
   keys.section("schedule", spec.schedule);
   keys.when("kind", {"natural"}).section("natural", spec.natural);
   keys.when("kind", {"natural_cg"}).section("cg", spec.cg);
@@ -154,8 +159,12 @@ class Optimizer {
   }
 
   /// Returns the state for a checkpoint: "adamw.first_moment/NAME" per parameter, and
-  /// "adamw.updates" (parameters).
+  /// "adamw.updates" (parameters), see updates_.
   std::vector<NamedTensor> state();
+
+  /// Returns, after a step, the share of each parameter's weights in the average that evaluations
+  /// use: average += share (weights - average); empty, also before a step, if there is none.
+  virtual std::vector<double> average_shares() const { return {}; }
 
   std::size_t elements() const { return loop_.size(); }
   /// Restricts step() to the elements first, ..., last - 1 of the concatenated parameters and keeps
@@ -173,9 +182,10 @@ class Optimizer {
                                               std::size_t last) const;
 
  protected:
-  /// `moments` names the moment tensors that each parameter of the spec has.
+  /// `moments` names the moment tensors that each parameter of the spec has; `numbers` is how many
+  /// numbers each has, see number().
   Optimizer(const OptimizerSpec& spec, std::vector<std::string> moments,
-            const WholeTensors& whole = {});
+            const WholeTensors& whole = {}, std::size_t numbers = 0);
 
   /// A range of consecutive elements of one parameter.
   struct Piece {
@@ -184,6 +194,8 @@ class Optimizer {
     const real* gradient;
     const real* root;  ///< divisor: the gradient, or NaturalGradient::root()
   };
+  /// Prepares the updates of a step.
+  virtual void begin_step(double) {}
   virtual void update(const Piece& piece, double learning_rate, double weight_decay) = 0;
   /// Updates a whole tensor of the shape; tensors may be updated in parallel.
   virtual void update_whole(const Piece&, const Shape&, double, double) {}
@@ -194,6 +206,10 @@ class Optimizer {
             moments_.size(), " that the constructor names");
     return moments_[which].tensors[piece.parameter].data() + piece.begin -
            kept(piece.parameter).first;
+  }
+  /// Returns a number of a parameter, 0 at first, which is saved beside its count of updates.
+  real& number(std::size_t which, std::size_t parameter) {
+    return updates_.data()[(1 + which) * parameters_.size() + parameter];
   }
   bool is_cautious() const { return spec_.decay == "cautious"; }
   /// Returns what decay subtracts from a weight that a step moves against `direction`: shrink w, or
@@ -225,7 +241,9 @@ class Optimizer {
   std::vector<char> is_whole_;      // for each parameter
   std::vector<std::size_t> whole_;  // parameters that update_whole() updates
   std::vector<Moment> moments_;
-  Tensor updates_;  // a tensor, to be saved like the moments; exact up to 2^24
+  /// Counts of updates, exact up to 2^24, (parameters), or with the numbers below them (1 +
+  /// numbers, parameters); a tensor, to be saved like the moments.
+  Tensor updates_;
   FlatLoop loop_;
   std::size_t first_ = 0, last_;  ///< range of the elements that are kept
   std::optional<NaturalGradient> natural_;
@@ -241,6 +259,6 @@ std::unique_ptr<Optimizer> make_optimizer(OptimizerSpec spec,
 
 /// Adds the optimizers that a source defines.
 using AddOptimizers = void(Optimizers& all);
-AddOptimizers add_sgd, add_adam, add_langevin, add_muon;
+AddOptimizers add_sgd, add_adam, add_langevin, add_muon, add_lion, add_schedule_free;
 
 }  // namespace bochner::inline BOCHNER_PRECISION

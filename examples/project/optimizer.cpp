@@ -1,32 +1,31 @@
 #include <bochner/bochner.hpp>
 using namespace bochner;
 
-struct LionSpec {
-  double kept = 0.99;
+struct SignumSpec {
+  double kept = 0.9;
 };
-void describe(Keys& keys, LionSpec& spec) {
+void describe(Keys& keys, SignumSpec& spec) {
   keys("kept", spec.kept, below(0, 1), "share of the mean gradient that is kept at each step");
 }
 
-/// w -= lr (sign(beta1 m + (1 - beta1) g) + decay w) with the mean gradient m: Chen et al.,
-/// "Symbolic discovery of optimization algorithms", 2023.
-class Lion : public Optimizer {
+/// w -= lr (sign(m) + decay w) with the mean gradient m: Bernstein et al., "signSGD: compressed
+/// optimisation for non-convex problems", 2018.
+class Signum : public Optimizer {
  public:
-  Lion(const OptimizerSpec& spec, const LionSpec& own)
-      : Optimizer(spec, {"mean"}), beta_(real(spec.beta1)), fresh_(real(1 - own.kept)) {}
+  Signum(const OptimizerSpec& spec, const SignumSpec& own)
+      : Optimizer(spec, {"mean"}), fresh_(real(1 - own.kept)) {}
 
  private:
   void update(const Piece& piece, double learning_rate, double weight_decay) override {
     real* mean = moment(0, piece);
     for (std::size_t i = 0; i < piece.size; ++i) {
-      const real g = piece.gradient[i], direction = beta_ * mean[i] + (1 - beta_) * g;
-      const real sign = real(direction > 0) - real(direction < 0);
+      mean[i] += fresh_ * (piece.gradient[i] - mean[i]);
+      const real sign = real(mean[i] > 0) - real(mean[i] < 0);
       piece.weight[i] -= real(learning_rate) * (sign + real(weight_decay) * piece.weight[i]);
-      mean[i] += fresh_ * (g - mean[i]);
     }
   }
 
-  real beta_, fresh_;
+  real fresh_;
 };
 
 /// The peak for two thirds of the steps, then a line to the floor.
@@ -43,6 +42,6 @@ class Trapezoid : public LearningRateCurve {
 };
 
 void add_optimizer() {
-  optimizers().add("lion", make<Lion, LionSpec>);
+  optimizers().add("signum", make<Signum, SignumSpec>);
   schedules().add("trapezoid", make<Trapezoid>);
 }

@@ -299,7 +299,8 @@ MixerTraits linear_traits(const MixerSpec& spec) {
           .convolution = true,
           .gaps = true,
           .any_order = sum && !counts_positions(spec.features),
-          .carries = true};
+          .carries = true,
+          .values = true};
 }
 
 }  // namespace

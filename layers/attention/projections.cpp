@@ -93,6 +93,18 @@ Heads UnitSphere::forward(Tape& tape, const Heads& x) {
   return {rms_norm(x.q, ones, epsilon) * length, rms_norm(x.k, ones, epsilon) * length, x.v};
 }
 
+ValueResidual::ValueResidual(ValueRole role)
+    : role_(role), scales_(filled({role == ValueRole::later ? 2u : 0u}, real(0.5))) {}
+
+Var ValueResidual::forward(Tape& tape, const Var& v, FirstValues* first) {
+  if (role_ == ValueRole::first && first && !first->v.exists()) first->v = v;
+  if (role_ != ValueRole::later) return v;
+  require(first && first->v.exists(), "mixer",
+          "the values of the first block are missing: with value_residual, run the whole stack");
+  const Var scales = tape(scales_);
+  return v * slice(scales, 0, 0, 1) + reshape(first->v, v.shape()) * slice(scales, 0, 1, 2);
+}
+
 HeadProjection::HeadProjection(std::size_t width, std::size_t taps)
     : linear_(width, width), convolution_(taps, width) {}
 
@@ -102,6 +114,7 @@ Projections::Projections(const MixerSpec& spec)
       query_(spec.width, spec.convolution),
       key_(spec.width, spec.convolution),
       value_(spec.width, spec.convolution),
+      value_residual_(spec.values),
       output_(spec.width, spec.width) {
   require(spec.heads > 0 && spec.width % spec.heads == 0, "mixer", "heads = ", spec.heads,
           " must divide width = ", spec.width);
@@ -111,7 +124,7 @@ Projections::Projections(const MixerSpec& spec)
 }
 
 Heads Projections::with_positions(Tape& tape, Normed& x, Tensor* recent, std::size_t first,
-                                  const Times& times) {
+                                  const Times& times, FirstValues* first_values) {
   const Shape tokens{x.dim(0), x.dim(1), x.dim(2)};
   const Shape by_heads{x.dim(0), x.dim(1), heads_, x.dim(2) / heads_};
   const std::vector<Var> linear =
@@ -121,6 +134,7 @@ Heads Projections::with_positions(Tape& tape, Normed& x, Tensor* recent, std::si
     return projection.convolve(tape, linear[i], by_heads, recent ? recent + i : nullptr);
   };
   Heads heads = {by_head(query_, 0), by_head(key_, 1), by_head(value_, 2)};
+  heads.v = value_residual_.forward(tape, heads.v, first_values);
   if (sphere_) heads = sphere_->forward(tape, heads);
   if (rotary_) heads = {rotary(heads.q, first), rotary(heads.k, first), heads.v};
   return time_ ? time_->forward(tape, heads, times) : heads;
@@ -131,6 +145,7 @@ void Projections::visit(Visitor& visitor) {
   visitor("key", key_);
   visitor("value", value_);
   visitor("output", output_);
+  value_residual_.visit(visitor);
   if (sphere_) sphere_->visit(visitor);
   if (time_) time_->visit(visitor);
 }

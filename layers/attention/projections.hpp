@@ -98,20 +98,37 @@ class TimeAttention : public Module {
   std::unique_ptr<Linear> query_, key_;  // for "attend"
 };
 
+/// Turns the values v of later blocks into a v + b v1 with learned a and b, 1/2 at first; v1 are
+/// those of the first block. Zhou et al., "Value residual learning", 2024.
+class ValueResidual : public Module {
+ public:
+  explicit ValueResidual(ValueRole role);
+  /// Returns the values to attend to; stores those of the first block. (B, T, H, d)
+  Var forward(Tape& tape, const Var& v, FirstValues* first);
+  void visit(Visitor& visitor) override {
+    if (role_ == ValueRole::later) visitor("value_residual", scales_);
+  }
+
+ private:
+  ValueRole role_;
+  Parameter scales_;  // (2): a, b
+};
+
 /// Projections of attention mixers: to queries, keys and values per head, and to the output.
 class Projections : public Module {
  public:
   explicit Projections(const MixerSpec& spec);
   /// Projects to heads, with positions and times of the spec. (B, T, D) -> (B, T, H, d) each
   Heads split(Tape& tape, Normed& x, const Layout& layout) {
-    return with_positions(tape, x, nullptr, 0, layout.times);
+    return with_positions(tape, x, nullptr, 0, layout.times, layout.first_values.get());
   }
   /// Projects the next token and advances the position. (B, 1, D) -> (B, 1, H, d) each
   Heads split(Tape& tape, Normed& x, MixerState& state) {
     state.recent.resize(3);
     state.time += state.gap;
     const Times now(std::vector<std::size_t>{x.dim(0), 1}, state.time);
-    return with_positions(tape, x, state.recent.data(), state.position++, now);
+    return with_positions(tape, x, state.recent.data(), state.position++, now,
+                          state.first_values.get());
   }
   /// Projects heads to the output. (B, T, H, d) -> (B, T, D)
   Var join(Tape& tape, const Var& y) {
@@ -123,11 +140,12 @@ class Projections : public Module {
   void visit(Visitor& visitor) override;
 
  private:
-  Heads with_positions(Tape& tape, Normed& x, Tensor* recent, std::size_t first,
-                       const Times& times);
+  Heads with_positions(Tape& tape, Normed& x, Tensor* recent, std::size_t first, const Times& times,
+                       FirstValues* first_values);
   std::size_t heads_;
   bool rotary_;
   HeadProjection query_, key_, value_;
+  ValueResidual value_residual_;
   Linear output_;
   std::unique_ptr<UnitSphere> sphere_;
   std::unique_ptr<TimeAttention> time_;

@@ -25,7 +25,8 @@ MixerTraits softmax_traits(const MixerSpec& spec) {
           .gaps = true,
           .any_order = true,
           .carries = spec.window > 0,
-          .features = false};
+          .features = false,
+          .values = true};
 }
 
 /// Exact softmax attention; the time kernel is a learned penalty on the lag or time (ALiBi).

@@ -8,11 +8,17 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
+/// Values of the first block of a stack in one pass, for later blocks, see ValueResidual.
+struct FirstValues {
+  Var v;  ///< (B, T, H, d), or () before that block
+};
+
 /// Lengths and times of the tokens of a batch.
 struct Layout {
   std::vector<std::size_t> lengths = {};  ///< tokens of each sequence (B); empty: all T
   Tensor gaps = {};  ///< time since the previous token, in units of tau (B, T); (): all 1
   Times times = {};  ///< times of tokens for attention, in units of its encoding (B, T)
+  std::shared_ptr<FirstValues> first_values = {};  ///< of model.value_residual
   bool regular() const { return gaps.dimension() == 0; }
 };
 
@@ -26,6 +32,7 @@ struct MixerState {
   double gap = 1;              ///< time from the previous token to the next one, in units of tau
   double time = 0;             ///< of the previous token; the gap of the first is its time
   std::vector<Tensor> recent;  ///< recent tokens of the short convolutions of q, k and v
+  std::shared_ptr<FirstValues> first_values = {};  ///< of the next token, as in Layout
 };
 
 /// Repeats channel parameters for B sequences. (.., D) -> (.., B D)

@@ -27,6 +27,7 @@ struct MixerTraits {
                              ///< convolution and rotary positions
   bool carries = false;      ///< the size of its state between tokens is constant
   bool features = true;      ///< reads the spec of feature maps, their densities and denominators
+  bool values = false;       ///< attends to values, see ValueResidual
 
   bool has_time_kernel(const std::string& kind) const {
     return kind == "none" || std::ranges::find(time_kernels, kind) != time_kernels.end();
@@ -113,6 +114,9 @@ inline void describe(Keys& keys, DeltaSpec& spec) {
 
 class LowerBounds;
 
+/// What a mixer's values are in a stack: its own, the first ones, or mixed with these.
+enum class ValueRole { own, first, later };
+
 /// Position of a mixer in its stack, and objects shared by the stack's mixers. The first mixer that
 /// needs a shared object creates it and owns its parameters.
 struct StackPlace {
@@ -142,12 +146,13 @@ struct MixerSpec {
   /// Training batches to calibrate feature maps on before the first step; -1: as many as the map
   /// needs, see FeatureMap::needs_calibration().
   std::int64_t calibrate = -1;
-  std::string warm = "none";        ///< "exact": see WarmStart
-  std::uint64_t warm_steps = 0;     ///< training steps (Tape::step) of the warm start
-  std::size_t directions = 0;       ///< 1 or 2; 0: as the model, see in_both_directions()
-  std::size_t training_length = 0;  ///< tokens per training sequence, see FilterSpec; set later
-  StackPlace place = {};            ///< set by the stack
-  OwnSpecs own = {};                ///< specs of custom mixers
+  std::string warm = "none";          ///< "exact": see WarmStart
+  std::uint64_t warm_steps = 0;       ///< training steps (Tape::step) of the warm start
+  std::size_t directions = 0;         ///< 1 or 2; 0: as the model, see in_both_directions()
+  std::size_t training_length = 0;    ///< tokens per training sequence, see FilterSpec; set later
+  StackPlace place = {};              ///< set by the stack
+  ValueRole values = ValueRole::own;  ///< set by the stack
+  OwnSpecs own = {};                  ///< specs of custom mixers
 };
 /// The keys of feature maps and their densities.
 inline void describe_features(Keys& keys, FeatureSpec& spec) {

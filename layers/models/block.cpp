@@ -2,6 +2,7 @@
 #include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/base/text.hpp>
 #include <bochner/layers/models/block.hpp>
+#include <ranges>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -25,6 +26,22 @@ void choose(const std::string& kind, MixerSpec& mixer) {
   if (!has.normalize) mixer.normalize = "none";
 }
 
+/// Returns the mixer of a block.
+const std::string& mixer_kind(const StackSpec& spec, std::size_t index) {
+  return spec.pattern.empty() ? spec.block.mixer.kind : spec.pattern[index % spec.pattern.size()];
+}
+
+/// Returns what the values of a block are; the first ones are those of the first mixer with values.
+ValueRole value_role(const StackSpec& spec, std::size_t index) {
+  const auto has_values = [&](std::size_t i) {
+    return mixers().traits(mixer_kind(spec, i), spec.block.mixer).values;
+  };
+  if (!spec.value_residual || !has_values(index)) return ValueRole::own;
+  for (std::size_t i = 0; i < index; ++i)
+    if (has_values(i)) return ValueRole::later;
+  return ValueRole::first;
+}
+
 }  // namespace
 
 BlockSpec block_spec(const StackSpec& spec, std::size_t index,
@@ -32,7 +49,8 @@ BlockSpec block_spec(const StackSpec& spec, std::size_t index,
   BlockSpec block = spec.block;
   block.mixer.width = block.width;
   block.mixer.rotary = spec.positions == "rotary";
-  if (!spec.pattern.empty()) choose(spec.pattern[index % spec.pattern.size()], block.mixer);
+  if (!spec.pattern.empty()) choose(mixer_kind(spec, index), block.mixer);
+  block.mixer.values = value_role(spec, index);
   block.mixer.features.density.seed += index;
   block.mixer.time.density.seed += index;
   block.mixer.time_kernel.density.seed += index;
@@ -124,6 +142,7 @@ BlockStack::BlockStack(const StackSpec& spec)
       repeat_(spec.repeat),
       checkpoint_(spec.checkpoint),
       input_residual_(spec.input_residual),
+      value_residual_(spec.value_residual),
       residual_scale_(filled({spec.input_residual ? spec.blocks * spec.repeat : 0}, real(1))),
       input_scale_(zeros(residual_scale_.shape())),
       norm_(make_norm(spec.block)) {
@@ -133,15 +152,23 @@ BlockStack::BlockStack(const StackSpec& spec)
   const auto shared = std::make_shared<StackPlace::Shared>();
   for (std::size_t i = 0; i < spec.blocks; ++i)
     blocks_.push_back(std::make_unique<Block>(block_spec(spec, i, shared)));
+  const auto has_role = [&](std::size_t i) { return value_role(spec, i) == ValueRole::later; };
+  require(!value_residual_ || std::ranges::any_of(std::views::iota(0u, spec.blocks), has_role),
+          "model", "value_residual needs two blocks whose mixers have values: softmax or linear");
 }
 
 Var BlockStack::forward(Tape& tape, const Var& x, const Layout& layout, const Var& each) {
   require(x.rank() == 3 && x.dim(2) == width_, "blocks", "tokens must be (B, T, ", width_,
           "), not ", x.shape());
   show_input(tape, *this, {x, layout, each});
+  Layout shared;
+  if (value_residual_) {
+    shared = layout;
+    shared.first_values = std::make_shared<FirstValues>();
+  }
   Var y = x;
   for (std::size_t i = 0; i < depth(); ++i)
-    y = run(block(i), tape, input(tape, i, y, x, each), layout);
+    y = run(block(i), tape, input(tape, i, y, x, each), value_residual_ ? shared : layout);
   return norm_->forward(tape, y, layout.lengths);
 }
 
@@ -163,8 +190,28 @@ Var BlockStack::run(Block& block, Tape& tape, const Var& x, const Layout& layout
   const auto feed = [&block, layout](Tape& segment, const Var& input) {
     return block.feed(segment, input, layout);
   };
-  const Var mixed = checkpoint(tape, mix, x);
+  const Var mixed =
+      value_residual_ ? mix_with_values(block, tape, x, layout) : checkpoint(tape, mix, x);
   return block.has_mlp() ? checkpoint(tape, feed, mixed) : mixed;
+}
+
+Var BlockStack::mix_with_values(Block& block, Tape& tape, const Var& x, const Layout& layout) {
+  Var& first = layout.first_values->v;
+  const bool given = first.exists();
+  Layout kept = layout;  // without the values, which own the segment that keeps this
+  kept.first_values = nullptr;
+  const auto mix = [&block, kept, given, width = width_](Tape& segment, const Var& input) {
+    Layout own = kept;
+    own.first_values = std::make_shared<FirstValues>();
+    Var& v = own.first_values->v;
+    if (given) v = slice(input, -1, width, 2 * width);
+    const Var mixed = block.mix(segment, given ? slice(input, -1, 0, width) : input, own);
+    return given || !v.exists() ? mixed : concat({mixed, reshape(v, mixed.shape())}, -1);
+  };
+  const Var y = checkpoint(tape, mix, given ? concat({x, reshape(first, x.shape())}, -1) : x);
+  if (y.dim(2) == width_) return y;
+  first = slice(y, -1, width_, 2 * width_);
+  return slice(y, -1, 0, width_);
 }
 
 Var BlockStack::step(Tape& tape, const Var& x, State& state, double gap, const Var& each) {
@@ -172,10 +219,13 @@ Var BlockStack::step(Tape& tape, const Var& x, State& state, double gap, const V
           "the next tokens must be (B, 1, ", width_, "), not ", x.shape());
   require(state.size() == depth(), "blocks", "the state has ", state.size(), " blocks, expected ",
           depth(), "; use start()");
+  const auto first = value_residual_ ? std::make_shared<FirstValues>() : nullptr;
   Var y = x;
   for (std::size_t i = 0; i < depth(); ++i) {
     state[i]->gap = gap;
+    state[i]->first_values = first;
     y = block(i).step(tape, input(tape, i, y, x, each), *state[i]);
+    state[i]->first_values = nullptr;
   }
   return norm_->forward(tape, y);
 }

@@ -87,7 +87,7 @@ class Block : public Module {
 
 struct StackSpec {
   std::size_t blocks = 4, repeat = 1;
-  bool input_residual = false;
+  bool input_residual = false, value_residual = false;
   /// Position encoding: "rotary" in the mixers, others below the stack, see make_positions();
   /// "encoding": TrunkSpec::encoding, for models of tokens.
   std::string positions = "learned";
@@ -104,6 +104,10 @@ inline void describe(Keys& keys, StackSpec& spec) {
   keys("input_residual", spec.input_residual,
        "blocks get a x + b x0 with learned numbers a, 1 at first, and b, 0 at first; x0 is the "
        "input of the first block");
+  keys.when(has_kind("model.mixer.kind", mixers, "values", &MixerTraits::values))(
+      "value_residual", spec.value_residual,
+      "later blocks attend to values a v + b v1 with learned numbers a and b, 1/2 at first; v1 are "
+      "the values of the first block");
   keys("pattern", spec.pattern, one_of(mixers),
        "mixers of the blocks, repeated from the first block on, instead of model.mixer.kind: "
        "[\"linear\", \"linear\", \"softmax\"]");
@@ -166,8 +170,11 @@ class BlockStack : public Module {
   /// Returns the input of place i of the stack: x, the first input and `each`, as there are.
   Var input(Tape& tape, std::size_t i, const Var& x, const Var& first, const Var& each);
   Var run(Block& block, Tape& tape, const Var& x, const Layout& layout);
+  /// Computes block.mix() with a checkpoint, with the values of the first block as a second input
+  /// or output beside the tokens.
+  Var mix_with_values(Block& block, Tape& tape, const Var& x, const Layout& layout);
   std::size_t width_, repeat_;
-  bool checkpoint_, input_residual_;
+  bool checkpoint_, input_residual_, value_residual_;
   std::vector<std::unique_ptr<Block>> blocks_;
   Parameter residual_scale_, input_scale_;  // (depth), of input_residual
   std::unique_ptr<Norm> norm_;

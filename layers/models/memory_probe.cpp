@@ -22,6 +22,8 @@ ProbeWindow copies(const ProbeWindow& window, std::size_t rows) {
   const Layout& one = window.layout;
   Layout layout{{}, copies(one.gaps, rows), copies(one.times, rows)};
   if (!one.lengths.empty()) layout.lengths.assign(rows, one.lengths.front());
+  if (one.first_values)
+    layout.first_values = std::make_shared<FirstValues>(copies(one.first_values->v.value(), rows));
   return {copies(window.u, rows), std::move(layout), copies(window.each, rows)};
 }
 

@@ -105,6 +105,15 @@ TEST(Registry, ReplacesANameThatExists) {
   EXPECT_EQ(registry.names().size(), 2u);
 }
 
+/// Else configs would mean something else, and keys of the built-in kind would be lost.
+TEST(Registry, RefusesTheNameOfABuiltInKind) {
+  auto registry = sums().built_in();
+  EXPECT_EQ(op_check::error_of([&] { registry.add("plain", make<Sum>); }),
+            "[sum] the sum \"plain\" is built in; choose another name");
+  registry.add("mine", make<Sum>);
+  EXPECT_NO_THROW(registry.add("mine", make<Sum>));
+}
+
 /// Else a run could not write or read its config.
 TEST(Registry, RefusesNamesThatConfigsCannotHave) {
   auto registry = sums();

@@ -165,6 +165,7 @@ def cases():
     for data in ("lm", "classifier"):
         yield linear(f"{data}-delta-several", data, model__mixer__update="delta", model__mixer__time_kernel__kind="gate", **several)
     yield case("repeat", model__repeat=2, model__input_residual=True, model__zero_init=True)
+    yield case("value-residual", model__value_residual=True, model__pattern=["hgrn2", "linear", "softmax"], model__blocks=3)
     yield case("head", model__tied_embeddings=True, model__logit_cap=3.0, model__z_loss=0.01, model__label_smoothing=0.1)
     yield case("norm-batch", "classifier", model__norm="batch")
     pattern = ["linear", "hgrn2", "softmax"]

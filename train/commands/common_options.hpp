@@ -26,7 +26,7 @@ inline void add_sets(const Command& command, std::vector<std::string>& sets) {
 
 inline void add_weights(const Command& command, bool& live_weights) {
   command.flag("--live-weights", &live_weights,
-               "use the weights of the step, not the moving average of optim.ema");
+               "use the weights of the step, not their average (optim.ema, schedule_free)");
 }
 
 /// Adds what a user may ask of the config that is chosen for data.

@@ -70,7 +70,7 @@ Trainer::Trainer(const Config& config, Task& task, std::uint64_t total_steps, Pr
   state_.numerics = numerics_fingerprint();
   if (train_.partition && processes.size() > 1)
     partition_.emplace(*optimizer_, parameters_, processes);
-  if (optim_->ema > 0) average_.emplace(parameters_);
+  if (optim_->ema > 0 || !optimizer_->average_shares().empty()) average_.emplace(parameters_);
   if (train_.validate_kernels || calibration_.densities)
     kernels_.emplace(task.model(), config.text("model.mixer.draws"));
 }
@@ -196,7 +196,10 @@ StepResult Trainer::step(TapeObserver* observer,
   }
   if (partition_ && !optimizer_->is_whole()) partition_->share_weights();
   require_finite_update(result.learning_rate);
-  if (average_) average_->update(optim_->ema, state_.ema_steps++);
+  if (const std::vector<double> shares = optimizer_->average_shares(); !shares.empty())
+    average_->update(shares);
+  else if (average_)
+    average_->update(optim_->ema, state_.ema_steps++);
   if (observer) observer->recorded("optimizer", 0);
   ++state_.step;
   ++state_.optimizer_steps;

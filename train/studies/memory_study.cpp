@@ -47,6 +47,9 @@ struct Gatherer : StackObserver {
     const Layout& all = what.layout;
     Layout layout{{}, sequence_of(all.gaps, b, T), sequence_of(all.times, b, T)};
     if (!all.lengths.empty()) layout.lengths = {std::min(all.lengths[b], T)};
+    if (all.first_values && all.first_values->v.exists())
+      layout.first_values =
+          std::make_shared<FirstValues>(sequence_of(all.first_values->v.value(), b, T));
     auto found = std::ranges::find(parts, &part, &Seen::part);
     if (found == parts.end()) found = parts.insert(found, {&part, {}});
     found->windows.push_back(

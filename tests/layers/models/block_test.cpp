@@ -31,6 +31,14 @@ StackSpec repeated() {
   return spec;
 }
 
+/// Three blocks, of which those after the first get its values.
+StackSpec sharing_values(bool recomputes = false) {
+  StackSpec spec = tiny("none");
+  spec.blocks = 3, spec.value_residual = true, spec.checkpoint = recomputes;
+  spec.pattern = {"linear", "softmax"};
+  return spec;
+}
+
 /// An MLP of a program.
 class Squared : public FeedForward {
  public:
@@ -74,6 +82,38 @@ TEST(BlockStack, RepeatsBlocksAndAddsTheirInput) {
               [&](Tape& tape, const Var& x) { return stack.forward(tape, x); });
 }
 
+TEST(BlockStack, MixesTheFirstValuesIntoLaterOnes) {
+  const Tensor x = random_tensor({2, 5, 6}, 1);
+  Tape tape({.recording = false});
+  BlockStack stack(sharing_values()), recomputed(sharing_values(true));
+  for (BlockStack* each : {&stack, &recomputed}) {
+    randomize(*each, 0.4);
+    check_layer(*each, x, [&](Tape& pass, const Var& in) { return each->forward(pass, in); });
+  }
+  EXPECT_EQ(recomputed.forward(tape, x).value(), stack.forward(tape, x).value());
+  StackSpec spec = sharing_values();
+  spec.value_residual = false;
+  BlockStack plain(spec);
+  std::map<std::string, Parameter*> others;
+  for (const auto& [name, parameter] : parameters_of(plain)) others[name] = parameter;
+  for (const auto& [name, parameter] : parameters_of(stack)) {
+    if (name.ends_with("value_residual"))
+      parameter->assign({real(1), real(0)});
+    else
+      others.at(name)->assign(Tensor(parameter->value()));
+  }
+  EXPECT_EQ(count_parameters(stack), count_parameters(plain) + 4);
+  EXPECT_EQ(stack.forward(tape, x).value(), plain.forward(tape, x).value());
+}
+
+TEST(BlockStack, NeedsTwoBlocksToShareValues) {
+  StackSpec spec = sharing_values();
+  spec.pattern = {"linear", "hgrn2"}, spec.blocks = 2;
+  EXPECT_THAT([&] { BlockStack stack(spec); },
+              testing::ThrowsMessage<std::invalid_argument>(
+                  HasSubstr("value_residual needs two blocks whose mixers have values")));
+}
+
 TEST(Block, StartsAsTheIdentityIfAsked) {
   for (const char* mixer : {"linear", "ssm", "mlstm", "hgrn2"}) {
     StackSpec spec = tiny(mixer == std::string("hgrn2") ? "glu" : "gelu");
@@ -107,9 +147,14 @@ TEST(Block, DropsWholeSequencesOfItsResiduals) {
 }
 
 TEST(BlockStack, StepsAsTheWholeSequence) {
-  for (const char* mlp : {"swiglu", "glu", "none", "repeated"}) {
-    SCOPED_TRACE(mlp);
-    BlockStack stack(mlp == std::string("repeated") ? repeated() : tiny(mlp));
+  const std::map<std::string, StackSpec> specs{{"swiglu", tiny("swiglu")},
+                                               {"glu", tiny("glu")},
+                                               {"none", tiny("none")},
+                                               {"repeated", repeated()},
+                                               {"values", sharing_values()}};
+  for (const auto& [name, spec] : specs) {
+    SCOPED_TRACE(name);
+    BlockStack stack(spec);
     randomize(stack, 0.4);
     const Tensor x = random_tensor({1, 9, 6}, 1);
     Tape tape({.recording = false});

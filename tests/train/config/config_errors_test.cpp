@@ -231,10 +231,10 @@ TEST(ConfigErrors, RangesAndChoices) {
             "bad.toml:2:12: optim.lr = -inf: must be a finite number");
   EXPECT_EQ(error_after_files("model.mixer.sharpness = 0.0\n"),
             "bad.toml:2:25: model.mixer.sharpness = 0.0: must be greater than 0");
-  EXPECT_EQ(
-      error_after_files("optim.kind = \"adamv\"\n"),
-      "bad.toml:2:14: optim.kind = \"adamv\": must be \"adamw\", \"adam\", "
-      "\"natural\", \"sgd\", \"natural_cg\", \"langevin\" or \"muon\". Did you mean \"adamw\"?");
+  EXPECT_EQ(error_after_files("optim.kind = \"adamv\"\n"),
+            "bad.toml:2:14: optim.kind = \"adamv\": must be \"adamw\", \"adam\", "
+            "\"natural\", \"sgd\", \"natural_cg\", \"langevin\", \"muon\", \"lion\" or "
+            "\"schedule_free\". Did you mean \"adamw\"?");
   EXPECT_EQ(error_after_files("", {"model.dropout=2"}),
             "--set: model.dropout = 2.0: must be at least 0 and less than 1");
 }

@@ -91,8 +91,8 @@ TEST_F(ConfigFile, PrintedConfigReadsBackEqual) {
 TEST(Config, PrintedDefaults) {
   const std::string printed = print_config(Config(registered_parameters()));
   EXPECT_TRUE(printed.starts_with(
-      "[model]\nkind = \"lm\"\nblocks = 4\nrepeat = 1\ninput_residual = false\npattern = []\nwidth "
-      "= 128\n"
+      "[model]\nkind = \"lm\"\nblocks = 4\nrepeat = 1\ninput_residual = false\n"
+      "value_residual = false\npattern = []\nwidth = 128\n"
       "expansion = 4\nmlp = \"gelu\"\ndropout = 0.0\nstochastic_depth = 0.0\nzero_init = false\n"
       "norm = \"layer\"\npositions = \"learned\"\n"));
   EXPECT_NE(printed.find("\n\n[model.mixer]\nkind = \"softmax\"\nheads ="), std::string::npos);

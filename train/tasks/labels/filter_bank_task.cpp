@@ -159,6 +159,9 @@ void check_filter_bank(const Config& config) {
     fail(config, "train.shards", "must be 1" + why + ": its loss is no sum over series");
   if (config.number("optim.ema") > 0)
     fail(config, "optim.ema", "must be 0" + why + ": the head is fitted to the last weights");
+  if (config.text("optim.kind") == "schedule_free")
+    fail(config, "optim.kind",
+         "evaluates an average of the weights" + why + ": the head is fitted to the last weights");
 }
 
 }  // namespace

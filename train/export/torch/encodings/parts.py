@@ -193,6 +193,7 @@ class Layout:
 
     def __init__(self, lengths=None, gaps=None, times=None):
         self.lengths, self.gaps, self.times = lengths, gaps, times
+        self.first_values = None  # of the first block, for model.value_residual
 
     def exists(self, x):
         """Returns the mask of tokens that are not padding: (B, T)."""

@@ -43,7 +43,11 @@ class UnitSphere(Part):
 
 class Projections(Part):
     """x -> q, k, v (B, T, H, d), normed with "log_sharpness", then rotated by their positions ("rotary"),
-    then by their times, or with W Phi(t) added to q and k; join() is the output map."""
+    then by their times, or with W Phi(t) added to q and k; v mixed with those of the first block, see
+    model.value_residual. join() is the output map."""
+
+    learned = ("value_residual",)
+    shares_values = True
 
     def __init__(self, at, sees_times=True):
         super().__init__(at)
@@ -60,7 +64,7 @@ class Projections(Part):
         )
 
     def forward(self, x, layout):
-        q, k, v = self.query(x), self.key(x), self.value(x)
+        q, k, v = self.query(x), self.key(x), self.mixed(self.value(x), layout)
         if self.sphere:
             q, k = self.sphere(q), self.sphere(k)
         if self.rotary:
@@ -72,6 +76,13 @@ class Projections(Part):
             return q + self.time_query(phi).view_as(q), k + self.time_key(phi).view_as(k), v
         phases = rotates(self.time, layout.times)[:, :, None]
         return turned(q, phases), turned(k, phases), v
+
+    def mixed(self, v, layout):
+        if self.value_residual is not None:
+            return v * self.value_residual[0] + layout.first_values * self.value_residual[1]
+        if self.shares_values and layout.first_values is None:
+            layout.first_values = v
+        return v
 
     def join(self, y):
         return self.output(y.flatten(-2))

@@ -46,9 +46,10 @@ class BlockStack(Part):
         self.norm = norm(at / "norm")
 
     def forward(self, x, layout=None, each=None):
-        first = x
+        first, layout = x, layout or Layout()
+        layout.first_values = None
         for i, block in enumerate(list(self.blocks) * self.config.get("model.repeat", 1)):
             if self.residual_scale is not None:
                 x = x * self.residual_scale[i] + first * self.input_scale[i]
-            x = block(x if each is None else x + each, layout or Layout())
+            x = block(x if each is None else x + each, layout)
         return self.norm(x)

@@ -15,6 +15,7 @@ class MlstmDirection(Projections):
     f = sigmoid(x W' + b') of each head; h is normed by its root mean square in each head, times
     sigmoid(output_gate(x)). As sums over all pairs: weights (q_i . k_j) exp(i_j + sum of ln f over j < t <= i)."""
 
+    shares_values = False
     learned = ("input_gate", "input_bias", "forget_gate", "forget_bias")
 
     def __init__(self, at):
