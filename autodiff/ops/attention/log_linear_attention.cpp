@@ -55,14 +55,48 @@ void each_log_linear_head(const LogLinearInputs& in, const Task& task) {
   });
 }
 
-/// Updates one head's sums (F, d) of a level, and returns what the query reads in y (d).
-void read_sums(std::size_t F, std::size_t d, const real* q, real weight, real decay, real* sums,
-               real* y) {
-  for (std::size_t f = 0; f < F; ++f)
-    for (std::size_t e = 0; e < d; ++e) {
-      sums[f * d + e] *= decay;
-      y[e] += weight * q[f] * sums[f * d + e];
+/// One token of one head: q, k (F), v (d), weights (L), and the sums of its past.
+struct LogLinearStep {
+  LogLinearState& state;
+  std::size_t h, F, d, L;
+  const real *q, *k, *v, *weights;
+  real decay;
+
+  real* sums(std::size_t bit) const { return state.sums[bit].data() + h * F * d; }
+  /// Decays the past and adds what the query reads of it and of its own token to y (d).
+  void read(real* y) const {
+    for (std::size_t bit = 0; state.tokens >> bit > 0; ++bit)
+      if (state.tokens >> bit & 1) read_level(bit, y);
+    const real own = weights[0] * dot_row(q, k, F);
+    for (std::size_t e = 0; e < d; ++e) y[e] += own * v[e];
+  }
+  void read_level(std::size_t bit, real* y) const {
+    real* row = sums(bit);
+    const real weight = weights[std::min(bit + 1, L - 1)];
+    for (std::size_t f = 0; f < F; ++f, row += d)
+      for (std::size_t e = 0; e < d; ++e) {
+        row[e] *= decay;
+        y[e] += weight * q[f] * row[e];
+      }
+  }
+  /// Joins the token with the sums that it completes, into those of bit `free`.
+  void write(std::size_t free) const {
+    real* to = sums(free);
+    for (std::size_t i = 0; i < F * d; ++i) {
+      to[i] = k[i / d] * v[i % d];
+      for (std::size_t bit = 0; bit < free; ++bit) to[i] += sums(bit)[i];
     }
+  }
+};
+
+/// Adds sums of 0 up to bit `free`, and throws if those that exist have another shape.
+void prepare_sums(LogLinearState& state, std::size_t free, const Shape& shape) {
+  if (free >= state.sums.size()) state.sums.resize(free + 1);
+  for (Tensor& sums : state.sums) {
+    if (sums.dimension() == 0) sums = zeros(shape);
+    require(sums.shape() == shape, log_linear_name, "a state of sums ", sums.shape(),
+            " has no token of heads ", shape);
+  }
 }
 
 }  // namespace
@@ -104,29 +138,22 @@ Tensor log_linear_attention_step(LogLinearState& state, const Tensor& q, const T
           log_linear_name, "a token has q, k (H, F), v (H, d), weights (H, L) and rates (H): q ",
           q.shape(), ", k ", k.shape(), ", v ", v.shape(), ", weights ", weights.shape());
   const std::size_t H = q.shape()[0], F = q.shape()[1], d = v.shape()[1], L = weights.shape()[1];
-  std::size_t free = std::countr_one(state.tokens);
-  if (free >= state.sums.size()) state.sums.resize(free + 1);
-  for (Tensor& sums : state.sums) {
-    if (sums.dimension() == 0) sums = zeros({H, F, d});
-    require(sums.shape() == Shape{H, F, d}, log_linear_name, "a state of ", sums.shape(),
-            " has no token of q ", q.shape(), " and v ", v.shape());
-  }
+  const auto free = std::size_t(std::countr_one(state.tokens));
+  prepare_sums(state, free, {H, F, d});
   Tensor y = zeros({H, d});
   parallel_rows(H, 4 * F * d * state.sums.size(), [&](std::size_t h) {
-    const real *query = q.data() + h * F, *key = k.data() + h * F, *value = v.data() + h * d;
-    const real decay = rate ? math::exp(-rate->data()[h]) : real(1);
-    real* out = y.data() + h * d;
-    for (std::size_t bit = 0; state.tokens >> bit > 0; ++bit)
-      if (state.tokens >> bit & 1)
-        read_sums(F, d, query, weights(h, std::min(bit + 1, L - 1)), decay,
-                  state.sums[bit].data() + h * F * d, out);
-    const real own = weights(h, 0) * dot_row(query, key, F);
-    for (std::size_t e = 0; e < d; ++e) out[e] += own * value[e];
-    real* to = state.sums[free].data() + h * F * d;
-    for (std::size_t i = 0; i < F * d; ++i) {
-      to[i] = key[i / d] * value[i % d];
-      for (std::size_t bit = 0; bit < free; ++bit) to[i] += state.sums[bit].data()[h * F * d + i];
-    }
+    const LogLinearStep step{state,
+                             h,
+                             F,
+                             d,
+                             L,
+                             q.data() + h * F,
+                             k.data() + h * F,
+                             v.data() + h * d,
+                             weights.data() + h * L,
+                             rate ? math::exp(-rate->data()[h]) : real(1)};
+    step.read(y.data() + h * d);
+    step.write(free);
   });
   ++state.tokens;
   return y;

@@ -290,8 +290,8 @@ class LogLinearHeadBack : LogLinearHead {
     }
   }
 
-  /// Decays the sums of queries to the start of the chunk and adds its own; a block with a bit set
-  /// begins, from behind, where all lower bits are set too.
+  /// Decays the sums of queries to the start of the chunk and adds its own. At the last chunk of a
+  /// block with a bit set, where all lower bits are set too, the sum of that bit starts at 0.
   void add_queries(std::size_t chunk) {
     for (std::size_t bit = 0; chunk >> bit & 1; ++bit)
       std::fill_n(sums_ + bit * in_.state(), in_.state(), real(0));
