@@ -2,11 +2,11 @@
 """Trains a GPT in PyTorch for scripts/hour: exact attention with rotary positions, AdamW with a cosine, bytes.
 
 usage: torch_hour.py FOLDER [--width N] [--blocks N] [--rate R] [--steps N] [--length N] [--batch N] [--dropout P]
-       [--threads N] [--compile] [--bfloat16] [--validate N] [--test]
+       [--threads N] [--compile] [--bfloat16] [--validate N] [--windows N] [--test]
 
-FOLDER holds train, valid and test. Prints a JSON line about itself, one for each of N validations and a last one. Seconds
-are those of training, without compilation and validation. --test predicts each byte of the test part once, with at least
-half a window before it.
+FOLDER holds train, valid and test. Prints a JSON line about itself, one for each of N validations (of --windows windows)
+and a last one. Seconds are those of training, without compilation and validation. --test predicts each byte of the test
+part once, with at least half a window before it.
 """
 import argparse
 import contextlib
@@ -151,7 +151,7 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("folder")
     for name, value in (("width", 128), ("blocks", 4), ("steps", 100), ("length", 256), ("batch", 16), ("threads", 2),
-                        ("validate", 0), ("seed", 1)):
+                        ("validate", 0), ("windows", 512), ("seed", 1)):
         arguments.add_argument(f"--{name}", type=int, default=value)
     arguments.add_argument("--rate", type=float, default=1e-3)
     arguments.add_argument("--dropout", type=float, default=0.0)
@@ -178,7 +178,7 @@ def main():
         times.append(time.perf_counter() - start)
         seconds += times[-1]
         if every and ((step + 1) % every == 0 or step + 1 == chosen.steps):
-            answer(step=step + 1, seconds=seconds, valid=run.mean_loss(run.valid, 1024))
+            answer(step=step + 1, seconds=seconds, valid=run.mean_loss(run.valid, chosen.windows))
     last = {"step_ms": times, "seconds": seconds, "loss": loss.item()}
     if chosen.test:
         last["bits_per_byte"] = run.bits_per_byte(run.test)
