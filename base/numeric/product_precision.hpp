@@ -23,4 +23,10 @@ class ProductPrecisionScope {
   ProductPrecision before_;
 };
 
+/// Keeps products full in an op whose result or gradient is a small difference of large sums, such
+/// as linear attention.
+struct FullPrecision : ProductPrecisionScope {
+  FullPrecision() : ProductPrecisionScope(ProductPrecision::full) {}
+};
+
 }  // namespace bochner

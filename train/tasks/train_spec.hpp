@@ -40,8 +40,9 @@ inline void describe(Keys& keys, TrainSpec& spec) {
   keys("shards", spec.shards, between(1, 1 << 10),
        "equal parts of each batch, with gradients added in a fixed tree: at most so many processes "
        "share a run, and any number of them gives the same bits");
-  keys("precision", spec.precision, one_of({"float", "bfloat16"}),
-       "factors of matrix products in training steps; sums, weights and validations stay float");
+  keys.when(unless("model.kind", {"gp"}))(
+      "precision", spec.precision, one_of({"float", "bfloat16"}),
+      "factors of matrix products in training steps; sums, weights and validations stay float");
   keys("steps", spec.steps, at_least(0).in(PeriodUnits::countable),
        "length of the training; 0 saves the initial model", resumable);
   keys("time", spec.time, {.units = PeriodUnits::wall_time},

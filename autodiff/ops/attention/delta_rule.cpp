@@ -108,12 +108,14 @@ Var delta_rule(const Features& q, const Features& k, const Var& v, const Var& st
                                 k.tokens, k.frequencies, k.offset, k.coefficients,
                                 v,        strength,      rate};
   const bool wanted = std::ranges::any_of(inputs, &Var::needs_gradient);
+  const FullPrecision exact;
   const auto states = std::make_shared<Tensor>();
   Tensor y = unwritten(v.shape(), options.lengths.empty());
   if (y.size() > 0)
     *states =
         delta_rule_parts::run_forward(delta_inputs(q, k, v, strength, rate, options), wanted, y);
   return record("delta_rule", std::move(y), inputs, [=](Tensor& g) {
+    const FullPrecision exact;
     if (g.size() == 0) return;
     const auto in = delta_inputs(q, k, v, strength, rate, options);
     delta_backward(in, *states, g, v, strength, rate);

@@ -61,6 +61,7 @@ Var dplr_delta_rule(const Var& q, const Var& k, const Var& v, const Var& a, cons
   const bool all_tokens = options.lengths.empty();
   const bool wanted = std::ranges::any_of(inputs, &Var::needs_gradient);
   const DplrInputs in = dplr_inputs({q, k, v, a, b, rate}, options);
+  const FullPrecision exact;
   const auto states = std::make_shared<Tensor>();
   Tensor y = unwritten(v.shape(), all_tokens);
   if (wanted) *states = uninitialized({in.B, in.H, in.chunks(), in.F, in.d});
@@ -68,6 +69,7 @@ Var dplr_delta_rule(const Var& q, const Var& k, const Var& v, const Var& a, cons
     each_dplr_head<DplrHead>(
         in, [&](DplrHead& head) { head.run(wanted ? states->data() : nullptr, y.data()); });
   return record(dplr_name, std::move(y), inputs, [=](Tensor& g) {
+    const FullPrecision exact;
     if (g.size() == 0) return;
     const DplrInputs in = dplr_inputs({q, k, v, a, b, rate}, options);
     const auto like = [all_tokens](const Var& x) { return unwritten(x.shape(), all_tokens); };

@@ -8,6 +8,7 @@
 #include <bochner/autodiff/compute/prefetch.hpp>
 #include <bochner/autodiff/tape.hpp>
 #include <bochner/base/numeric/parallel.hpp>
+#include <bochner/base/numeric/product_precision.hpp>
 #include <vector>
 
 namespace bochner::inline BOCHNER_PRECISION {

@@ -1,5 +1,4 @@
 #include <bochner/autodiff/compute/lanes.hpp>
-#include <bochner/autodiff/kept.hpp>
 #include <bochner/autodiff/ops/attention/attention_by_ops.hpp>
 #include <bochner/autodiff/ops/attention/linear_attention_parts.hpp>
 #include <bochner/autodiff/ops/sequence.hpp>
@@ -67,23 +66,6 @@ std::size_t heads_per_task(const Sizes& n) {
   }
   return best;
 }
-
-/// Features whose tokens are kept for the backward pass.
-class KeptFeatures {
- public:
-  explicit KeptFeatures(const Features& features) : features_(features), tokens_(features.tokens) {
-    features_.tokens = Var();
-  }
-  Features operator()() const {
-    Features features = features_;
-    features.tokens = tokens_();
-    return features;
-  }
-
- private:
-  Features features_;
-  Kept tokens_;
-};
 
 Sizes sizes_of(const Features& k, const Var& v, const LinearAttentionOptions& options) {
   const std::size_t T = v.dim(1), F = k.shape()[3];
@@ -227,6 +209,7 @@ Var linear_attention(const Features& q, const Features& k, const Var& v, const V
   require_shapes(q, k, v, rate, options, extra);
   const std::vector<Var> inputs = inputs_of(q, k, v, rate, extra);
   if (has_tangents(inputs)) return linear_attention_by_ops(q, k, v, rate, options, extra);
+  const FullPrecision exact;
   const auto memory = std::make_shared<Memory>();
   const bool all_tokens = options.lengths.empty();
   Tensor y = unwritten(v.shape(), all_tokens);
@@ -236,27 +219,24 @@ Var linear_attention(const Features& q, const Features& k, const Var& v, const V
     const Attention in = attention(n, q, k, v, rate, options, extra);
     (options.causal ? attend_causally : attend_bidirectionally)(in, *memory, y);
   }
-  return record(
-      name, std::move(y), inputs,
-      [=, q = KeptFeatures(q), k = KeptFeatures(k), kept = Kept(v)](const Tensor& y, Tensor& g) {
-        if (g.size() == 0) return;
-        const Features queries = q(), keys = k();
-        const Var v = kept();
-        const Attention in = attention(n, queries, keys, v, rate, options, extra);
-        OtherGradients gradients{unwritten(v.shape(), all_tokens), {}, {}};
-        if (extra.exists()) gradients.extra = zeros(extra.shape());
-        if (rate.needs_gradient())
-          gradients.rate.resize(rate.rank() == 3 ? rate.size() : n.B * n.spans() * n.H);
-        in.q->expect_gradients(all_tokens, n.span_tokens());
-        in.k->expect_gradients(all_tokens, n.span_tokens());
-        (options.causal ? attend_causally_backward : attend_bidirectionally_backward)(
-            in, *memory, y, g, gradients);
-        in.q->flush_gradients();
-        in.k->flush_gradients();
-        v.add_gradient(std::move(gradients.v));
-        if (extra.exists()) extra.add_gradient(std::move(gradients.extra));
-        if (rate.needs_gradient()) rate.add_gradient(sum_repeats(gradients.rate, rate.shape()));
-      });
+  return record(name, std::move(y), inputs, [=](const Tensor& y, Tensor& g) {
+    if (g.size() == 0) return;
+    const FullPrecision exact;
+    const Attention in = attention(n, q, k, v, rate, options, extra);
+    OtherGradients gradients{unwritten(v.shape(), all_tokens), {}, {}};
+    if (extra.exists()) gradients.extra = zeros(extra.shape());
+    if (rate.needs_gradient())
+      gradients.rate.resize(rate.rank() == 3 ? rate.size() : n.B * n.spans() * n.H);
+    in.q->expect_gradients(all_tokens, n.span_tokens());
+    in.k->expect_gradients(all_tokens, n.span_tokens());
+    (options.causal ? attend_causally_backward : attend_bidirectionally_backward)(in, *memory, y, g,
+                                                                                  gradients);
+    in.q->flush_gradients();
+    in.k->flush_gradients();
+    v.add_gradient(std::move(gradients.v));
+    if (extra.exists()) extra.add_gradient(std::move(gradients.extra));
+    if (rate.needs_gradient()) rate.add_gradient(sum_repeats(gradients.rate, rate.shape()));
+  });
 }
 
 LinearAttentionState::LinearAttentionState(std::size_t heads, std::size_t features, std::size_t dim)

@@ -8,6 +8,7 @@
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/ops/attention/linear_attention_sources.hpp>
 #include <bochner/base/numeric/parallel.hpp>
+#include <bochner/base/numeric/product_precision.hpp>
 #include <cmath>
 #include <cstring>
 #include <limits>

@@ -104,6 +104,7 @@ void prepare_sums(LogLinearState& state, std::size_t free, const Shape& shape) {
 Var log_linear_attention(const Var& q, const Var& k, const Var& v, const Var& weights,
                          const Var& rate, const LogLinearOptions& options) {
   require_log_linear(q, k, v, weights, rate, options);
+  const FullPrecision exact;
   const bool all_tokens = options.lengths.empty();
   const auto like = [all_tokens](const Var& x) { return unwritten(x.shape(), all_tokens); };
   Tensor y = like(v);
@@ -111,6 +112,7 @@ Var log_linear_attention(const Var& q, const Var& k, const Var& v, const Var& we
   if (y.size() > 0)
     each_log_linear_head<LogLinearHead>(in, [&](LogLinearHead& head) { head.run(y.data()); });
   return record(log_linear_name, std::move(y), {q, k, v, weights, rate}, [=](Tensor& g) {
+    const FullPrecision exact;
     if (g.size() == 0) return;
     const LogLinearInputs in = log_linear_inputs(q, k, v, weights, rate, options);
     Tensor dq = like(q), dk = like(k), dv = like(v), dw = like(weights);

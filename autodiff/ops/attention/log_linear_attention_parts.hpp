@@ -10,6 +10,7 @@
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/tape.hpp>
 #include <bochner/base/numeric/parallel.hpp>
+#include <bochner/base/numeric/product_precision.hpp>
 #include <limits>
 #include <vector>
 
