@@ -97,6 +97,116 @@ class DeltaRule(Heads):
         return self.output(tokens(rms_norm(torch.stack(outputs, 2))))
 
 
+class Mamba2(nn.Module):
+    """S <- exp(-a dt) S + b (dt x)^T, y = S^T c + skip x by head: masked products within a chunk, a state between
+    chunks. x, b and c after a convolution; then the RMS norm of y silu(gate)."""
+
+    def __init__(self, width, heads, states=64, expansion=2, taps=4):
+        super().__init__()
+        inner = expansion * width
+        mixed = inner + 2 * states
+        self.heads, self.sizes = heads, [inner, states, states]
+        self.inputs, self.output = nn.Linear(width, inner + mixed), nn.Linear(inner, width)
+        self.step, self.short = nn.Linear(width, heads), nn.Conv1d(mixed, mixed, taps, padding=taps - 1, groups=mixed)
+        self.log_rate, self.skip = nn.Parameter(torch.linspace(1, 16, heads).log()), nn.Parameter(torch.ones(heads, 1))
+        self.norm = nn.RMSNorm(inner)
+
+    def forward(self, u):
+        gate, mixed = self.inputs(u).tensor_split([self.sizes[0]], -1)
+        mixed = F.silu(self.short(mixed.transpose(1, 2))[..., : u.shape[1]].transpose(1, 2))
+        x, b, c = mixed.split(self.sizes, -1)
+        x, step = x.unflatten(2, (self.heads, -1)), F.softplus(self.step(u) - 3)[..., None]
+        b, c = chunks(b[:, :, None]), chunks(c[:, :, None])
+        written, passed = chunks(step * x), chunks(-step * self.log_rate.exp()[:, None]).cumsum(3)
+        decay = (passed - passed.transpose(-1, -2)).masked_fill(~lower(CHUNK), -math.inf).exp()
+        within = (c @ b.transpose(-1, -2) * decay) @ written
+        last = passed[..., -1:, :]
+        sums = (b * (last - passed).exp()).transpose(-1, -2) @ written
+        state, before = torch.zeros_like(sums[:, :, 0]), []
+        for n in range(sums.shape[2]):
+            before.append(state)
+            state = last[:, :, n].exp() * state + sums[:, :, n]
+        y = tokens(within + (c * passed.exp()) @ torch.stack(before, 2))
+        y = y + (self.skip * x).flatten(2)
+        return self.output(self.norm(y * F.silu(gate)))
+
+
+class Rwkv7(nn.Module):
+    """S <- diag(w) S - (u o a) (S^T u)^T + k v^T, y = S^T r in chunks of 16 tokens: rows that read times the decay
+    since the chunk began, rows that write divided by it, and a triangular solve for what u reads."""
+
+    def __init__(self, width, heads, rank=32, chunk=16):
+        super().__init__()
+        self.heads, self.chunk = heads, chunk
+        self.shift = nn.Parameter(torch.full((6, width), 0.5))
+        self.maps = nn.ModuleList(nn.Linear(width, width) for _ in range(3))
+        self.narrow = nn.ModuleList(
+            nn.Sequential(nn.Linear(width, rank), f, nn.Linear(rank, width)) for f in (nn.Tanh(), nn.Identity(), nn.Sigmoid())
+        )
+        self.erase_key, self.write_rate, self.bonus = (nn.Parameter(torch.ones(heads, width // heads)) for _ in range(3))
+        self.norm, self.output = nn.GroupNorm(heads, width, eps=1e-5 * width / heads), nn.Linear(width, width)
+
+    def forward(self, x):
+        change = F.pad(x, (0, 0, 1, 0))[:, :-1] - x
+        r, k, v, w, a, gate = (f(x + change * share) for f, share in zip((*self.maps, *self.narrow), self.shift))
+        r, k, v, w, a = (each.unflatten(2, (self.heads, -1)) for each in (r, k, v, w, a))
+        a, rate = a.sigmoid(), math.exp(-0.5) * w.sigmoid()
+        u, k = F.normalize(k * self.erase_key, dim=-1), k * (1 + (a - 1) * self.write_rate)
+        y = self.written(*(each.transpose(1, 2).unflatten(2, (-1, self.chunk)) for each in (r, k, v, -u, u * a, rate)))
+        y = self.norm(tokens(y).transpose(1, 2)).transpose(1, 2)
+        y = y + ((r * k * self.bonus).sum(-1, keepdim=True) * v).flatten(2)
+        return self.output(y * gate)
+
+    def written(self, q, k, v, a, b, rate):
+        """S <- diag(exp(-rate)) S + b (S^T a)^T + k v^T, S^T q. (B, H, chunks, C, d) each"""
+        C, last = self.chunk, rate.cumsum(3)
+        passed, before = (-last).exp(), (rate - last).exp()
+        writes = torch.cat([b, k], 3) / torch.cat([passed, passed], 3)
+        a, q = a * before, q * passed
+        below, until = lower(C, -1), lower(C)
+        to_b, to_k = (a @ writes.transpose(-1, -2) * below.repeat(1, 2)).split(C, -1)
+        read = q @ writes.transpose(-1, -2) * until.repeat(1, 2)
+        right = torch.cat([a, to_k @ v], -1)
+        solved = torch.linalg.solve_triangular(torch.eye(C) - to_b, right, upper=False, unitriangular=True)
+        W, U = solved.split([a.shape[-1], v.shape[-1]], -1)
+        state, outputs, end = q.new_zeros(*q.shape[:2], q.shape[-1], v.shape[-1]), [], passed[..., -1, :, None]
+        for n in range(q.shape[2]):
+            values = torch.cat([W[:, :, n] @ state + U[:, :, n], v[:, :, n]], 2)
+            outputs.append(q[:, :, n] @ state + read[:, :, n] @ values)
+            state = end[:, :, n] * (state + writes[:, :, n].transpose(-1, -2) @ values)
+        return torch.stack(outputs, 2)
+
+
+class LogLinearAttention(Heads):
+    """y_i = sum_j weight_il (q_i . k_j) v_j with q and k of length 1, l the level of i and j in a Fenwick tree: masked
+    products within a chunk, above it a product of each level's right blocks with the sums of the left ones."""
+
+    def __init__(self, width, heads, m, features, levels=12):
+        super().__init__(width, heads)
+        self.features = features
+        self.frequencies = nn.Parameter(0.5 * torch.randn(m, width // heads))
+        self.levels = nn.Linear(width, heads * levels)
+        i = torch.arange(CHUNK)
+        self.register_buffer("level", torch.ceil(torch.log2((i[:, None] ^ i) + 1.0)).long())
+
+    def forward(self, x):
+        q, k, v = self.split(x)
+        q, k = (F.normalize(self.features(y, self.frequencies, (-1,)), dim=-1) for y in (q, k))
+        weights = chunks(F.softplus(self.levels(x)).unflatten(2, (self.heads, -1)))
+        within = weights.gather(4, self.level.expand(*weights.shape[:4], CHUNK)).tril() * (q @ k.transpose(-1, -2))
+        y, sums, level = within @ v, k.transpose(-1, -2) @ v, int(math.log2(CHUNK)) + 1
+        while sums.shape[2] > 1:
+            left = sums[:, :, ::2]
+
+            def right(each):
+                return each.unflatten(2, (left.shape[2], 2, -1))[:, :, :, 1].flatten(3, 4)
+
+            read = right(weights[..., level : level + 1]) * (right(q) @ left)
+            blocks = F.pad(read[:, :, :, None], (0, 0, 0, 0, 1, 0))
+            y, sums, level = y + blocks.reshape(y.shape), left + sums[:, :, 1::2], level + 1
+        return self.output(tokens(rms_norm(y)))
+
+
 class ImplicitFilter(nn.Module):
     """h(t) of every channel: an MLP of sines over positional features, times an exponential window."""
 

@@ -19,7 +19,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from torch_mixers import S5, DeltaRule, GatedLinearAttention, Hyena
+from torch_mixers import S5, DeltaRule, GatedLinearAttention, Hyena, LogLinearAttention, Mamba2, Rwkv7
 
 # mixer, width, heads, m, blocks, hidden, vocabulary, length, batch, classes (0: language model)
 MODELS = {
@@ -31,6 +31,9 @@ MODELS = {
     "time-events": ("softmax", 64, 4, 64, 2, 256, 1000, 128, 32, 0),
     "gla-lm": ("gla", 128, 4, 64, 2, 512, 256, 1024, 8, 0),
     "delta-lm": ("delta", 128, 4, 64, 2, 512, 256, 1024, 8, 0),
+    "mamba2-lm": ("mamba2", 128, 4, 64, 2, 512, 256, 1024, 8, 0),
+    "rwkv7-lm": ("rwkv7", 128, 4, 64, 2, 512, 256, 1024, 8, 0),
+    "log-linear-lm": ("log_linear", 128, 4, 64, 2, 512, 256, 1024, 8, 0),
     "hyena-lm": ("hyena", 128, 4, 64, 2, 512, 256, 1024, 8, 0),
     "hyena-lm-16k": ("hyena", 64, 4, 32, 2, 256, 256, 16384, 1, 0),
     "s5-cls": ("s5", 128, 4, 64, 4, 512, 20, 2048, 8, 10),
@@ -103,6 +106,12 @@ def make_mixer(mixer, width, heads, m, length, causal):
         return GatedLinearAttention(width, heads, m, positive_features)
     if mixer == "delta":
         return DeltaRule(width, heads, m, positive_features)
+    if mixer == "mamba2":
+        return Mamba2(width, heads)
+    if mixer == "rwkv7":
+        return Rwkv7(width, heads)
+    if mixer == "log_linear":
+        return LogLinearAttention(width, heads, m, positive_features)
     if mixer == "hyena":
         return Hyena(width, length)
     if mixer == "s5":

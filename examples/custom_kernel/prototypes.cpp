@@ -226,7 +226,7 @@ class Ssd : public Mixer {
 
 /// S_t = S_(t-1) (diag(w_t) - u_t (a_t u_t)^T) + v_t k_t^T, y_t = S_t r_t, with a key u of length 1
 /// that removes, decays w and strengths a for each channel: Peng et al., "RWKV-7 Goose", 2025,
-/// without the values of the first layer. Token by token: a few hundred tokens at most.
+/// without the values of the first layer. Token by token, by ops: built-in "rwkv7" is faster.
 class Rwkv7 : public Mixer {
  public:
   explicit Rwkv7(const MixerSpec& spec)
@@ -236,7 +236,7 @@ class Rwkv7 : public Mixer {
         replace_(filled({D_}, real(0.5))),
         gain_(filled({D_}, real(1))),
         output_(D_, D_) {
-    require(spec.causal, "rwkv7", "sees earlier tokens only; use a causal model");
+    require(spec.causal, "rwkv7_scan", "sees earlier tokens only; use a causal model");
     for (int i = 0; i < 5; ++i) projections_.push_back(std::make_unique<Linear>(D_, D_));
   }
 
@@ -307,6 +307,6 @@ int main(int argc, char** argv) {
   mixers().add("topk", make<TopKAttention, TopKSpec>,
                {.heads = true, .queries = true, .features = false});
   mixers().add("ssd", make<Ssd, SsdSpec>, {.heads = true, .carries = true, .features = false});
-  mixers().add("rwkv7", make<Rwkv7>, {.heads = true, .carries = true, .features = false});
+  mixers().add("rwkv7_scan", make<Rwkv7>, {.heads = true, .carries = true, .features = false});
   return cli(argc, argv);
 }

@@ -1,6 +1,5 @@
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/recurrence/recurrence.hpp>
-#include <bochner/autodiff/ops/reduce.hpp>
 #include <bochner/layers/attention/projections.hpp>
 #include <bochner/layers/mixers/mixers.hpp>
 #include <bochner/layers/recurrences/recurrent_specs.hpp>
@@ -11,9 +10,8 @@ namespace {
 
 /// Mamba: h_t = exp(-a dt_t) h_(t-1) + dt_t b_t x_t with N real states and a step dt = softplus(..)
 /// for each channel, y_t = c_t . h_t + skip x_t, times silu(gate); b and c are shared by the
-/// channels. x = silu of a short convolution. The states are those of diagonal_scan(), which stores
-/// them: memory is O(T D N). Non-causal models add a scan from the last token. Gu and Dao, "Mamba",
-/// 2023.
+/// channels. x = silu of a short convolution. Non-causal models add a scan from the last token. Gu
+/// and Dao, "Mamba", 2023.
 class MambaMixer : public Mixer {
  public:
   MambaMixer(const MixerSpec& spec, const MambaSpec& own)
@@ -26,7 +24,7 @@ class MambaMixer : public Mixer {
         selection_(inner_, rank_ + 2 * states_),
         step_size_({rank_, inner_}, Initial::uniform(1 / std::sqrt(double(rank_)))),
         step_bias_({inner_}),
-        log_rate_({inner_, states_}),
+        log_rate_({states_, inner_}),
         skip_(filled({inner_}, real(1))),
         output_(inner_, spec.width) {
     require_traits(spec);
@@ -36,8 +34,8 @@ class MambaMixer : public Mixer {
   Var forward(Tape& tape, const Var& x, const Layout& layout) override {
     require_equal_distances(layout.regular(), "mamba");
     const Inputs in = inputs(tape, x, nullptr);
-    Var y = read(in, diagonal_scan(in.decay, in.written, {}, {false, layout.lengths}));
-    if (!causal_) y = y + read(in, diagonal_scan(in.decay, in.written, {}, {true, layout.lengths}));
+    Var y = scan(in, {false, layout.lengths});
+    if (!causal_) y = y + scan(in, {true, layout.lengths});
     return outputs(tape, in, y);
   }
 
@@ -49,11 +47,13 @@ class MambaMixer : public Mixer {
     auto& past = static_cast<TensorState&>(state);
     ++past.position;
     past.recent.resize(1);
-    if (past.values.dimension() == 0) past.values = zeros({x.dim(0), inner_ * states_});
+    if (past.values.dimension() == 0) past.values = zeros({x.dim(0), states_, inner_});
     const Inputs in = inputs(tape, x, &past.recent[0]);
-    const Var h = diagonal_scan(in.decay, in.written, tape.constant(past.values));
-    std::copy_n(h.data(), past.values.size(), past.values.data());
-    return outputs(tape, in, read(in, h));
+    const auto token = [](const Var& y) { return reshape(y, {y.dim(0), y.dim(2)}).value(); };
+    Tensor y = selective_scan_step(past.values, token(in.x), token(in.step), in.rate.value(),
+                                   token(in.b), token(in.c));
+    y.reshape(in.x.shape());
+    return outputs(tape, in, tape.constant(std::move(y)));
   }
 
   void visit(Visitor& visitor) override {
@@ -75,31 +75,25 @@ class MambaMixer : public Mixer {
       const double step = 0.001 * std::pow(100, part);
       step_bias_.value().data()[c] = real(std::log(std::expm1(step)));
       for (std::size_t n = 0; n < states_; ++n)
-        log_rate_.value()(c, n) = real(std::log(double(n + 1)));
+        log_rate_.value()(n, c) = real(std::log(double(n + 1)));
     }
   }
 
-  /// Gate and x (B, T, D'), c (B, T, 1, N), decays and inputs of the states (B, T, D' N).
+  /// Gate, x and steps (B, T, D'), rates (N, D'), b and c (B, T, N).
   struct Inputs {
-    Var gate, x, c, decay, written;
+    Var gate, x, step, rate, b, c;
   };
   Inputs inputs(Tape& tape, const Var& x, Tensor* recent) {
-    const std::size_t B = x.dim(0), T = x.dim(1);
     const std::vector<Var> in = split(input_.forward(tape, x), -1, {inner_, inner_});
     const Var mixed = silu(convolution_.forward(tape, in[1], recent));
     const std::vector<Var> selected =
         split(selection_.forward(tape, mixed), -1, {rank_, states_, states_});
     const Var step = softplus(affine(selected[0], tape(step_size_), tape(step_bias_)));
-    const Shape states{B, T, inner_ * states_}, channel{B, T, inner_, 1}, state{B, T, 1, states_};
-    const Var rate = reshape(step, channel) * exp(tape(log_rate_));
-    const Var written = reshape(step * mixed, channel) * reshape(selected[1], state);
-    return {in[0], mixed, reshape(selected[2], state), reshape(exp(-rate), states),
-            reshape(written, states)};
+    return {in[0], mixed, step, exp(tape(log_rate_)), selected[1], selected[2]};
   }
 
-  /// Returns the states h (B, T, D' N) as the tokens read them. -> (B, T, D')
-  Var read(const Inputs& in, const Var& h) const {
-    return sum(reshape(h, {h.dim(0), h.dim(1), inner_, states_}) * in.c, {-1});
+  static Var scan(const Inputs& in, const ScanOptions& options) {
+    return selective_scan(in.x, in.step, in.rate, in.b, in.c, options);
   }
 
   Var outputs(Tape& tape, const Inputs& in, const Var& y) {

@@ -32,7 +32,7 @@ class Mamba2Mixer : public Mixer {
         step_size_({spec.width, heads_}, Initial::uniform(1 / std::sqrt(double(spec.width)))),
         step_bias_({heads_}),
         log_rate_({heads_}),
-        skip_(filled({heads_, 1}, real(1))),
+        skip_(filled({heads_}, real(1))),
         norm_(inner_),
         output_(inner_, spec.width) {
     require(heads_ > 0 && spec.width % heads_ == 0, "mixer", "heads = ", heads_,
@@ -127,7 +127,7 @@ class Mamba2Mixer : public Mixer {
   }
 
   Var outputs(Tape& tape, const Projected& in, const Parts& now, const Var& sums) {
-    const Var y = reshape(sums + tape(skip_) * now.x, in.gate.shape());
+    const Var y = reshape(sums + reshape(tape(skip_), {heads_, 1}) * now.x, in.gate.shape());
     return output_.forward(tape, norm_.forward(tape, y * silu(in.gate)));
   }
 

@@ -94,7 +94,7 @@ class Rwkv7Mixer : public Mixer {
   }
 
   void visit(Visitor& visitor) override {
-    visitor("token_shift", shift_);
+    visitor("shift.shares", shift_);
     visitor("receptance", receptance_);
     visitor("key", key_);
     visitor("value", value_);

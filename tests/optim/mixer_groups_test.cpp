@@ -41,6 +41,8 @@ TEST(GroupsOfMixers, DecayNothingThatSetsTheMemory) {
   expect_decay(stack_of("sgconv"), "*.mixer.filter.weight", 0);
   expect_decay(stack_of("h3"), "*.mixer.filter.past.*", 0);
   expect_decay(stack_of("h3"), "*.mixer.shift.past.*", 0);
+  expect_decay(stack_of("mamba"), "*.mixer.spectrum.log_rate", 0);
+  expect_decay(stack_of("rwkv7"), "*.mixer.shift.shares", 0);
   StackSpec states = stack_of("ssm");
   for (const char* form : {"s4d", "dss"}) {
     states.block.mixer.own.of<SsmSpec>().form = form;

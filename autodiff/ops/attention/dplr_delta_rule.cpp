@@ -10,8 +10,8 @@ using namespace dplr_parts;
 namespace {
 
 constexpr const char* dplr_name = "dplr_delta_rule";
-constexpr std::size_t largest_chunk = 32;
-constexpr real largest_rate = 2;
+constexpr std::size_t largest_chunk = 16;
+constexpr real largest_rate = 4;
 
 void require_dplr(const DplrTensors<const Var&>& x, const DplrDeltaRuleOptions& options) {
   const Shape features = x.q.shape();

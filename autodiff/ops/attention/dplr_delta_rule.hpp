@@ -7,7 +7,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 
 struct DplrDeltaRuleOptions {
-  std::size_t chunk = 32;  ///< tokens per chunk, at most 32: speed only, results differ by rounding
+  std::size_t chunk = 16;  ///< tokens per chunk, at most 16: speed only, results differ by rounding
   /// Tokens per sequence (B), or empty for T. Tokens beyond have zero output and gradient.
   std::vector<std::size_t> lengths = {};
   bool reverse = false;  ///< from the last token of each sequence to its first
@@ -17,7 +17,7 @@ struct DplrDeltaRuleOptions {
 /// q: keys that read the past (a), that add what they read (b) and that write (k) are separate. The
 /// delta rule of key u and strength s without decay is a = -s u, b = u, k = s u. Transitions are
 /// not bounded: |S| may grow unless a, b and rate prevent it.
-/// q, k, a, b (B, T, H, F), v (B, T, H, d), rate (B, T, H, F) from 0 to 2, so that products over a
+/// q, k, a, b (B, T, H, F), v (B, T, H, d), rate (B, T, H, F) from 0 to 4, so that products over a
 /// chunk can be divided by -> (B, T, H, d). O(T F d) in chunks and a running state (F, d); with
 /// gradients, stores the state of every chunk.
 /// Peng et al., "RWKV-7 Goose", 2025; Yang et al., "Parallelizing linear transformers with the

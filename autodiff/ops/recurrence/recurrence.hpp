@@ -34,6 +34,19 @@ Var state_space(const Var& u, const Var& a, const Var& w, const ScanOptions& opt
 /// its output, bit-equal to the op. Decays and weights have the shape of the states, u (D) -> (D)
 Tensor state_space_step(Tensor& states, const Tensor& u, const Tensor& a, const Tensor& w);
 
+/// Computes the selective scan y_t = sum_n c_(t,n) h_n of N states per channel with h_n <-
+/// exp(-rate_n step_t) h_n + step_t b_(t,n) x_t, where steps depend on token and channel, and b and
+/// c on the token. Stores the states of every 16th token for the backward pass. x, step (B, T, D),
+/// rate (N, D), b, c (B, T, N) -> (B, T, D). Gu and Dao, "Mamba", 2023.
+Var selective_scan(const Var& x, const Var& step, const Var& rate, const Var& b, const Var& c,
+                   const ScanOptions& options = {});
+
+/// Processes one token of each sequence: updates the states (B, N, D) of selective_scan(), zeros
+/// before the first, and returns its output, bit-equal to the op. x, step (B, D), rate (N, D), b, c
+/// (B, N) -> (B, D)
+Tensor selective_scan_step(Tensor& states, const Tensor& x, const Tensor& step, const Tensor& rate,
+                           const Tensor& b, const Tensor& c);
+
 /// Returns (e^z - 1) / z, the discretisation of an input held constant for a step; accurate to
 /// rounding with its gradient, also near z = 0. Complex, real parts before imaginary ones along the
 /// last axis: (.., 2n) -> (.., 2n)

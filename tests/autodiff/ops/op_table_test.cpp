@@ -125,6 +125,7 @@ const std::set<std::string> without_tangent = {
     "noise_contrastive",
     "ridge_left_out",
     "sampled_softmax",
+    "selective_scan",
     "soft_filter_pools",
     "state_space",
     "zero_order_hold",

@@ -85,7 +85,7 @@ TEST(Mamba, IsItsRecurrenceInDouble) {
       double sum = double(p["skip"].data()[c]) * u[c];
       for (std::size_t n = 0; n < N; ++n) {
         double& state = h[c * N + n];
-        state = std::exp(-step * std::exp(double(p["spectrum.log_rate"](c, n)))) * state +
+        state = std::exp(-step * std::exp(double(p["spectrum.log_rate"](n, c)))) * state +
                 step * selected[rank + n] * u[c];
         sum += selected[rank + N + n] * state;
       }

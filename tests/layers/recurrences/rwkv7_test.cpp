@@ -35,7 +35,7 @@ Token token_of(const Tensor& x, std::size_t t, const Values& p) {
     Row y(D);
     for (std::size_t c = 0; c < D; ++c) {
       const double now = x(0, t, c), before = t > 0 ? x(0, t - 1, c) : real(0);
-      y[c] = now + (before - now) * double(p.at("token_shift")(part, c));
+      y[c] = now + (before - now) * double(p.at("shift.shares")(part, c));
     }
     return y;
   };

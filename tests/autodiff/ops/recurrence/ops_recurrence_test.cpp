@@ -51,6 +51,17 @@ OpRow space_row(const char* variant, std::size_t parts, const std::vector<Shape>
           {-0.6, 0.6}};
 }
 
+OpRow selective_row(const char* variant, const ScanOptions& options) {
+  return {
+      "selective_scan",
+      variant,
+      [=](Tape&, const Inputs& x) { return selective_scan(x[0], x[1], x[2], x[3], x[4], options); },
+      {{{2, 7, 3}, {2, 7, 3}, {4, 3}, {2, 7, 4}, {2, 7, 4}},
+       {{1, 33, 66}, {1, 33, 66}, {2, 66}, {1, 33, 2}, {1, 33, 2}},
+       {{2, 0, 2}, {2, 0, 2}, {1, 2}, {2, 0, 1}, {2, 0, 1}}},
+      {0.1, 2}};
+}
+
 const std::vector<Shape> channels = {{2, 7, 3}, {1, 1, 1}, {0, 3, 2}, {2, 0, 2}, {1, 150, 18}};
 
 OpRow hold_row(const char* variant, Shapes shapes, double low, double high) {
@@ -82,6 +93,8 @@ std::vector<OpRow> rows() {
   all.push_back(space_row("Reverse", 2, channels, backwards));
   all.push_back(space_row("ReversePadded", 2, {{3, 7, 5}}, backwards_padded));
   all.push_back(space_row("PaddedReal", 1, {{3, 7, 5}}, padded));
+  all.push_back(selective_row("", {}));
+  all.push_back(selective_row("Reverse", backwards));
   return all;
 }
 

@@ -23,10 +23,10 @@ class MambaMixer(Part):
     def forward(self, x, layout):
         gate, x = self.input(x).chunk(2, -1)
         x = silu(self.convolution(x))
-        N = self.spectrum.log_rate.shape[1]
+        N = len(self.spectrum.log_rate)
         step, b, c = self.selection(x).split([len(self.step_size), N, N], -1)
         step = softplus(step @ self.step_size + self.step_bias)
-        decay = torch.exp(-step[..., None] * self.spectrum.log_rate.exp()).flatten(2)
+        decay = torch.exp(-step[..., None] * self.spectrum.log_rate.T.exp()).flatten(2)
         written = ((step * x)[..., None] * b[:, :, None]).flatten(2)
 
         def read(states):
@@ -69,5 +69,5 @@ class Mamba2Mixer(Part):
         y = gated_sums(*all)
         if not self.causal:
             y = y + layout.reversed(gated_sums(*(layout.reversed(each) for each in all)))
-        y = (y + self.skip * x).flatten(2)
+        y = (y + self.skip[:, None] * x).flatten(2)
         return self.output(self.norm(y * silu(gate)))

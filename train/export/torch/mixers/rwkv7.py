@@ -20,28 +20,32 @@ class NarrowMap(Part):
         return f(self.down(x)) @ self.up + self.bias
 
 
+class TokenShift(Part):
+    learned = ("shares",)
+
+
 @form("mixer", "rwkv7")
 class Rwkv7Mixer(Part):
     """S <- diag(w) S - (u o a) (S^T u)^T + k v^T and y = S^T r in each head, u = k erase_key of length 1, k times
     1 + (a - 1) write_rate, w = exp(-e^(-1/2) sigmoid(decay)), a = sigmoid(rate), all inputs of x + (x before - x)
-    token_shift; not causal, the sum of both directions. Then (norm(y) gain + bias + (r o k . bonus) v) gate, and a
+    shift.shares; not causal, the sum of both directions. Then (norm(y) gain + bias + (r o k . bonus) v) gate, and a
     linear map."""
 
-    learned = ("token_shift", "erase_key", "write_rate", "bonus", "gain", "bias")
+    learned = ("erase_key", "write_rate", "bonus", "gain", "bias")
 
     def __init__(self, at, stack):
         super().__init__(at)
         self.causal, self.heads = stack.causal, at.config["model.mixer.heads"]
         self.receptance, self.key, self.value = (Linear(at / name) for name in ("receptance", "key", "value"))
         self.decay, self.rate, self.gate = (NarrowMap(at / name) for name in ("decay", "rate", "gate"))
-        self.output = Linear(at / "output")
+        self.shift, self.output = TokenShift(at / "shift"), Linear(at / "output")
 
     def by_head(self, x):
         return x.unflatten(-1, (self.heads, -1))
 
     def forward(self, x, layout):
         change = torch.cat([torch.zeros_like(x[:, :1]), x[:, :-1]], 1) - x
-        mixed = [x + change * share for share in self.token_shift]
+        mixed = [x + change * share for share in self.shift.shares]
         r, k, v = (f(y) for f, y in zip((self.receptance, self.key, self.value), mixed))
         w = torch.exp(-math.exp(-0.5) * self.decay(mixed[3], torch.tanh).sigmoid())
         a, gate = self.rate(mixed[4]).sigmoid(), self.gate(mixed[5], torch.sigmoid)
