@@ -78,9 +78,11 @@ class Projections(Part):
         return turned(q, phases), turned(k, phases), v
 
     def mixed(self, v, layout):
+        if not self.shares_values:
+            return v
         if self.value_residual is not None:
             return v * self.value_residual[0] + layout.first_values * self.value_residual[1]
-        if self.shares_values and layout.first_values is None:
+        if layout.first_values is None:
             layout.first_values = v
         return v
 
