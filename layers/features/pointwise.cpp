@@ -3,6 +3,7 @@
 #include <bochner/layers/features/frequencies.hpp>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 /// Feature maps without an estimated kernel: simple functions of x whose inner product is the
 /// kernel, most of them known from GPU libraries.
@@ -15,6 +16,19 @@ class PlainFeatures : public FeatureMap {
  public:
   bool positive() const override { return true; }
   void visit(Visitor&) override {}
+};
+
+/// x itself, for the delta rule, which gives keys unit length; F = d. Yang et al., "Parallelizing
+/// linear transformers with the delta rule", 2024, with silu.
+class IdentityFeatures : public PlainFeatures {
+ public:
+  explicit IdentityFeatures(const FeatureSpec&) {}
+  bool positive() const override { return false; }
+  Features features(Tape&, const Var& x) override { return x; }
+  std::optional<double> kernel(Point q, Point k, std::size_t) const override {
+    return std::inner_product(q.begin(), q.end(), k.begin(), 0.0);
+  }
+  std::optional<double> variance(Point, Point, std::size_t) const override { return 0; }
 };
 
 /// relu(x) + 0.001; F = d. Choromanski et al., "Performers", 2021.
@@ -184,6 +198,7 @@ class CosformerFeatures : public TwoSidedMap {
 }  // namespace
 
 void add_pointwise(FeatureMaps& all) {
+  all.add("identity", make<IdentityFeatures>, {.frequencies = false});
   all.add("elu", make<EluFeatures>, {.frequencies = false});
   all.add("relu", make<ReluFeatures>, {.frequencies = false});
   all.add("squared_relu", make<SquaredReluFeatures>, {.frequencies = false});

@@ -56,7 +56,7 @@ KIND |= {"bank": "filter_bank", "bank-numbers": "filter_bank", "series": "classi
 KIND |= {data: "vae" for data in DATA if data.startswith("vae-")}
 
 MAPS = """positive hyperbolic trigonometric pff wpff wpff_fixed fourier nonstationary oprf saderf sderf aderf hybrid_angular
-hybrid_gaussian hybrid_cluster hybrid_learned hybrid elu relu squared_relu t2r hedgehog taylor rebased dpfp cosformer""".split()
+hybrid_gaussian hybrid_cluster hybrid_learned hybrid identity elu relu squared_relu t2r hedgehog taylor rebased dpfp cosformer""".split()
 DENSITIES = """gaussian gaussian_full mixture student_t cauchy laplace gamma exponential radial flow free""".split()
 MIXERS = "softmax linear hgrn2 ssm min_gru mlstm hyena h3 sgconv long_conv".split()
 LATER_MIXERS = "mamba mamba2 rwkv7 log_linear".split()  # not in mixed models, whose random draws would change

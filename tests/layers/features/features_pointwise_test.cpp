@@ -1,6 +1,7 @@
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/features/closed_forms.hpp>
 #include <numbers>
+#include <numeric>
 
 #include "layers/features/features_check.hpp"
 
@@ -22,6 +23,16 @@ TEST(TaylorFeatures, GiveOneAndSAndHalfItsSquare) {
       expect_exact(*map, 2, pair.q, pair.k, 1 + s + s * s / 2);
       EXPECT_NEAR(map->kernel(pair.q, pair.k).value(), 1 + s + s * s / 2, 1e-12);
     }
+  }
+}
+
+TEST(IdentityFeatures, GiveTheInnerProduct) {
+  const auto map = make_feature_map(spec_of("identity", 2, 4, 1));
+  EXPECT_FALSE(map->positive());
+  for (const Pair& pair : pairs(4, 2)) {
+    const double s = std::inner_product(pair.q.begin(), pair.q.end(), pair.k.begin(), 0.0);
+    expect_exact(*map, 2, pair.q, pair.k, s);
+    EXPECT_NEAR(map->kernel(pair.q, pair.k).value(), s, 1e-12);
   }
 }
 

@@ -14,6 +14,14 @@ def packed_square(x):
     return x[..., i] * x[..., j] * torch.where(i == j, 1 / math.sqrt(2), 1).to(x)
 
 
+@form("features", "identity")
+class IdentityFeatures(FeatureMap):
+    positive = False
+
+    def forward(self, x, query):
+        return Features(x)
+
+
 @form("features", "relu")
 class ReluFeatures(FeatureMap):
     def forward(self, x, query):
