@@ -60,12 +60,13 @@ TEST(ConfigErrors, PatternsOfMixersThatThereAre) {
       "bad.toml:2:17: model.pattern = [\"linear\", \"softmex\"]: must each be \"softmax\""))
       << error;
   EXPECT_TRUE(error.ends_with(". Did you mean \"softmax\"?")) << error;
-  EXPECT_EQ(
-      error_after_files("model.pattern = [\"softmax\"]\n" + gate),
-      "bad.toml:3:32: model.mixer.time_kernel.kind = \"gate\": needs \"linear\" in model.pattern");
+  EXPECT_EQ(error_after_files("model.pattern = [\"softmax\"]\n" + gate),
+            "bad.toml:3:32: model.mixer.time_kernel.kind = \"gate\": needs \"linear\" or "
+            "\"log_linear\" in "
+            "model.pattern");
   EXPECT_EQ(error_after_files(gate),
             "bad.toml:2:32: model.mixer.time_kernel.kind = \"gate\": needs model.mixer.kind = "
-            "\"linear\"");
+            "\"linear\" or \"log_linear\"");
   EXPECT_EQ(error_after_files(mixed + "model.blocks = 1\n"),
             "bad.toml:2:17: model.pattern = [\"linear\", \"softmax\"]: has more mixers than "
             "model.blocks = 1");

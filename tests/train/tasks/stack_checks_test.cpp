@@ -39,11 +39,10 @@ TEST(StackChecks, KeysThatNoMixerHas) {
   };
   EXPECT_EQ(error("model.mixer.kind = \"ssm\"\nmodel.positions = \"rotary\"\n"),
             "bad.toml:3:19: model.positions = \"rotary\": needs model.mixer.kind = \"softmax\", "
-            "\"linear\" or \"mlstm\"");
-  EXPECT_EQ(
-      error("model.pattern = [\"ssm\", \"hyena\"]\nmodel.positions = \"rotary\"\n"),
-      "bad.toml:3:19: model.positions = \"rotary\": needs \"softmax\", \"linear\" or \"mlstm\" "
-      "in model.pattern");
+            "\"linear\", \"log_linear\" or \"mlstm\"");
+  EXPECT_EQ(error("model.pattern = [\"ssm\", \"hyena\"]\nmodel.positions = \"rotary\"\n"),
+            "bad.toml:3:19: model.positions = \"rotary\": needs \"softmax\", \"linear\", "
+            "\"log_linear\" or \"mlstm\" in model.pattern");
   EXPECT_EQ(error("model.pattern = [\"ssm\", \"hyena\"]\nmodel.mixer.window = 8\n"),
             "bad.toml:3:22: model.mixer.window has no effect with model.pattern = [\"ssm\", "
             "\"hyena\"]; remove it");
