@@ -2,6 +2,7 @@
 /// Packing of floats into bfloat16 tiles, interleaved with products. Only for AMX processors.
 
 #include <algorithm>
+#include <bochner/autodiff/compute/bfloat16.hpp>
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/autodiff/compute/lane_transpose.hpp>
 #include <bochner/autodiff/compute/register_tiles.hpp>
@@ -18,14 +19,14 @@ inline constexpr std::size_t tile_size = edge * edge;  // in pairs
 template <std::size_t parts>
 inline constexpr std::size_t step_size = parts* tile_size;
 
-typedef std::uint32_t Pairs __attribute__((vector_size(64), aligned(4), may_alias));
+using Pairs = BitLanes;
 
 constexpr std::size_t steps_of(std::size_t K) { return ceil_div(K, inner); }
 constexpr std::size_t tiles_of(std::size_t n) { return ceil_div(n, edge); }
 
 /// Subtracts from x its nearest bfloat16, whose bits are the upper half of `bits`.
 inline NativeLanes take(NativeLanes x, Pairs& bits) {
-  bits = Pairs(x) + 0x8000u;
+  bits = rounded_bits(x);
   return x - NativeLanes(bits & 0xffff0000u);
 }
 
@@ -42,8 +43,10 @@ void store_pairs(NativeLanes first, NativeLanes second, std::uint32_t* tiles) {
     second = take(second, high);
     store(part, low, high);
   }
-  constexpr std::uint32_t half = parts == 1 ? 0x8000u : 0;
-  store(parts - 1, Pairs(first) + half, Pairs(second) + half);
+  if constexpr (parts == 1)
+    store(0, rounded_bits(first), rounded_bits(second));
+  else
+    store(parts - 1, Pairs(first), Pairs(second));
 }
 
 /// Copies up to 32 rows and columns and pads with zeros, where x ends inside a tile.

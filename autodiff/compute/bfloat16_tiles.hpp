@@ -3,6 +3,7 @@
 /// multiplies them at twice the rate of floats, an element is a pair of bfloat16; elsewhere it is a
 /// rounded float. Only for float.
 
+#include <bochner/autodiff/compute/bfloat16.hpp>
 #include <bochner/autodiff/compute/lane_transpose.hpp>
 #include <bochner/autodiff/compute/register_tiles.hpp>
 #include <cstdint>
@@ -13,11 +14,7 @@
 namespace bochner::inline BOCHNER_PRECISION {
 namespace register_tiles {
 
-typedef std::uint32_t BitLanes __attribute__((vector_size(native_bytes), aligned(4), may_alias));
 inline constexpr std::uint32_t upper_half = 0xffff0000;
-
-/// Returns x with the bits of its nearest bfloat16, ties away from zero, in the upper halves.
-inline BitLanes rounded_bits(const Vector& x) { return BitLanes(x) + 0x8000u; }
 
 #ifdef __AVX512BF16__
 

@@ -81,13 +81,18 @@ class LogLinearMixer : public AttentionMixer {
   Var attend(Tape& tape, Normed& x, const Layout& layout) override {
     const Var rows = x.rows(tape);
     const Heads heads = projections_.split(tape, x, layout);
-    const Inputs in =
-        inputs(tape, rows, heads, time_kernel_.modulation(tape, layout, x.dim(1), 0), 0);
+    const Var rate = time_kernel_.rate(tape, x, layout);
+    const Var modulation = time_kernel_.modulation(tape, layout, x.dim(1), 0);
+    if (tape.observer)
+      show_attention(tape, *this,
+                     {heads.q, heads.k, rate, time_kernel_.rotation(tape), modulation, causal_,
+                      layout.lengths});
+    const Inputs in = inputs(tape, rows, heads, modulation, 0);
     const auto pass = [&](const Var& rate, bool reverse) {
       return log_linear_attention(in.q, in.k, heads.v, in.weights, rate,
                                   {chunk_, layout.lengths, reverse});
     };
-    const Var rate = time_kernel_.rate(tape, x, layout), past = pass(rate, false);
+    const Var past = pass(rate, false);
     if (causal_) return normed_heads(past);
     const Var reverse_rate =
         layout.regular() ? rate : time_kernel_.rate(tape, x, reversed_layout(layout));
@@ -109,9 +114,11 @@ void add_log_linear(Mixers& all) {
            .queries = true,
            .normalize = true,
            .times = true,
+           .shows_attention = true,
            .time_kernels = {"decay", "rotation", "spectral", "gate"},
            .convolution = true,
-           .gaps = true});
+           .gaps = true,
+           .values = true});
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

@@ -203,7 +203,8 @@ inline void describe(Keys& keys, MixerSpec& spec) {
          "which softmax is limited; 0 for no window");
   });
   keys("chunk", spec.chunk, between(1, 1 << 16),
-       "positions that causal linear attention computes at once");
+       "positions that causal linear attention computes at once; at most 16 in rwkv7, the power of "
+       "two below in log_linear");
   with("features", &MixerTraits::features, [&] { keys.section("denominator", spec.denominator); });
   keys.when("kind", {"linear"})(
       "update", spec.update, one_of({"sum", "delta"}),

@@ -153,8 +153,9 @@ BlockStack::BlockStack(const StackSpec& spec)
   for (std::size_t i = 0; i < spec.blocks; ++i)
     blocks_.push_back(std::make_unique<Block>(block_spec(spec, i, shared)));
   const auto has_role = [&](std::size_t i) { return value_role(spec, i) == ValueRole::later; };
-  require(!value_residual_ || std::ranges::any_of(std::views::iota(0u, spec.blocks), has_role),
-          "model", "value_residual needs two blocks whose mixers have values: softmax or linear");
+  require(
+      !value_residual_ || std::ranges::any_of(std::views::iota(0u, spec.blocks), has_role), "model",
+      "value_residual needs two blocks whose mixers have values: softmax, linear or log_linear");
 }
 
 Var BlockStack::forward(Tape& tape, const Var& x, const Layout& layout, const Var& each) {

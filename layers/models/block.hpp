@@ -96,6 +96,10 @@ struct StackSpec {
   /// Mixers of the blocks, repeated; empty: block.mixer.kind for all.
   std::vector<std::string> pattern = {};
 };
+/// Returns how many blocks show all that a stack of this spec can have; further ones repeat them.
+inline std::size_t fewest_blocks(const StackSpec& spec) {
+  return std::max<std::size_t>(1, spec.pattern.size()) + (spec.value_residual ? 1 : 0);
+}
 inline void describe(Keys& keys, StackSpec& spec) {
   keys("blocks", spec.blocks, between(0, 10000),
        "number of blocks; 0 for embedding and head only, a baseline");

@@ -101,8 +101,7 @@ struct LogLinearSpec {
 inline void describe(Keys& keys, LogLinearSpec& spec) {
   keys("log_linear.levels", spec.levels, between(2, 64),
        "weights of a token, for itself and for blocks of 1, 1, 2, 4, .. earlier tokens; older "
-       "blocks "
-       "share the last");
+       "blocks share the last");
 }
 
 }  // namespace bochner

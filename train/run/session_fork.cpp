@@ -161,6 +161,10 @@ void Session::fork_from(const CheckpointReader& checkpoint, const Config& parent
         fmt::format("{}: is at step {} and train.steps is {}, so no steps remain; set a larger "
                     "train.steps, or count from 0 again: --reset schedule",
                     checkpoint.path().string(), saved.step, total_steps_));
+  if (resets.ema && !resets.optimizer && config_.text("optim.kind") == "schedule_free")
+    throw ConfigError(
+        "--reset ema: the average of optim.kind = \"schedule_free\" belongs to its iterates; reset "
+        "optimizer,ema");
   if (!resets.optimizer) require_same_moments(checkpoint, parent, config_);
   task_->start();  // for tensors that the parent lacks
   const auto of_parent = make_learner(parent, {checkpoint.facts()});

@@ -119,7 +119,9 @@ double Trainer::divisor_of(const Examples& part, double terms) const {
 double Trainer::accumulate_gradients(std::size_t shard, double terms, PassOptions options) {
   const std::uint64_t parts = train_.accumulate * train_.shards,
                       size = train_.batch / train_.shards;
-  const ProductPrecisionScope precision(train_.product_precision());
+  // Products of curvature matrices are small differences of large sums.
+  const ProductPrecisionScope precision(
+      options.tangents == Tangents::none ? train_.product_precision() : ProductPrecision::full);
   options.training = true;
   options.visited = &visited_;
   options.seed = state_.seed;

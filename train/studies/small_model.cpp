@@ -151,7 +151,7 @@ LanguageModelSpec small_model(LanguageModelSpec spec, std::size_t length) {
   spec.loss = {"cross_entropy"};
   if (spec.positions == "encoding") spec.positions = "learned";
   spec.block.zero_init = false;  // identities would hide their faults
-  spec.blocks = std::max<std::size_t>(1, spec.pattern.size());
+  spec.blocks = fewest_blocks(spec);
   spec.block.width = 8;
   cut(spec.block.expansion, 2);
   cut_mixer(spec.block.mixer, length);

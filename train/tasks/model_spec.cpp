@@ -56,7 +56,7 @@ void try_blocks(const Config& config) {
   const bool irregular = has_irregular_tokens(config);
   if (irregular || forecasts_rows(config))
     stack = with_times(stack, read_spec<TimeEncodingSpec>(config, "model.time"));
-  stack.blocks = std::max<std::size_t>(1, stack.pattern.size());  // further blocks repeat them
+  stack.blocks = fewest_blocks(stack);
   BlockStack blocks(stack);
   initialize(blocks, config.count("train.seed"));
   const Times times = {{0., 1.5}};

@@ -20,11 +20,13 @@ void require_dplr(const DplrTensors<const Var&>& x, const DplrDeltaRuleOptions& 
   require(x.a.shape() == features && x.b.shape() == features && x.rate.shape() == features,
           dplr_name, "a, b and rate must be (B, T, H, F) as q: q ", features, ", a ", x.a.shape(),
           ", b ", x.b.shape(), ", rate ", x.rate.shape());
-  const Tensor& rates = x.rate.value();
-  const auto bad = std::find_if(rates.begin(), rates.end(),
-                                [](real rate) { return rate < 0 || rate > largest_rate; });
-  require(bad == rates.end(), dplr_name, "rates must be 0 to ", largest_rate, ", not ",
-          bad == rates.end() ? real(0) : *bad);
+  const real* rates = x.rate.data();
+  const std::size_t n = x.rate.size();
+  const auto outside = parallel_sum<double>(n, elementwise_grain(n), [&](auto begin, auto end) {
+    return double(std::count_if(rates + begin, rates + end,
+                                [](real rate) { return !(rate >= 0 && rate <= largest_rate); }));
+  });
+  require(outside == 0, dplr_name, "rates must be 0 to ", largest_rate, "; ", outside, " are not");
 }
 
 DplrInputs dplr_inputs(const DplrTensors<const Var&>& x, const DplrDeltaRuleOptions& options) {

@@ -112,7 +112,7 @@ TEST(DplrDeltaRule, SaysWhichInputsAreWrong) {
       error({1, 4, 2, 1}, 0),
       "[dplr_delta_rule] a, b and rate must be (B, T, H, F) as q: q (1, 4, 2, 3), a (1, 4, 2, "
       "1), b (1, 4, 2, 3), rate (1, 4, 2, 3)");
-  EXPECT_EQ(error({1, 4, 2, 3}, 5), "[dplr_delta_rule] rates must be 0 to 4, not 5");
+  EXPECT_EQ(error({1, 4, 2, 3}, 5), "[dplr_delta_rule] rates must be 0 to 4; 24 are not");
 }
 
 }  // namespace dplr_delta_rule_test
