@@ -1,5 +1,5 @@
 #pragma once
-#include <bochner/autodiff/compute/bfloat16.hpp>
+#include <bochner/autodiff/compute/bfloat16/bfloat16.hpp>
 #include <bochner/autodiff/tape.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {

@@ -7,7 +7,7 @@
 #if defined(__AMX_BF16__) && defined(__AVX512F__) && !defined(BOCHNER_DOUBLE)
 #include <immintrin.h>
 
-#include <bochner/autodiff/compute/amx.hpp>
+#include <bochner/autodiff/compute/bfloat16/amx.hpp>
 #include <bochner/autodiff/compute/register_tiles.hpp>
 #include <thread>
 #include <vector>

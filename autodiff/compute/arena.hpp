@@ -2,7 +2,7 @@
 /// Scratch memory in pieces, sized by the code that takes them.
 
 #include <bochner/autodiff/real.hpp>
-#include <bochner/base/ceil_div.hpp>
+#include <bochner/base/numeric/parallel.hpp>
 #include <bochner/base/pool.hpp>
 #include <cstddef>
 
@@ -41,6 +41,17 @@ std::size_t scratch_size(Inputs&&... inputs) {
   Arena arena;
   [[maybe_unused]] const Part part(inputs..., arena);
   return arena.taken();
+}
+
+/// Runs task(part) for Part(in, index, arena) of each index below `count`, in parallel.
+template <class Part, class Inputs, class Task>
+void each_part(const Inputs& in, std::size_t count, const Task& task) {
+  const Scratch<real> scratch(scratch_size<Part>(in, 0));
+  parallel_tasks(count, [&](std::size_t index) {
+    Arena arena(scratch.local());
+    Part part(in, index, arena);
+    task(part);
+  });
 }
 
 }  // namespace bochner::inline BOCHNER_PRECISION

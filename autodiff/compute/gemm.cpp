@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bochner/autodiff/compute/amx.hpp>
-#include <bochner/autodiff/compute/bfloat16_product.hpp>
+#include <bochner/autodiff/compute/bfloat16/amx.hpp>
+#include <bochner/autodiff/compute/bfloat16/bfloat16_product.hpp>
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/autodiff/compute/lanes.hpp>
 #include <bochner/autodiff/compute/products.hpp>

@@ -1,5 +1,5 @@
-#include <bochner/autodiff/compute/amx.hpp>
-#include <bochner/autodiff/compute/bfloat16_product.hpp>
+#include <bochner/autodiff/compute/bfloat16/amx.hpp>
+#include <bochner/autodiff/compute/bfloat16/bfloat16_product.hpp>
 #include <bochner/autodiff/compute/packed_factor.hpp>
 #include <bochner/autodiff/compute/register_tiles.hpp>
 

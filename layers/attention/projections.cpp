@@ -1,5 +1,6 @@
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/layers/attention/projections.hpp>
+#include <bochner/layers/mixers/mixers.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
@@ -116,8 +117,7 @@ Projections::Projections(const MixerSpec& spec)
       value_(spec.width, spec.convolution),
       value_residual_(spec.values),
       output_(spec.width, spec.width) {
-  require(spec.heads > 0 && spec.width % spec.heads == 0, "mixer", "heads = ", spec.heads,
-          " must divide width = ", spec.width);
+  require_heads(spec);
   if (spec.normalize == "l2") sphere_ = std::make_unique<UnitSphere>(spec.heads, spec.sharpness);
   if (spec.time.kind != "none")
     time_ = std::make_unique<TimeAttention>(spec.time, spec.heads, spec.width / spec.heads);

@@ -67,6 +67,11 @@ Mixers& mixers() {
   return registry;
 }
 
+void require_heads(const MixerSpec& spec) {
+  require(spec.heads > 0 && spec.width % spec.heads == 0, "mixer", "heads = ", spec.heads,
+          " must divide width = ", spec.width);
+}
+
 void require_traits(const MixerSpec& spec) {
   const MixerTraits has = mixers().traits(spec.kind, spec);
   const char* kind = spec.kind.c_str();

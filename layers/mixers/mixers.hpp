@@ -24,6 +24,9 @@ struct TensorState : MixerState {
 /// convolution, rates per channel) are left to config checks.
 void require_traits(const MixerSpec& spec);
 
+/// Throws unless the heads divide the width.
+void require_heads(const MixerSpec& spec);
+
 /// Throws if a mixer that sees later tokens is computed token by token.
 void require_causal_step(bool causal, const std::string& kind);
 

@@ -21,8 +21,7 @@ class Hgrn2Mixer : public Mixer {
         input_(spec.width, 3 * spec.width),
         norm_(spec.width),
         output_(spec.width, spec.width) {
-    require(heads_ > 0 && spec.width % heads_ == 0, "mixer", "heads = ", heads_,
-            " must divide width = ", spec.width);
+    require_heads(spec);
     require_traits(spec);
     require(spec.convolution == 0, "hgrn2", "does not support convolution; set it to 0");
     if (block_ > 0 || spec.place.blocks > 1) share_bounds(spec);

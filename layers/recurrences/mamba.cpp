@@ -3,6 +3,7 @@
 #include <bochner/layers/attention/projections.hpp>
 #include <bochner/layers/mixers/mixers.hpp>
 #include <bochner/layers/recurrences/recurrent_specs.hpp>
+#include <bochner/layers/recurrences/step_sizes.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -70,13 +71,9 @@ class MambaMixer : public Mixer {
  private:
   /// Sets initial steps, geometric from 0.001 to 0.1 over the channels, and rates 1 .. N.
   void start_steps() {
-    for (std::size_t c = 0; c < inner_; ++c) {
-      const double part = inner_ > 1 ? double(c) / double(inner_ - 1) : 0.5;
-      const double step = 0.001 * std::pow(100, part);
-      step_bias_.value().data()[c] = real(std::log(std::expm1(step)));
-      for (std::size_t n = 0; n < states_; ++n)
-        log_rate_.value()(n, c) = real(std::log(double(n + 1)));
-    }
+    step_bias_.assign(geometric_step_biases(inner_));
+    for (std::size_t n = 0; n < states_; ++n)
+      std::fill_n(&log_rate_.value()(n, 0), inner_, real(std::log(double(n + 1))));
   }
 
   /// Gate, x and steps (B, T, D'), rates (N, D'), b and c (B, T, N).

@@ -4,6 +4,7 @@
 #include <bochner/layers/attention/projections.hpp>
 #include <bochner/layers/mixers/mixers.hpp>
 #include <bochner/layers/recurrences/recurrent_specs.hpp>
+#include <bochner/layers/recurrences/step_sizes.hpp>
 #include <cmath>
 #include <optional>
 
@@ -35,8 +36,7 @@ class Mamba2Mixer : public Mixer {
         skip_(filled({heads_}, real(1))),
         norm_(inner_),
         output_(inner_, spec.width) {
-    require(heads_ > 0 && spec.width % heads_ == 0, "mixer", "heads = ", heads_,
-            " must divide width = ", spec.width);
+    require_heads(spec);
     require_traits(spec);
     start_steps();
   }
@@ -86,12 +86,9 @@ class Mamba2Mixer : public Mixer {
   /// Sets initial steps, geometric from 0.001 to 0.1 over the heads, and rates from 1 to 16: time
   /// constants from 1,000 tokens to less than one.
   void start_steps() {
-    for (std::size_t h = 0; h < heads_; ++h) {
-      const double part = heads_ > 1 ? double(h) / double(heads_ - 1) : 0.5;
-      const double step = 0.001 * std::pow(100, part);
-      step_bias_.value().data()[h] = real(std::log(std::expm1(step)));
-      log_rate_.value().data()[h] = real(std::log(1 + 15 * part));
-    }
+    step_bias_.assign(geometric_step_biases(heads_));
+    for (std::size_t h = 0; h < heads_; ++h)
+      log_rate_.value().data()[h] = real(std::log(1 + 15 * share_of_place(h, heads_)));
   }
 
   /// Gate (B, T, D'), convolved x, b and c (B, T, D' + 2N), and steps (B, T, H).

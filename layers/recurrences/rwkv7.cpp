@@ -58,8 +58,7 @@ class Rwkv7Mixer : public Mixer {
         gain_(filled({spec.width}, real(1))),
         bias_({spec.width}),
         output_(spec.width, spec.width) {
-    require(heads_ > 0 && spec.width % heads_ == 0, "mixer", "heads = ", heads_,
-            " must divide width = ", spec.width);
+    require_heads(spec);
     require_traits(spec);
     for (std::size_t c = 0; c < spec.width; ++c)  // memories of 1,800 to 6 tokens
       decay_.bias().data()[c] =

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <gnu/libc-version.h>
 
-#include <bochner/autodiff/compute/amx.hpp>
+#include <bochner/autodiff/compute/bfloat16/amx.hpp>
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/base/format.hpp>
 #include <bochner/base/numeric/parallel.hpp>

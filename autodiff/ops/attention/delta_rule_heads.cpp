@@ -258,30 +258,22 @@ class DeltaBackward : DeltaHead {
 };
 
 /// Runs `task(head)` for every head of every sequence, in parallel.
-template <class Head, class Task>
-void for_each_delta_head(const Inputs& in, const Task& task) {
-  Scratch<real> scratch(scratch_size<Head>(in, 0));
-  parallel_tasks(in.n.B * in.n.H, [&](std::size_t index) {
-    Arena arena(scratch.local());
-    Head head(in, index, arena);
-    task(head);
-  });
-}
-
 }  // namespace
 
 Tensor run_forward(const Inputs& in, bool keep_states, Tensor& out) {
   const Sizes& n = in.n;
   Tensor states = uninitialized({n.B, n.H, keep_states ? segments_of(in) : 0, n.F, n.d});
-  for_each_delta_head<DeltaForward>(
-      in, [&](DeltaForward& head) { head.run(keep_states ? states.data() : nullptr, out.data()); });
+  each_part<DeltaForward>(in, in.n.B * in.n.H, [&](DeltaForward& head) {
+    head.run(keep_states ? states.data() : nullptr, out.data());
+  });
   return states;
 }
 
 void run_backward(const Inputs& in, const Tensor& states, const Tensor& g,
                   OtherGradients& gradients) {
-  for_each_delta_head<DeltaBackward>(
-      in, [&](DeltaBackward& head) { head.run(states.data(), g.data(), gradients); });
+  each_part<DeltaBackward>(in, in.n.B * in.n.H, [&](DeltaBackward& head) {
+    head.run(states.data(), g.data(), gradients);
+  });
 }
 
 }  // namespace delta_rule_parts

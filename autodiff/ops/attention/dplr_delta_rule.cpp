@@ -43,17 +43,6 @@ DplrInputs dplr_inputs(const DplrTensors<const Var&>& x, const DplrDeltaRuleOpti
           options.reverse};
 }
 
-/// Runs `task(head)` for every head of every sequence, in parallel.
-template <class Head, class Task>
-void each_dplr_head(const DplrInputs& in, const Task& task) {
-  Scratch<real> scratch(scratch_size<Head>(in, 0));
-  parallel_tasks(in.B * in.H, [&](std::size_t index) {
-    Arena arena(scratch.local());
-    Head head(in, index, arena);
-    task(head);
-  });
-}
-
 }  // namespace
 
 Var dplr_delta_rule(const Var& q, const Var& k, const Var& v, const Var& a, const Var& b,
@@ -68,8 +57,9 @@ Var dplr_delta_rule(const Var& q, const Var& k, const Var& v, const Var& a, cons
   Tensor y = unwritten(v.shape(), all_tokens);
   if (wanted) *states = uninitialized({in.B, in.H, in.chunks(), in.F, in.d});
   if (y.size() > 0)
-    each_dplr_head<DplrHead>(
-        in, [&](DplrHead& head) { head.run(wanted ? states->data() : nullptr, y.data()); });
+    each_part<DplrHead>(in, in.B * in.H, [&](DplrHead& head) {
+      head.run(wanted ? states->data() : nullptr, y.data());
+    });
   return record(dplr_name, std::move(y), inputs, [=](Tensor& g) {
     const FullPrecision exact;
     if (g.size() == 0) return;
@@ -78,8 +68,8 @@ Var dplr_delta_rule(const Var& q, const Var& k, const Var& v, const Var& a, cons
     DplrTensors<Tensor> gradient{like(q), like(k), like(v), like(a), like(b), like(rate)};
     const DplrTensors<real*> to{gradient.q.data(), gradient.k.data(), gradient.v.data(),
                                 gradient.a.data(), gradient.b.data(), gradient.rate.data()};
-    each_dplr_head<DplrHeadBack>(
-        in, [&](DplrHeadBack& head) { head.run(states->data(), g.data(), to); });
+    each_part<DplrHeadBack>(in, in.B * in.H,
+                            [&](DplrHeadBack& head) { head.run(states->data(), g.data(), to); });
     q.add_gradient(std::move(gradient.q));
     k.add_gradient(std::move(gradient.k));
     v.add_gradient(std::move(gradient.v));

@@ -44,17 +44,6 @@ LogLinearInputs log_linear_inputs(const Var& q, const Var& k, const Var& v, cons
           options.reverse};
 }
 
-/// Runs `task(head)` for every head of every sequence, in parallel.
-template <class Head, class Task>
-void each_log_linear_head(const LogLinearInputs& in, const Task& task) {
-  Scratch<real> scratch(scratch_size<Head>(in, 0));
-  parallel_tasks(in.B * in.H, [&](std::size_t index) {
-    Arena arena(scratch.local());
-    Head head(in, index, arena);
-    task(head);
-  });
-}
-
 /// One token of one head: q, k (F), v (d), weights (L), and the sums of its past.
 struct LogLinearStep {
   LogLinearState& state;
@@ -110,7 +99,7 @@ Var log_linear_attention(const Var& q, const Var& k, const Var& v, const Var& we
   Tensor y = like(v);
   const LogLinearInputs in = log_linear_inputs(q, k, v, weights, rate, options);
   if (y.size() > 0)
-    each_log_linear_head<LogLinearHead>(in, [&](LogLinearHead& head) { head.run(y.data()); });
+    each_part<LogLinearHead>(in, in.B * in.H, [&](LogLinearHead& head) { head.run(y.data()); });
   return record(log_linear_name, std::move(y), {q, k, v, weights, rate}, [=](Tensor& g) {
     const FullPrecision exact;
     if (g.size() == 0) return;
@@ -121,8 +110,8 @@ Var log_linear_attention(const Var& q, const Var& k, const Var& v, const Var& we
     const LogLinearGradients to{
         dq.data(),  dk.data(), dv.data(), dw.data(), in.rate_by_token ? by_token.data() : nullptr,
         sums.data()};
-    each_log_linear_head<LogLinearHeadBack>(
-        in, [&](LogLinearHeadBack& head) { head.run(g.data(), to); });
+    each_part<LogLinearHeadBack>(in, in.B * in.H,
+                                 [&](LogLinearHeadBack& head) { head.run(g.data(), to); });
     q.add_gradient(std::move(dq));
     k.add_gradient(std::move(dk));
     v.add_gradient(std::move(dv));

@@ -8,8 +8,8 @@
 
 #include <algorithm>
 #include <array>
-#include <bochner/autodiff/compute/amx.hpp>
 #include <bochner/autodiff/compute/arena.hpp>
+#include <bochner/autodiff/compute/bfloat16/amx.hpp>
 #include <bochner/autodiff/compute/decay.hpp>
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/autodiff/compute/math.hpp>

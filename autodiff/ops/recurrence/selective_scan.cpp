@@ -176,17 +176,6 @@ class SelectiveBlockBack : SelectiveBlock {
   real *input_slope_, *step_slope_;  // (block)
 };
 
-/// Runs `task(block)` for every block of channels of every sequence, in parallel.
-template <class Block, class Task>
-void each_selective_block(const SelectiveInputs& in, const Task& task) {
-  Scratch<real> scratch(scratch_size<Block>(in, 0));
-  parallel_tasks(in.B * in.blocks(), [&](std::size_t index) {
-    Arena arena(scratch.local());
-    Block block(in, index, arena);
-    task(block);
-  });
-}
-
 void require_selective(const Var& x, const Var& step, const Var& rate, const Var& b, const Var& c,
                        const ScanOptions& options) {
   require(x.rank() == 3 && step.shape() == x.shape() && rate.rank() == 2 && rate.dim(1) == x.dim(2),
@@ -224,8 +213,9 @@ Var selective_scan(const Var& x, const Var& step, const Var& rate, const Var& b,
   Tensor y = unwritten(x.shape(), all_tokens);
   if (wanted) *states = uninitialized({in.B, in.tiles(), in.N, in.D});
   if (y.size() > 0)
-    each_selective_block<SelectiveBlock>(
-        in, [&](SelectiveBlock& block) { block.run(wanted ? states->data() : nullptr, y.data()); });
+    each_part<SelectiveBlock>(in, in.B * in.blocks(), [&](SelectiveBlock& block) {
+      block.run(wanted ? states->data() : nullptr, y.data());
+    });
   return record(selective_name, std::move(y), inputs, [=](Tensor& g) {
     if (g.size() == 0) return;
     const SelectiveInputs in = selective_inputs(x, step, rate, b, c, options);
@@ -234,8 +224,9 @@ Var selective_scan(const Var& x, const Var& step, const Var& rate, const Var& b,
     Tensor db = unwritten(parts, all_tokens), dc = unwritten(parts, all_tokens);
     std::vector<double> sums(in.B * in.N * in.D);
     const SelectiveGradients to{dx.data(), dstep.data(), db.data(), dc.data(), sums.data()};
-    each_selective_block<SelectiveBlockBack>(
-        in, [&](SelectiveBlockBack& block) { block.run(states->data(), g.data(), to); });
+    each_part<SelectiveBlockBack>(in, in.B * in.blocks(), [&](SelectiveBlockBack& block) {
+      block.run(states->data(), g.data(), to);
+    });
     x.add_gradient(std::move(dx));
     step.add_gradient(std::move(dstep));
     rate.add_gradient(sum_repeats(sums, rate.shape()));

@@ -3,7 +3,7 @@
 /// multiplies them at twice the rate of floats, an element is a pair of bfloat16; elsewhere it is a
 /// rounded float. Only for float.
 
-#include <bochner/autodiff/compute/bfloat16.hpp>
+#include <bochner/autodiff/compute/bfloat16/bfloat16.hpp>
 #include <bochner/autodiff/compute/lane_transpose.hpp>
 #include <bochner/autodiff/compute/register_tiles.hpp>
 #include <cstdint>

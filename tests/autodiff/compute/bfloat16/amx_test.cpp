@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <autodiff/noise.hpp>
-#include <bochner/autodiff/compute/amx.hpp>
+#include <bochner/autodiff/compute/bfloat16/amx.hpp>
 #include <bochner/autodiff/compute/packed_factor.hpp>
 #include <cmath>
 #include <limits>

@@ -1,11 +1,11 @@
-#include <bochner/autodiff/compute/amx.hpp>
+#include <bochner/autodiff/compute/bfloat16/amx.hpp>
 
 #if defined(__AMX_BF16__) && defined(__AVX512F__) && !defined(BOCHNER_DOUBLE)
 #include <immintrin.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <bochner/autodiff/compute/amx_tiles.hpp>
+#include <bochner/autodiff/compute/bfloat16/amx_tiles.hpp>
 #include <bochner/base/numeric/product_precision.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {

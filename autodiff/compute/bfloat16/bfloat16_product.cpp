@@ -1,8 +1,8 @@
-#include <bochner/autodiff/compute/bfloat16_product.hpp>
+#include <bochner/autodiff/compute/bfloat16/bfloat16_product.hpp>
 #include <bochner/base/numeric/product_precision.hpp>
 
 #ifndef BOCHNER_DOUBLE
-#include <bochner/autodiff/compute/bfloat16_tiles.hpp>
+#include <bochner/autodiff/compute/bfloat16/bfloat16_tiles.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

@@ -2,7 +2,7 @@
 /// Packing of floats into bfloat16 tiles, interleaved with products. Only for AMX processors.
 
 #include <algorithm>
-#include <bochner/autodiff/compute/bfloat16.hpp>
+#include <bochner/autodiff/compute/bfloat16/bfloat16.hpp>
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/autodiff/compute/lane_transpose.hpp>
 #include <bochner/autodiff/compute/register_tiles.hpp>
