@@ -4,7 +4,7 @@
 #include <bochner/autodiff/real.hpp>
 #include <bochner/base/pool.hpp>
 #include <bochner/base/shape.hpp>
-#include <xtensor/xarray.hpp>
+#include <bochner/base/xtensor.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 

@@ -1,10 +1,9 @@
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <bochner/base/ceil_div.hpp>
 #include <bochner/base/pool.hpp>
+#include <bochner/base/system.hpp>
 #include <cstdlib>
 #include <mutex>
 #include <unordered_map>
@@ -68,7 +67,7 @@ void* request(std::size_t size) {
   const std::size_t alignment = in_huge_pages ? huge_page : 64;
   void* block = std::aligned_alloc(alignment, round_up(size, alignment));
   if (block == nullptr) throw std::bad_alloc();
-  if (in_huge_pages) madvise(block, size / huge_page * huge_page, MADV_HUGEPAGE);
+  if (in_huge_pages) prefer_huge_pages(block, size / huge_page * huge_page);
   return block;
 }
 

@@ -5,11 +5,11 @@
 /// change between steps, large free blocks serve requests down to half their size, make way for
 /// larger ones, and are returned while more than twice the recent peak is held.
 
+#include <bochner/base/xtensor_storage.hpp>
 #include <cstddef>
 #include <cstring>
 #include <limits>
 #include <new>
-#include <xtensor/xstorage.hpp>
 
 // Functions of the address sanitizer; null in programs without it.
 extern "C" {

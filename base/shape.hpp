@@ -1,6 +1,7 @@
 #pragma once
 /// Shape, Indices and require(). Includes no array library.
 
+#include <bochner/base/xtensor_storage.hpp>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +10,6 @@
 #include <string_view>
 #include <variant>
 #include <vector>
-#include <xtensor/xstorage.hpp>
 
 namespace bochner {
 

@@ -1,5 +1,5 @@
 #pragma once
-#include <xtensor/xarray.hpp>
+#include <bochner/base/xtensor.hpp>
 
 namespace bochner {
 

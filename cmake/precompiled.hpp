@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bochner/base/keys.hpp>
 #include <bochner/base/shape.hpp>
+#include <bochner/base/xtensor.hpp>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
@@ -13,4 +14,3 @@
 #include <string>
 #include <variant>
 #include <vector>
-#include <xtensor/xarray.hpp>

@@ -13,8 +13,8 @@ inline void swap_lanes(NativeLanes* x, std::integer_sequence<int, lane...>) {
   for (int i = 0; i < L; ++i) {
     if (i & d) continue;
     const NativeLanes a = x[i], b = x[i + d];
-    x[i] = __builtin_shuffle(a, b, LaneOrder{(lane & d ? L + lane - d : lane)...});
-    x[i + d] = __builtin_shuffle(a, b, LaneOrder{(lane & d ? L + lane : lane + d)...});
+    x[i] = __builtin_shufflevector(a, b, (lane & d ? L + lane - d : lane)...);
+    x[i + d] = __builtin_shufflevector(a, b, (lane & d ? L + lane : lane + d)...);
   }
 }
 

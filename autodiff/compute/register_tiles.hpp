@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/autodiff/compute/lanes.hpp>
-#include <bochner/autodiff/compute/prefetch.hpp>
 #include <bochner/base/ceil_div.hpp>
+#include <bochner/base/processor/prefetch.hpp>
 #include <span>
 
 namespace bochner::inline BOCHNER_PRECISION {

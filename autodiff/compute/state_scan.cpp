@@ -88,19 +88,21 @@ struct Tiles {
 /// Broadcasts lane r of each head to all lanes of the head.
 template <std::size_t n>
 inline NativeLanes spread(NativeLanes x, std::size_t r) {
-  LaneOrder order = {};
-  for (std::size_t lane = 0; lane < native_lane_count; ++lane) order[lane] = lane / n * n + r;
-  return __builtin_shuffle(x, order);
+  NativeLanes y = {};
+#pragma GCC unroll 16
+  for (std::size_t lane = 0; lane < native_lane_count; ++lane) y[lane] = x[lane / n * n + r];
+  return y;
 }
 
 /// Returns the sum of the lanes of each head in all of them, as a tree like dot_row().
 template <std::size_t n>
 inline NativeLanes sum_heads(NativeLanes x) {
-  if constexpr (n == 1) return x;
-  LaneOrder order = {};
-  for (std::size_t lane = 0; lane < native_lane_count; ++lane) order[lane] = lane ^ n / 2;
-  if constexpr (n > 1) x = sum_heads<n / 2>(x + __builtin_shuffle(x, order));
-  return x;
+  if constexpr (n == 1)
+    return x;
+  else
+    return sum_heads<n / 2>(x + [&]<int... lane>(std::integer_sequence<int, lane...>) {
+      return __builtin_shufflevector(x, x, (lane ^ int(n) / 2)...);
+    }(std::make_integer_sequence<int, int(native_lane_count)>()));
 }
 
 template <std::size_t n>

@@ -1,27 +1,25 @@
 #include <bochner/autodiff/compute/gemm.hpp>
-#include <cstdint>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
-#if defined(__AVX__) && !defined(BOCHNER_DOUBLE)
+#ifndef BOCHNER_DOUBLE
 /// Transposes an 8 x 8 block in three rounds of shuffles.
 inline void transpose_block(const real* from, std::size_t stride, real* to, std::size_t to_stride) {
   typedef real Row __attribute__((vector_size(32), aligned(4), may_alias));
-  typedef std::int32_t Order __attribute__((vector_size(32)));
   Row x[8], y[8];
   for (int i = 0; i < 8; ++i) x[i] = *reinterpret_cast<const Row*>(from + i * stride);
   for (int i = 0; i < 8; i += 2) {
-    y[i] = __builtin_shuffle(x[i], x[i + 1], Order{0, 8, 2, 10, 4, 12, 6, 14});
-    y[i + 1] = __builtin_shuffle(x[i], x[i + 1], Order{1, 9, 3, 11, 5, 13, 7, 15});
+    y[i] = __builtin_shufflevector(x[i], x[i + 1], 0, 8, 2, 10, 4, 12, 6, 14);
+    y[i + 1] = __builtin_shufflevector(x[i], x[i + 1], 1, 9, 3, 11, 5, 13, 7, 15);
   }
   for (int i : {0, 1, 4, 5}) {
-    x[i] = __builtin_shuffle(y[i], y[i + 2], Order{0, 1, 8, 9, 4, 5, 12, 13});
-    x[i + 2] = __builtin_shuffle(y[i], y[i + 2], Order{2, 3, 10, 11, 6, 7, 14, 15});
+    x[i] = __builtin_shufflevector(y[i], y[i + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+    x[i + 2] = __builtin_shufflevector(y[i], y[i + 2], 2, 3, 10, 11, 6, 7, 14, 15);
   }
   for (int i = 0; i < 4; ++i) {
-    y[i] = __builtin_shuffle(x[i], x[i + 4], Order{0, 1, 2, 3, 8, 9, 10, 11});
-    y[i + 4] = __builtin_shuffle(x[i], x[i + 4], Order{4, 5, 6, 7, 12, 13, 14, 15});
+    y[i] = __builtin_shufflevector(x[i], x[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+    y[i + 4] = __builtin_shufflevector(x[i], x[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
   }
   for (int i = 0; i < 8; ++i) *reinterpret_cast<Row*>(to + i * to_stride) = y[i];
 }

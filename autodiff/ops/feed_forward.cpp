@@ -3,7 +3,6 @@
 #include <bochner/autodiff/compute/math.hpp>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
 #include <bochner/autodiff/compute/packed_factor.hpp>
-#include <bochner/autodiff/compute/prefetch.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/feed_forward.hpp>
 #include <bochner/autodiff/ops/linalg.hpp>
@@ -12,6 +11,7 @@
 #include <bochner/autodiff/ops/shape.hpp>
 #include <bochner/base/numeric/parallel.hpp>
 #include <bochner/base/numeric/product_precision.hpp>
+#include <bochner/base/processor/prefetch.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {

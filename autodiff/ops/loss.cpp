@@ -1,4 +1,3 @@
-#include <bochner/autodiff/compute/prefetch.hpp>
 #include <bochner/autodiff/ops/affine_gradients.hpp>
 #include <bochner/autodiff/ops/broadcast.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
@@ -8,6 +7,7 @@
 #include <bochner/autodiff/ops/normalisation.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>
 #include <bochner/base/numeric/parallel.hpp>
+#include <bochner/base/processor/prefetch.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {

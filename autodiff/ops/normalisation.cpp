@@ -1,10 +1,10 @@
 #include <bochner/autodiff/compute/ordered_sums.hpp>
-#include <bochner/autodiff/compute/prefetch.hpp>
 #include <bochner/autodiff/ops/elementwise.hpp>
 #include <bochner/autodiff/ops/gradient_sums.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>
 #include <bochner/autodiff/ops/row_norm.hpp>
 #include <bochner/base/numeric/parallel.hpp>
+#include <bochner/base/processor/prefetch.hpp>
 #include <cmath>
 
 namespace bochner::inline BOCHNER_PRECISION {

@@ -4,11 +4,12 @@
 #include <array>
 #include <atomic>
 #include <bochner/base/numeric/openblas.hpp>
+#include <bochner/base/processor/features.hpp>
+#include <bochner/base/xtensor.hpp>
 #include <cstdlib>
 #include <new>
 #include <sstream>
 #include <xtensor-blas/xlinalg.hpp>
-#include <xtensor/xadapt.hpp>
 
 extern "C" {
 char* openblas_get_corename(void) __attribute__((weak));
@@ -34,7 +35,7 @@ bool is_slow_core(const char* core) {
 /// or an unknown OPENBLAS_CORETYPE. An unknown name makes it check CPU features instead.
 void repair_openblas() {
   if (!openblas_get_corename || !gotoblas_dynamic_init || !gotoblas_dynamic_quit) return;
-  if (!__builtin_cpu_supports("avx2") || !is_slow_core(openblas_get_corename())) return;
+  if (!has_avx2() || !is_slow_core(openblas_get_corename())) return;
   const char* wish = std::getenv("OPENBLAS_CORETYPE");
   const std::string saved = wish ? wish : "";
   setenv("OPENBLAS_CORETYPE", "by-cpu-feature", 1);
@@ -62,7 +63,7 @@ GemmBackend started_openblas() {
   const std::string before = openblas_core();
   repair_openblas();
   GemmBackend backend{openblas_name(), openblas_core(), ""};
-  if (__builtin_cpu_supports("avx2") && is_slow_core(backend.kernel.c_str())) {
+  if (has_avx2() && is_slow_core(backend.kernel.c_str())) {
     backend.warning = "OpenBLAS runs its kernels for " + backend.kernel +
                       " on a processor with AVX2, about five times too slow, and could not be "
                       "repaired; unset OPENBLAS_CORETYPE or set it to Haswell";

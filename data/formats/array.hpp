@@ -1,6 +1,7 @@
 #pragma once
 /// Arrays with column names, as readers return and writers take them, and their summaries.
 
+#include <bochner/base/xtensor.hpp>
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -8,7 +9,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-#include <xtensor/xarray.hpp>
 
 namespace bochner {
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bochner/base/errors.hpp>
 #include <bochner/base/text.hpp>
+#include <bochner/base/xtensor.hpp>
 #include <bochner/data/formats/array.hpp>
 #include <bochner/data/formats/file_endings.hpp>
 #include <bochner/data/formats/images.hpp>
@@ -11,7 +12,6 @@
 #include <bochner/data/formats/stored_array.hpp>
 #include <cmath>
 #include <cstring>
-#include <xtensor/xview.hpp>
 
 namespace bochner {
 namespace {

@@ -1,10 +1,10 @@
 #pragma once
 /// Arrays of numbers stored in a file of any format.
 
+#include <bochner/base/xtensor.hpp>
 #include <bochner/data/files/gzip.hpp>
 #include <concepts>
 #include <optional>
-#include <xtensor/xarray.hpp>
 
 namespace bochner {
 

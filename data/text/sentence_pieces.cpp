@@ -121,9 +121,12 @@ class PieceTokenizer : public Tokenizer {
   sentencepiece::SentencePieceProcessor pieces_;
 };
 
+/// sentencepiece::util::Status, or absl's since 0.2.1.
+using Status = decltype(std::declval<const sentencepiece::SentenceIterator&>().status());
+
 /// Removes the position and the advice for other options from a message:
 /// "./src/trainer_interface.cc(580) [condition] What is wrong. Increase this_option ..".
-std::string words_of(const sentencepiece::util::Status& status) {
+std::string words_of(const Status& status) {
   std::string_view message = status.message();
   const std::size_t place = message.rfind("] ");
   if (place != message.npos) message.remove_prefix(place + 2);
@@ -142,7 +145,7 @@ class Sentences : public sentencepiece::SentenceIterator {
   }
   bool done() const override { return line_.empty(); }
   const std::string& value() const override { return line_; }
-  sentencepiece::util::Status status() const override { return {}; }
+  Status status() const override { return {}; }
 
   void Next() override {
     do {

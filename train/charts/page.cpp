@@ -1,8 +1,8 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bochner/base/format.hpp>
+#include <bochner/base/join.hpp>
 #include <bochner/train/charts/canvas.hpp>
 #include <bochner/train/charts/page.hpp>
 #include <ranges>
@@ -59,7 +59,7 @@ std::string markdown_cell(const std::string& text) {
 
 std::string markdown_row(const std::vector<std::string>& cells) {
   const auto row = cells | std::views::transform(markdown_cell);
-  return printable(fmt::format("| {} |", fmt::join(row, " | "))) + "\n";
+  return printable(fmt::format("| {} |", joined(row, " | "))) + "\n";
 }
 
 }  // namespace

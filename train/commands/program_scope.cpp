@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <bochner/base/processor/features.hpp>
 #include <bochner/train/commands/program_scope.hpp>
 #include <cstdio>
 #include <cstdlib>
@@ -28,16 +29,7 @@ namespace {
 
 /// Exits with one line instead of dying of an illegal instruction.
 void require_processor() {
-  bool fits = true;
-  __builtin_cpu_init();
-#ifdef __AVX2__
-  fits = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-         __builtin_cpu_supports("bmi2");
-#endif
-#ifdef __AVX512F__
-  fits = fits && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl");
-#endif
-  if (!fits)
+  if (!fits_build())
     end_with(
         "this program is built for newer processors than this one (x86-64-v3 has AVX2 and FMA, "
         "since about 2013); build it here, from source");

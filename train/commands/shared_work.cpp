@@ -1,8 +1,9 @@
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <bochner/base/errors.hpp>
 #include <bochner/base/format.hpp>
+#include <bochner/base/join.hpp>
 #include <bochner/train/commands/shared_work.hpp>
 #include <bochner/train/distributed/mpi.hpp>
 #include <bochner/train/run/version.hpp>
@@ -51,7 +52,7 @@ std::vector<std::string> agreed_words(std::span<char* const> words) {
 
 void require_one_command(Processes& processes, const std::vector<std::string>& words,
                          const std::string& numerics) {
-  const std::vector<std::string> typed = processes.texts(fmt::format("{}", fmt::join(words, "\n")));
+  const std::vector<std::string> typed = processes.texts(joined(words, "\n"));
   const std::vector<std::string> computed = processes.texts(numerics);
   if (const auto rank = first_other(typed))
     fail_together(

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <bochner/base/format.hpp>
+#include <bochner/base/join.hpp>
 #include <bochner/base/numeric/parallel.hpp>
 #include <bochner/train/commands/common_options.hpp>
 #include <bochner/train/commands/shared_work.hpp>
@@ -44,8 +45,7 @@ struct ForkOptions : TrainingOptions {
 
 /// Returns the typed command, quoted for a shell, for meta.json.
 std::string typed_words(const TrainingOptions& options) {
-  return fmt::format("{}",
-                     fmt::join(options.line->words() | std::views::transform(shell_word), " "));
+  return fmt::format("{}", joined(options.line->words() | std::views::transform(shell_word), " "));
 }
 
 Path new_run(const TrainingOptions& options) {

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bochner/base/join.hpp>
 #include <bochner/train/config/conditions.hpp>
 #include <iterator>
 #include <optional>
@@ -24,8 +24,7 @@ std::string values_text(const ParameterTable& table, const KeyCondition& conditi
   const ParameterRow* row = table.find(condition.key);
   const bool is_text =
       !row || row->kind() == ConfigKind::text || row->kind() == ConfigKind::text_list;
-  return is_text ? alternatives(condition.values)
-                 : fmt::format("{}", fmt::join(condition.values, " or "));
+  return is_text ? alternatives(condition.values) : joined(condition.values, " or ");
 }
 
 std::string text_of_one(const ParameterTable& table, const KeyCondition& condition) {
@@ -208,7 +207,7 @@ bool is_for_another_kind(const Config& config, const UnusedKey& key) {
   }
   if (where.empty()) where = config.source();
   throw ConfigError(fmt::format("{}: {} has no effect with {}; remove it", where, key.name,
-                                fmt::join(values, " and ")));
+                                joined(values, " and ")));
 }
 
 }  // namespace
@@ -269,7 +268,7 @@ std::string condition_text(const ParameterTable& table, const KeyCondition& cond
     return all && part.form == Form::any ? '(' + words + ')' : words;
   };
   return fmt::format(
-      "{}", fmt::join(condition.parts | std::views::transform(text), all ? " and " : ", or "));
+      "{}", joined(condition.parts | std::views::transform(text), all ? " and " : ", or "));
 }
 
 std::string condition_text(const ParameterTable& table, const ParameterRow& row) {

@@ -1,8 +1,9 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bochner/base/join.hpp>
 #include <bochner/base/registry.hpp>
+#include <bochner/base/shape.hpp>
 #include <bochner/train/config/nearest.hpp>
 #include <bochner/train/config/parameters.hpp>
 #include <ranges>
@@ -34,7 +35,7 @@ struct ValueFormat {
   }
   template <class Item>
   std::string operator()(const std::vector<Item>& items) const {
-    return fmt::format("[{}]", fmt::join(items | std::views::transform(*this), ", "));
+    return fmt::format("[{}]", joined(items | std::views::transform(*this), ", "));
   }
 };
 

@@ -1,11 +1,11 @@
 #include <dlfcn.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <bochner/base/errors.hpp>
 #include <bochner/base/numeric/parallel.hpp>
+#include <bochner/base/system.hpp>
 #include <bochner/train/distributed/mpi.hpp>
 #include <charconv>
 #include <cstdlib>
@@ -50,12 +50,6 @@ void require_meeting() {
 
 std::size_t processors() { return std::size_t(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN))); }
 
-std::size_t allowed_processors() {
-  cpu_set_t set;
-  return ::sched_getaffinity(0, sizeof set, &set) == 0 ? std::size_t(CPU_COUNT(&set))
-                                                       : processors();
-}
-
 std::size_t share_of_machine(const Processes& processes) {
   const std::vector<std::string>& hosts = processes.hosts();
   const auto here = std::size_t(std::ranges::count(hosts, hosts[processes.rank()]));
@@ -71,7 +65,8 @@ std::size_t launched_processes() {
 }
 
 std::size_t shared_processors(const Processes& processes) {
-  return std::min(share_of_machine(processes), allowed_processors());
+  const std::size_t share = share_of_machine(processes), allowed = allowed_processors();
+  return allowed == 0 ? share : std::min(share, allowed);
 }
 
 void share_processors(std::size_t asked, const Processes& processes,

@@ -1,6 +1,7 @@
 #pragma once
 /// Paths of the running program, to start it again.
 
+#include <bochner/base/system.hpp>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -16,9 +17,6 @@ namespace bochner {
 inline const char* program_sources() {
   return &bochner_program_sources == nullptr ? "" : bochner_program_sources;
 }
-
-/// Path that starts this program itself, even if another file has taken its name.
-inline constexpr const char* this_program = "/proc/self/exe";
 
 /// Returns where it was started, without the system's suffix for removed files.
 inline std::string own_path() {

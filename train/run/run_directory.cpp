@@ -1,7 +1,7 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <bochner/base/format.hpp>
+#include <bochner/base/join.hpp>
 #include <bochner/base/text.hpp>
 #include <bochner/train/run/log/live_log.hpp>
 #include <bochner/train/run/run_directory.hpp>
@@ -26,7 +26,7 @@ std::optional<std::uint64_t> step_of(const std::string& name) {
 
 std::string steps_in_words(const std::vector<std::uint64_t>& steps) {
   if (steps.empty()) return "there are no checkpoints yet";
-  return fmt::format("there are steps {}", fmt::join(steps, " "));
+  return fmt::format("there are steps {}", joined(steps, " "));
 }
 
 /// Whether a run without a checkpoint, or an interrupted creation, may leave such a file.

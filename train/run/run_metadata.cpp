@@ -1,14 +1,14 @@
 #include <fmt/format.h>
-#include <gnu/libc-version.h>
 #include <tbb/version.h>
 
 #include <bochner/base/errors.hpp>
 #include <bochner/base/numeric/parallel.hpp>
+#include <bochner/base/system.hpp>
+#include <bochner/base/xtensor.hpp>
 #include <bochner/train/run/run_files.hpp>
 #include <bochner/train/run/run_metadata.hpp>
 #include <bochner/train/run/version.hpp>
 #include <bochner/train/storage/json.hpp>
-#include <xtensor/xtensor_config.hpp>
 
 namespace bochner {
 std::string run_metadata(const Config& config, const std::string& command,
@@ -24,7 +24,7 @@ std::string run_metadata(const Config& config, const std::string& command,
                 {{"xtensor", fmt::format("{}.{}.{}", XTENSOR_VERSION_MAJOR, XTENSOR_VERSION_MINOR,
                                          XTENSOR_VERSION_PATCH)},
                  {"TBB", TBB_runtime_version()},
-                 {"glibc", gnu_get_libc_version()}}},
+                 {"glibc", glibc_version()}}},
                {"processor", processor_name()},
                {"threads", thread_count()},
                {"seed", config.integer("train.seed")}};

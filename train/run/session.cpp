@@ -1,7 +1,7 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <bochner/base/format.hpp>
+#include <bochner/base/join.hpp>
 #include <bochner/train/run/checkpoint/model_weights.hpp>
 #include <bochner/train/run/run_metadata.hpp>
 #include <bochner/train/run/session.hpp>
@@ -35,7 +35,7 @@ void require_own_config(const CheckpointReader& checkpoint, const Config& file) 
   throw ConfigError(fmt::format(
       "{0}/config.toml: has {1}; a run keeps its config: restore the old values, or start a "
       "new run from its weights: bochner fork {2} {3} --run DIR",
-      run, fmt::join(edited, ", "), shell_word(run), shell_word(run + "/config.toml")));
+      run, joined(edited, ", "), shell_word(run), shell_word(run + "/config.toml")));
 }
 
 /// Reports another build or machine: an error with `strict`, else a note.

@@ -1,23 +1,20 @@
 #include <fmt/format.h>
-#include <gnu/libc-version.h>
 
 #include <bochner/autodiff/compute/bfloat16/amx.hpp>
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/base/format.hpp>
 #include <bochner/base/numeric/parallel.hpp>
+#include <bochner/base/system.hpp>
 #include <bochner/train/run/version.hpp>
-#include <fstream>
 
 namespace bochner {
-std::string processor_name() {
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);)
-    if (line.starts_with("model name"))
-      return line.substr(std::min(line.size(), line.find(':') + 2));
-  return "unknown";
+std::string compiler_name() {
+#ifdef __clang__
+  return __VERSION__;
+#else
+  return fmt::format("GCC {}", __VERSION__);
+#endif
 }
-
-std::string compiler_name() { return fmt::format("GCC {}", __VERSION__); }
 
 std::string backend_name() {
   return gemm_backend().name + " " + gemm_backend().kernel + (has_amx() ? " + AMX" : "");
@@ -29,7 +26,7 @@ std::string version_line() {
 
 std::string numerics_fingerprint() {
   return fmt::format("bochner {} {}, {}, {}, {}, glibc {}", BOCHNER_VERSION, precision_name,
-                     BOCHNER_BUILD_FLAGS, compiler_name(), backend_name(), gnu_get_libc_version());
+                     BOCHNER_BUILD_FLAGS, compiler_name(), backend_name(), glibc_version());
 }
 
 std::string numerics_difference(const std::string& then) {
@@ -40,7 +37,7 @@ std::string numerics_difference(const std::string& then) {
 
 std::string version_text() {
   std::string text =
-      fmt::format("bochner {} ({})\nproducts   {}\nbuild      {}, {}\nprocessor  {}, {}",
+      fmt::format("bochner {} ({})\nproducts   {}\nbuild      {}, {}\nprocessor  {}, glibc {}",
                   BOCHNER_VERSION, precision_name, backend_name(), BOCHNER_BUILD_FLAGS,
                   compiler_name(), processor_name(), format_number_of(thread_count(), "thread"));
   if (!gemm_backend().warning.empty()) text += "\nnote       " + gemm_backend().warning;

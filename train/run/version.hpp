@@ -6,7 +6,6 @@
 
 namespace bochner {
 
-std::string processor_name();
 /// Returns "GCC 12.2.0".
 std::string compiler_name();
 /// Returns "oneDNN 2.6.3 avx512_core".

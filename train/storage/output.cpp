@@ -2,12 +2,12 @@
 #include <unistd.h>
 
 #include <bochner/base/errors.hpp>
+#include <bochner/base/xtensor.hpp>
 #include <bochner/data/formats/csv.hpp>
 #include <bochner/train/storage/output.hpp>
 #include <bochner/train/storage/storage.hpp>
 #include <cerrno>
 #include <cstdio>
-#include <xtensor/xview.hpp>
 
 namespace bochner {
 namespace {

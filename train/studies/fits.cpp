@@ -4,6 +4,7 @@
 #include <bochner/autodiff/compute/softmax.hpp>
 #include <bochner/autodiff/ops.hpp>
 #include <bochner/base/errors.hpp>
+#include <bochner/base/join.hpp>
 #include <bochner/base/numeric/philox.hpp>
 #include <bochner/data/formats/read_array.hpp>
 #include <bochner/layers/features/weights.hpp>
@@ -217,7 +218,7 @@ std::function<double(const double*, std::size_t)> target_kernel(const std::strin
         return kernel(delta, length_of(delta, d));
       };
   throw std::invalid_argument(fmt::format("--target {}: must be a .csv or .npy file or one of {}",
-                                          name, fmt::join(target_kernels(), ", ")));
+                                          name, joined(target_kernels(), ", ")));
 }
 
 KernelPoints sample_kernel(const std::string& name, std::size_t n, std::size_t d, double reach,

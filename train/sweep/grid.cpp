@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bochner/base/join.hpp>
 #include <bochner/data/files/digest.hpp>
 #include <bochner/train/charts/page.hpp>
 #include <bochner/train/config/usage.hpp>
@@ -126,7 +127,7 @@ std::string names_in(std::string_view metrics) {
     for (const auto& [name, value] : line.members())
       if (value.number()) add(name);
   });
-  return names.empty() ? "it has none" : fmt::format("it has {}", fmt::join(names, ", "));
+  return names.empty() ? "it has none" : fmt::format("it has {}", joined(names, ", "));
 }
 
 std::string summary(const std::vector<Variation>& variations,

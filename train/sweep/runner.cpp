@@ -347,7 +347,7 @@ class SweepRunner {
         numbers.push_back(fmt::format("{} {:.4g}", journal_.header().goals[i].metric,
                                       trial(index).measured.back()[i]));
       fmt::print("best     {}   {}   {}\n", trial(index).name, words_of(index),
-                 fmt::join(numbers, ", "));
+                 joined(numbers, ", "));
     }
     if (has_page_ && !plan_.json)
       fmt::print("page     {}\n", sweep_page(journal_.directory()).string());

@@ -1,12 +1,12 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <bochner/base/errors.hpp>
+#include <bochner/base/system.hpp>
 #include <bochner/data/files/regular_file.hpp>
 #include <bochner/train/distributed/mpi.hpp>
 #include <bochner/train/sweep/workers.hpp>
@@ -38,12 +38,12 @@ Descriptor opened(const char* path, int flags) {
 /// files, such as the connections of MPI. Returns if the job cannot be started.
 void become(const char* program, char* const* words, char* const* environment, int input,
             int output, pid_t parent) {
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  end_with_parent(SIGTERM);
   if (::getppid() != parent) _exit(128 + SIGTERM);
   ::setpgid(0, 0);
   std::signal(SIGPIPE, SIG_DFL);
   if (::dup2(input, 0) < 0 || ::dup2(output, 1) < 0 || ::dup2(output, 2) < 0) return;
-  ::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
+  close_files_on_exec();
   ::execve(program, words, environment);
 }
 

@@ -1,64 +1,21 @@
 #include <bochner/autodiff/compute/bfloat16/amx.hpp>
+#include <bochner/base/processor/amx_registers.hpp>
 
-#if defined(__AMX_BF16__) && defined(__AVX512F__) && !defined(BOCHNER_DOUBLE)
-#include <immintrin.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
+#if defined(BOCHNER_AMX) && !defined(BOCHNER_DOUBLE)
 #include <bochner/autodiff/compute/bfloat16/amx_tiles.hpp>
 #include <bochner/base/numeric/product_precision.hpp>
+#include <bochner/base/processor/opaque.hpp>
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 using namespace unit_tiles;
+static_assert(edge == amx::edge);
 
 /// Inner elements per pass, whose bfloat16 parts fit the first-level caches.
 constexpr std::size_t depth = 128;
 /// Rows of A multiplied per load of a tile of B.
 constexpr std::size_t rows_at_once = 2 * edge;
-
-/// Tile register allocation: 0 to 3 accumulate (two rows of tiles), 4 and 5 hold A, 6 and 7 hold B.
-template <std::size_t rows, std::size_t columns>
-struct Registers {
-  static void zero() {
-    _tile_zero(0);
-    if constexpr (columns > 1) _tile_zero(1);
-    if constexpr (rows > 1) _tile_zero(2);
-    if constexpr (rows > 1 && columns > 1) _tile_zero(3);
-  }
-  static void load_sums(const real* c, std::size_t ldc) {
-    _tile_loadd(0, c, ldc * sizeof(real));
-    if constexpr (columns > 1) _tile_loadd(1, c + edge, ldc * sizeof(real));
-    if constexpr (rows > 1) _tile_loadd(2, c + edge * ldc, ldc * sizeof(real));
-    if constexpr (rows > 1 && columns > 1)
-      _tile_loadd(3, c + edge * ldc + edge, ldc * sizeof(real));
-  }
-  static void store_sums(real* c, std::size_t ldc) {
-    _tile_stored(0, c, ldc * sizeof(real));
-    if constexpr (columns > 1) _tile_stored(1, c + edge, ldc * sizeof(real));
-    if constexpr (rows > 1) _tile_stored(2, c + edge * ldc, ldc * sizeof(real));
-    if constexpr (rows > 1 && columns > 1)
-      _tile_stored(3, c + edge * ldc + edge, ldc * sizeof(real));
-  }
-  static void load_a(const std::uint32_t* a, std::size_t next) {
-    _tile_loadd(4, a, 64);
-    if constexpr (rows > 1) _tile_loadd(5, a + next, 64);
-  }
-  static void load_b(const std::uint32_t* b, std::size_t next) {
-    _tile_loadd(6, b, 64);
-    if constexpr (columns > 1) _tile_loadd(7, b + next, 64);
-  }
-  static void add_products() {
-    _tile_dpbf16ps(0, 4, 6);
-    if constexpr (columns > 1) _tile_dpbf16ps(1, 4, 7);
-    if constexpr (rows > 1) _tile_dpbf16ps(2, 5, 6);
-    if constexpr (rows > 1 && columns > 1) _tile_dpbf16ps(3, 5, 7);
-  }
-};
-
-/// Forces pending stores: the compiler does not know that tile loads read memory.
-inline void finish_stores() { asm volatile("" : : : "memory"); }
 
 struct NoInterleaving {
   void operator()() {}
@@ -69,7 +26,7 @@ struct NoInterleaving {
 template <std::size_t parts, std::size_t rows, std::size_t columns, class Interleaved>
 void multiply_tiles(std::size_t steps, const std::uint32_t* a, const std::uint32_t* b, bool adds,
                     real* c, std::size_t ldc, Interleaved&& interleaved) {
-  using On = Registers<rows, columns>;
+  using On = amx::Registers<rows, columns>;
   constexpr std::size_t high = 0, middle = tile_size, low = 2 * tile_size;
   const std::size_t next = steps * step_size<parts>;
   finish_stores();
@@ -110,13 +67,6 @@ void multiply_part(std::size_t rows, std::size_t columns, std::size_t steps, con
   for (std::size_t i = 0; i < rows && !is_whole; ++i)
     std::copy_n(whole + i * ld, columns, c + i * ldc);
 }
-
-struct alignas(64) TileShapes {
-  std::uint8_t palette = 1, start = 0, reserved[14] = {};
-  std::uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
-  std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
-};
-constexpr TileShapes tile_shapes;
 
 /// Returns how often multiply_tiles() calls the interleaved work during a whole product.
 template <std::size_t parts>
@@ -256,17 +206,15 @@ bool rounds() { return product_precision() == ProductPrecision::bfloat16; }
 }  // namespace
 
 bool has_amx() {
-  constexpr int request = 0x1023, tile_data = 18;  // ARCH_REQ_XCOMP_PERM
-  static const bool found =
-      __builtin_cpu_supports("avx512bw") && syscall(SYS_arch_prctl, request, tile_data) == 0;
+  static const bool found = amx::is_permitted();
   return found;
 }
 
 AmxSession::AmxSession(bool wanted) : wanted_(wanted) {
-  if (wanted_) _tile_loadconfig(&tile_shapes);
+  if (wanted_) amx::enable();
 }
 AmxSession::~AmxSession() {
-  if (wanted_) _tile_release();
+  if (wanted_) amx::release();
 }
 
 std::size_t parts_size(std::size_t n, std::size_t K) {

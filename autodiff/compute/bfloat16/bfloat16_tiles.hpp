@@ -6,17 +6,15 @@
 #include <bochner/autodiff/compute/bfloat16/bfloat16.hpp>
 #include <bochner/autodiff/compute/lane_transpose.hpp>
 #include <bochner/autodiff/compute/register_tiles.hpp>
+#include <bochner/base/processor/bfloat16_pairs.hpp>
 #include <cstdint>
-#ifdef __AVX512BF16__
-#include <immintrin.h>
-#endif
 
 namespace bochner::inline BOCHNER_PRECISION {
 namespace register_tiles {
 
 inline constexpr std::uint32_t upper_half = 0xffff0000;
 
-#ifdef __AVX512BF16__
+#ifdef BOCHNER_BFLOAT16_PAIRS
 
 /// Two bfloat16.
 struct Rounded {
@@ -37,8 +35,7 @@ inline BitLanes rounded_pairs(const real* first, const real* second) {
 
 /// Returns sum + the two products of each pair.
 inline Vector added_product(Rounded a, const Rounded* b, Vector sum) {
-  return Vector(_mm512_dpbf16_ps(__m512(sum), __m512bh(_mm512_set1_epi32(int(a.bits))),
-                                 __m512bh(_mm512_loadu_si512(b))));
+  return added_pair_products(a.bits, b, sum);
 }
 
 /// Copies a part of a step and pads it with zeros.

@@ -5,10 +5,10 @@
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/autodiff/compute/math.hpp>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
-#include <bochner/autodiff/compute/prefetch.hpp>
 #include <bochner/autodiff/tape.hpp>
 #include <bochner/base/numeric/parallel.hpp>
 #include <bochner/base/numeric/product_precision.hpp>
+#include <bochner/base/processor/prefetch.hpp>
 #include <vector>
 
 namespace bochner::inline BOCHNER_PRECISION {

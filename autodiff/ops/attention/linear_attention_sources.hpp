@@ -1,8 +1,8 @@
 #pragma once
 /// Sources of the features of a chunk of tokens, which also receive their gradients.
 
-#include <bochner/autodiff/compute/prefetch.hpp>
 #include <bochner/autodiff/ops/features.hpp>
+#include <bochner/base/processor/prefetch.hpp>
 #include <cstddef>
 #include <limits>
 #include <memory>

@@ -14,9 +14,9 @@
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/autodiff/compute/math.hpp>
 #include <bochner/autodiff/compute/ordered_sums.hpp>
-#include <bochner/autodiff/compute/prefetch.hpp>
 #include <bochner/autodiff/tape.hpp>
 #include <bochner/base/numeric/parallel.hpp>
+#include <bochner/base/processor/prefetch.hpp>
 #include <cmath>
 #include <limits>
 #include <vector>

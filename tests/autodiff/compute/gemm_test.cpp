@@ -12,6 +12,7 @@
 #include <bochner/autodiff/compute/packed_factor.hpp>
 #include <bochner/base/numeric/parallel.hpp>
 #include <bochner/base/numeric/product_precision.hpp>
+#include <bochner/base/processor/features.hpp>
 #include <chrono>
 #include <cmath>
 #include <csignal>
@@ -322,7 +323,7 @@ TEST(GemmBackend, PrintsItsKernelAfterAProduct) {
 
 /// Runs the test above in a process with OPENBLAS_CORETYPE set to the kernels of 2004.
 TEST(GemmBackend, RepairsAMisdetectedOpenBlas) {
-  if (!__builtin_cpu_supports("avx2")) GTEST_SKIP() << "no AVX2";
+  if (!has_avx2()) GTEST_SKIP() << "no AVX2";
   if (!dlsym(RTLD_DEFAULT, "gotoblas_dynamic_init") ||
       !dlsym(RTLD_DEFAULT, "gotoblas_dynamic_quit")) {
     GTEST_SKIP() << "this BLAS has one kernel only";

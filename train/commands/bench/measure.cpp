@@ -1,13 +1,15 @@
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <barrier>
-#include <bochner/autodiff/compute/fused.hpp>
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/autodiff/compute/lanes.hpp>
+#include <bochner/base/processor/features.hpp>
+#include <bochner/base/processor/fused.hpp>
+#include <bochner/base/processor/opaque.hpp>
+#include <bochner/base/system.hpp>
 #include <bochner/train/commands/bench/measure.hpp>
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/run/instruments/statistics.hpp>
@@ -69,8 +71,7 @@ template <class Vector>
 [[gnu::always_inline]] inline real multiply_add(std::size_t count) {
   Vector sums[chains], factor = Vector{} + real(0.999), term = Vector{} + real(0.001);
   for (std::size_t c = 0; c < chains; ++c) sums[c] = Vector{} + real(c);
-  // Hides the values from the compiler, which would compute the sums at compile time.
-  asm volatile("" : "+x"(factor), "+x"(term));
+  make_opaque(factor), make_opaque(term);
   for (std::size_t i = 0; i < count; ++i) {
 #pragma GCC unroll 12
     for (std::size_t c = 0; c < chains; ++c) sums[c] = fused(sums[c], factor, term);
@@ -79,8 +80,8 @@ template <class Vector>
   return sums[0][0];
 }
 
-[[gnu::target("avx512f")]] real wide(std::size_t count) { return multiply_add<Wide>(count); }
-[[gnu::target("avx2,fma")]] real narrow(std::size_t count) { return multiply_add<Narrow>(count); }
+BOCHNER_WIDE_VECTORS real wide(std::size_t count) { return multiply_add<Wide>(count); }
+BOCHNER_NARROW_VECTORS real narrow(std::size_t count) { return multiply_add<Narrow>(count); }
 
 }  // namespace
 
@@ -94,7 +95,7 @@ std::string in_child(const std::function<std::string()>& body) {
   if (pipe(ends) != 0) throw std::runtime_error("cannot make a pipe to a child process");
   const pid_t parent = getpid(), child = fork();
   if (child == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);  // with the parent, which reads the result
+    end_with_parent(SIGKILL);  // with the parent, which reads the result
     if (getppid() != parent) end_as(Ending::failed);
     run_child(ends[1], body);
   }
@@ -174,8 +175,7 @@ double shortest_seconds(std::size_t threads, const Body& body) {
 
 double measure_peak(std::size_t threads) {
   // Uses the vectors that products use, which ONEDNN_MAX_CPU_ISA may limit.
-  const bool is_wide =
-      __builtin_cpu_supports("avx512f") && gemm_backend().kernel.starts_with("avx512");
+  const bool is_wide = has_avx512() && gemm_backend().kernel.starts_with("avx512");
   const std::size_t count = rounds / chains;
   const double operations =
       2.0 * double(count * chains * (is_wide ? sizeof(Wide) : sizeof(Narrow)) / sizeof(real));

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <bochner/autodiff/ops/loss.hpp>
+#include <bochner/base/join.hpp>
 #include <bochner/layers/models/event_model.hpp>
 #include <bochner/layers/models/field_model.hpp>
 #include <bochner/layers/module.hpp>
@@ -164,9 +165,9 @@ bool writes_text(const ReferenceModel& reference) {
 }
 
 std::string reference_model_names(ModelFilter fits) {
-  return fmt::format("{} or all", fmt::join(models | std::views::filter(fits) |
-                                                std::views::transform(&ReferenceModel::name),
-                                            ", "));
+  return fmt::format("{} or all", joined(models | std::views::filter(fits) |
+                                             std::views::transform(&ReferenceModel::name),
+                                         ", "));
 }
 
 std::vector<ReferenceModel> reference_models(const std::string& command, const std::string& name,

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bochner/base/join.hpp>
 #include <bochner/base/text.hpp>
 #include <bochner/train/commands/kernel/kernel.hpp>
 #include <bochner/train/commands/loaded_run.hpp>
@@ -230,7 +230,7 @@ void require_no_size(const KernelOptions& options) {
 
 std::size_t only_m(const KernelSetting& setting) {
   demand(setting.m.size() == 1, "--m {}: must be one number; only bochner kernel takes several",
-         fmt::format("{}", fmt::join(setting.m, ",")));
+         joined(setting.m, ","));
   return setting.m.front();
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bochner/base/format.hpp>
+#include <bochner/base/join.hpp>
 #include <bochner/base/text.hpp>
 #include <bochner/train/commands/common_options.hpp>
 #include <bochner/train/commands/shared_work.hpp>
@@ -35,7 +36,7 @@ Json json_of(const SweepHeader& header, const SweepTrial& trial) {
 std::string words_of(const SweepHeader& header, const SweepTrial& trial) {
   std::string words =
       fmt::format("{:<6} {}   {}", state_of(trial), printable(trial.name),
-                  fmt::join(sets_of(space_of(header).variations(), trial.values), " "));
+                  joined(sets_of(space_of(header).variations(), trial.values), " "));
   if (!trial.steps.empty()) words += fmt::format("   step {}", trial.steps.back());
   for (std::size_t i = 0; i < header.goals.size() && !trial.measured.empty(); ++i)
     words += fmt::format(", {} {:.4g}", header.goals[i].metric, trial.measured.back()[i]);
@@ -312,7 +313,7 @@ void add_sweep(const Command& program) {
   const auto [command, options] = program.command(
       "sweep", "train runs over values of keys: a grid, or a search for the best", sweep_command);
   options.line = command.shares_work();
-  command.option("config", &options.config, "config file (TOML)", "FILE");
+  command.option("file", &options.config, "config file (TOML)", "FILE");
   command.option("--vary", &options.vary,
                  "values of a key, for instance train.seed=1,2,3, or a range such as "
                  "optim.lr=1e-4..1e-2:log; append ' if KEY=VALUE' for a condition",

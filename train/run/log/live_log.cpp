@@ -2,6 +2,7 @@
 
 #include <array>
 #include <bit>
+#include <bochner/base/system.hpp>
 #include <bochner/train/run/log/file_tail.hpp>
 #include <bochner/train/run/log/live_log.hpp>
 #include <bochner/train/storage/json.hpp>
@@ -110,12 +111,6 @@ std::string scalar_event(double wall_time, std::uint64_t step,
 bool is_live_log(const std::string& name) {
   return name == console_name || name == clock_name || name == watch_page_name ||
          name.starts_with(events_prefix);
-}
-
-std::uint64_t resident_bytes() {
-  std::uint64_t pages = 0, resident = 0;
-  std::ifstream("/proc/self/statm") >> pages >> resident;
-  return resident * std::uint64_t(::sysconf(_SC_PAGESIZE));
 }
 
 void LiveLog::Part::append(const std::string& bytes) try {

@@ -35,9 +35,6 @@ class LiveLog {
   Part console_, clock_, events_;
 };
 
-/// Returns the resident memory of the process in bytes; 0 if the system does not report it.
-std::uint64_t resident_bytes();
-
 // Event files of TensorBoard: TFRecords (length, masked CRC-32C of it, bytes, masked CRC-32C of
 // them; little endian) of protocol buffers, encoded by hand with these fields only: Event { 1:
 // double wall_time, 2: int64 step, 3: string file_version, 5: Summary, 7: SessionLog }, Summary {

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bochner/base/errors.hpp>
@@ -175,7 +174,7 @@ std::string series_config(const std::string& files, const fs::path& file, Inferr
     columns += "missing = \"forward\"           # missing values are those before\n";
   return fill_in("ensemble", {{"files", files},
                               {"columns", columns},
-                              {"seasons", fmt::format("{}", fmt::join(sizes.seasons, ", "))},
+                              {"seasons", joined(sizes.seasons, ", ")},
                               {"horizon", std::to_string(sizes.horizon)},
                               {"lookback", std::to_string(sizes.lookback)}});
 }

@@ -146,8 +146,7 @@ EnsembleLearner::EnsembleLearner(const Config& config, SeriesFacts facts)
 
 std::string EnsembleLearner::describe() const {
   const std::string seasons =
-      spec_.seasons.empty() ? ""
-                            : fmt::format(", seasons of {}", fmt::join(spec_.seasons, " and "));
+      spec_.seasons.empty() ? "" : fmt::format(", seasons of {}", joined(spec_.seasons, " and "));
   return fmt::format("ensemble of {} forecasts{}, {} rows", model_.members().size(), seasons,
                      spec_.horizon);
 }

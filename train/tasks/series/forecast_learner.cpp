@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bochner/base/join.hpp>
 #include <bochner/layers/models/forecaster.hpp>
 #include <bochner/layers/module.hpp>
 #include <bochner/train/storage/json.hpp>
@@ -127,9 +128,9 @@ std::string ForecastLearner::describe() const {
           ? fmt::format("{}, positions {}, time {}", describe_stack(spec_.stack),
                         spec_.stack.positions, describe_time(spec_.time))
           : fmt::format("{}, {} patches", describe_stack(spec_.stack), spec_.patches());
-  const std::string quantiles =
-      spec_.predicts_quantiles() ? fmt::format(", quantiles {}", fmt::join(spec_.quantiles, ", "))
-                                 : "";
+  const std::string quantiles = spec_.predicts_quantiles()
+                                    ? fmt::format(", quantiles {}", joined(spec_.quantiles, ", "))
+                                    : "";
   const std::string effects =
       spec_.context() > 0 ? fmt::format(", effects of {}", spec_.context()) : "";
   return fmt::format("forecaster, {}{}{}{}, {} from {} rows", backbone, unit, effects, quantiles,

@@ -2,9 +2,9 @@
 #include <bochner/autodiff/ops/recurrence/recurrence.hpp>
 #include <bochner/autodiff/ops/reduce.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/base/xtensor.hpp>
 #include <complex>
 #include <limits>
-#include <xtensor/xview.hpp>
 
 #include "autodiff/op_check.hpp"
 

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bochner/base/system.hpp>
 #include <bochner/train/run/log/live_log.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <cstring>

@@ -3,13 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <bochner/autodiff/ops.hpp>
+#include <bochner/base/xtensor.hpp>
 #include <bochner/data/tables/table_source.hpp>
 #include <bochner/layers/basic/position_wise.hpp>
 #include <bochner/layers/models/loss.hpp>
 #include <bochner/train/tasks/custom/custom_task.hpp>
 #include <bochner/train/tasks/task_kinds.hpp>
 #include <cmath>
-#include <xtensor/xview.hpp>
 
 #include "data/messages.hpp"
 #include "faults/crashing_storage.hpp"

@@ -3,13 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <bochner/base/errors.hpp>
+#include <bochner/base/xtensor.hpp>
 #include <bochner/train/run/checkpoint/model_weights.hpp>
 #include <bochner/train/studies/learned_pages.hpp>
 #include <bochner/train/tasks/events/event_data.hpp>
 #include <bochner/train/tasks/events/event_report.hpp>
 #include <bochner/train/tasks/task_kinds.hpp>
 #include <cmath>
-#include <xtensor/xview.hpp>
 
 #include "data/batches.hpp"
 #include "faults/crashing_storage.hpp"

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <bochner/base/errors.hpp>
+#include <bochner/base/xtensor.hpp>
 #include <bochner/data/formats/csv.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
 #include <bochner/train/charts/page.hpp>
@@ -10,7 +11,6 @@
 #include <bochner/train/tasks/task.hpp>
 #include <bochner/train/tasks/task_kinds.hpp>
 #include <cmath>
-#include <xtensor/xview.hpp>
 
 #include "data/messages.hpp"
 #include "train/ask.hpp"

@@ -2,13 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bochner/base/xtensor.hpp>
 #include <bochner/data/formats/csv.hpp>
 #include <bochner/data/formats/time_stamp.hpp>
 #include <bochner/train/charts/page.hpp>
 #include <bochner/train/storage/json.hpp>
 #include <bochner/train/tasks/task.hpp>
 #include <cmath>
-#include <xtensor/xview.hpp>
 
 #include "faults/crashing_storage.hpp"
 #include "train/ask.hpp"

@@ -1,0 +1,14 @@
+#pragma once
+/// What the processor can do that runs the program.
+
+namespace bochner {
+
+/// False on processors that are not x86-64.
+bool has_avx2();
+bool has_avx512();
+
+/// Returns whether the processor has all instructions that the build takes for granted. Needs no
+/// constructor to have run.
+bool fits_build();
+
+}  // namespace bochner
