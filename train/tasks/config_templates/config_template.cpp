@@ -191,7 +191,7 @@ Blanks usual_blanks() {
 
 /// Returns the optimizer and the training of a template, with blanks.
 std::string training_text(const ConfigTemplate::Training& training) {
-  return std::string("\n[optim]\nlr = {lr}\n") + training.decay +
+  return std::string("\n[optim]\n") + training.optimizer + "lr = {lr}\n" + training.decay +
          "schedule.kind = \"cosine\"\nschedule.warmup = {warmup}\n" + training.clip +
          "\n[train]\nbatch = {batch}\nsteps = {steps}\nvalidate.every = {validate}\n" +
          training.more;

@@ -19,7 +19,7 @@ struct ConfigTemplate {
   /// Values of the keys of training, and further lines of them or ""; without lr, no keys at all.
   struct Training {
     const char *lr = "3e-3", *batch = "16", *warmup = "20", *steps = "1000", *validate = "250";
-    const char *decay = "", *clip = "clip = 1.0\n", *more = "";
+    const char *optimizer = "", *decay = "", *clip = "clip = 1.0\n", *more = "";
   };
   const char *kind, *text;  ///< text: TOML of model and data for fill_in(), with blanks in braces
   Training training = {};
@@ -28,7 +28,10 @@ struct ConfigTemplate {
 
 inline constexpr const char* decay_line = "weight_decay = {weight_decay}\n";
 inline constexpr ConfigTemplate config_templates[] = {
-    {"lm", lm_template, {.lr = "1e-2", .more = "validate.batches = 50\n"}, R"("texts/**/*.txt")"},
+    {"lm",
+     lm_template,
+     {.lr = "1e-2", .optimizer = "kind = \"muon\"\n", .more = "validate.batches = 50\n"},
+     R"("texts/**/*.txt")"},
     {"classifier", classifier_template, {.decay = decay_line}, R"("texts/*/*")"},
     {"bag_of_words", bag_of_words_template, {.lr = ""}, R"("texts/*/*")"},
     {"forecaster", forecaster_template, {.batch = "32", .decay = decay_line, .clip = ""}},
@@ -36,7 +39,7 @@ inline constexpr ConfigTemplate config_templates[] = {
     {"table", table_ensemble_template, {.lr = ""}},
     {"events", events_template, {.decay = decay_line}},
     {"field", field_template, {.warmup = "50"}, R"("film.npy")"},
-    {"gp", gp_template, {"0.03", "1", "4", "40", "20", "", ""}},
+    {"gp", gp_template, {"0.03", "1", "4", "40", "20", "", "", ""}},
     {"vae", vae_template, {.lr = "2e-3", .batch = "32", .clip = ""}, R"("digits/*")"},
     {"contrastive", contrastive_template, {"3e-3", "128", "50", "2000", "500"}, R"("images/*")"},
     {"filter_bank", filter_bank_template, {.lr = ""}, R"("series.ts")"},
