@@ -85,31 +85,32 @@ struct Tiles {
   }
 };
 
+constexpr std::make_integer_sequence<int, int(native_lane_count)> lane_sequence{};
+
 /// Broadcasts lane r of each head to all lanes of the head.
-template <std::size_t n>
-inline NativeLanes spread(NativeLanes x, std::size_t r) {
-  NativeLanes y = {};
-#pragma GCC unroll 16
-  for (std::size_t lane = 0; lane < native_lane_count; ++lane) y[lane] = x[lane / n * n + r];
-  return y;
+template <int n, int r, int... lane>
+inline NativeLanes spread(NativeLanes x, std::integer_sequence<int, lane...>) {
+  return __builtin_shufflevector(x, x, (lane / n * n + r)...);
+}
+template <int n, int r>
+inline NativeLanes spread(NativeLanes x) {
+  return spread<n, r>(x, lane_sequence);
 }
 
 /// Returns the sum of the lanes of each head in all of them, as a tree like dot_row().
-template <std::size_t n>
-inline NativeLanes sum_heads(NativeLanes x) {
-  if constexpr (n == 1)
-    return x;
-  else
-    return sum_heads<n / 2>(x + [&]<int... lane>(std::integer_sequence<int, lane...>) {
-      return __builtin_shufflevector(x, x, (lane ^ int(n) / 2)...);
-    }(std::make_integer_sequence<int, int(native_lane_count)>()));
+template <int n, int... lane>
+inline NativeLanes sum_heads(NativeLanes x, std::integer_sequence<int, lane...> lanes) {
+  if constexpr (n == 1) return x;
+  if constexpr (n > 1)
+    x = sum_heads<n / 2>(x + __builtin_shufflevector(x, x, (lane ^ n / 2)...), lanes);
+  return x;
 }
 
 template <std::size_t n>
 void dots(std::size_t tokens, const TokenRows& a, const TokenRows& b, real* to) {
   for (std::size_t t = 0; t < tokens; ++t)
-    lanes_at(to + t * native_lane_count) =
-        sum_heads<n>(lanes_at(a.data + t * a.stride) * lanes_at(b.data + t * b.stride));
+    lanes_at(to + t * native_lane_count) = sum_heads<n>(
+        lanes_at(a.data + t * a.stride) * lanes_at(b.data + t * b.stride), lane_sequence);
 }
 
 template <std::size_t n, bool decays_rows, bool strict>
@@ -124,11 +125,14 @@ void side_by_side(const StateScan& in, real* state) {
     const NativeLanes read = lanes_at(in.read.data + t * in.read.stride);
     const NativeLanes x = lanes_at(in.x.data + t * in.x.stride);
     NativeLanes y = {};
-#pragma GCC unroll 8
-    for (std::size_t r = 0; r < n; ++r) {
-      const NativeLanes keep = decays_rows ? spread<n>(fade, r) : fade;
-      y = fold<strict>(keep, spread<n>(write, r), x, spread<n>(read, r), y, s[r]);
+    const auto add_row = [&]<int r>(std::integral_constant<int, r>) {
+      const NativeLanes keep = decays_rows ? spread<n, r>(fade) : fade;
+      y = fold<strict>(keep, spread<n, r>(write), x, spread<n, r>(read), y, s[r]);
+    };
+    [&]<int... r>(std::integer_sequence<int, r...>) {
+      (add_row(std::integral_constant<int, r>()), ...);
     }
+    (std::make_integer_sequence<int, int(n)>());
     lanes_at(in.y + t * in.width) = y;
   }
 #pragma GCC unroll 8
