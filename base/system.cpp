@@ -41,7 +41,8 @@ void close_files_on_exec() {
   // close_range() itself needs glibc 2.34, the call Linux 5.11.
   constexpr int first = 3, close_range = 436, on_exec = 4;
   if (::syscall(close_range, first, ~0U, on_exec) == 0) return;
-  const long end = ::sysconf(_SC_OPEN_MAX);
+  constexpr long most = 1 << 16;  // the limit may be 2^30, or none
+  const long limit = ::sysconf(_SC_OPEN_MAX), end = limit < 0 ? most : std::min(limit, most);
   for (int file = first; file < end; ++file) ::fcntl(file, F_SETFD, FD_CLOEXEC);
 }
 

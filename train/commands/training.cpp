@@ -45,7 +45,7 @@ struct ForkOptions : TrainingOptions {
 
 /// Returns the typed command, quoted for a shell, for meta.json.
 std::string typed_words(const TrainingOptions& options) {
-  return fmt::format("{}", joined(options.line->words() | std::views::transform(shell_word), " "));
+  return joined(options.line->words() | std::views::transform(shell_word), " ");
 }
 
 Path new_run(const TrainingOptions& options) {

@@ -267,8 +267,7 @@ std::string condition_text(const ParameterTable& table, const KeyCondition& cond
     const std::string words = condition_text(table, part);
     return all && part.form == Form::any ? '(' + words + ')' : words;
   };
-  return fmt::format(
-      "{}", joined(condition.parts | std::views::transform(text), all ? " and " : ", or "));
+  return joined(condition.parts | std::views::transform(text), all ? " and " : ", or ");
 }
 
 std::string condition_text(const ParameterTable& table, const ParameterRow& row) {

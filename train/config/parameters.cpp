@@ -35,7 +35,7 @@ struct ValueFormat {
   }
   template <class Item>
   std::string operator()(const std::vector<Item>& items) const {
-    return fmt::format("[{}]", joined(items | std::views::transform(*this), ", "));
+    return fmt::format("[{}]", joined(items | std::views::transform(*this)));
   }
 };
 

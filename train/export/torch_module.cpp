@@ -146,7 +146,7 @@ std::string torch_package(const std::vector<TorchSource>& sources, const std::st
       "\"\"\"{}.\n\n    model = load()  # with the weights of model.safetensors beside this file\n"
       "    save(model, \"tuned.safetensors\")  # for bochner import\n\"\"\"\n"
       "from . import {}\nfrom .weights import load, save\n",
-      words, joined(sources | std::views::transform(&TorchSource::name), ", "));
+      words, joined(sources | std::views::transform(&TorchSource::name)));
 }
 
 }  // namespace bochner

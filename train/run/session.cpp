@@ -35,7 +35,7 @@ void require_own_config(const CheckpointReader& checkpoint, const Config& file) 
   throw ConfigError(fmt::format(
       "{0}/config.toml: has {1}; a run keeps its config: restore the old values, or start a "
       "new run from its weights: bochner fork {2} {3} --run DIR",
-      run, joined(edited, ", "), shell_word(run), shell_word(run + "/config.toml")));
+      run, joined(edited), shell_word(run), shell_word(run + "/config.toml")));
 }
 
 /// Reports another build or machine: an error with `strict`, else a note.

@@ -218,7 +218,7 @@ std::function<double(const double*, std::size_t)> target_kernel(const std::strin
         return kernel(delta, length_of(delta, d));
       };
   throw std::invalid_argument(fmt::format("--target {}: must be a .csv or .npy file or one of {}",
-                                          name, joined(target_kernels(), ", ")));
+                                          name, joined(target_kernels())));
 }
 
 KernelPoints sample_kernel(const std::string& name, std::size_t n, std::size_t d, double reach,

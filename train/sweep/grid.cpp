@@ -127,7 +127,7 @@ std::string names_in(std::string_view metrics) {
     for (const auto& [name, value] : line.members())
       if (value.number()) add(name);
   });
-  return names.empty() ? "it has none" : fmt::format("it has {}", joined(names, ", "));
+  return names.empty() ? "it has none" : fmt::format("it has {}", joined(names));
 }
 
 std::string summary(const std::vector<Variation>& variations,

@@ -269,7 +269,7 @@ void write_sweep_page(FileStorage& storage, const SweepJournal& journal) {
   if (!journal.header().rungs.empty()) {
     page.section("Early stopping",
                  fmt::format("One of {:g} continues from each rung; rungs are at steps {}.",
-                             journal.header().factor, joined(journal.header().rungs, ", ")));
+                             journal.header().factor, joined(journal.header().rungs)));
     page.charts({draw_stops(journal)});
   }
   page.section("Trials", "");

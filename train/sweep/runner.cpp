@@ -346,8 +346,7 @@ class SweepRunner {
       for (std::size_t i = 0; i < journal_.header().goals.size(); ++i)
         numbers.push_back(fmt::format("{} {:.4g}", journal_.header().goals[i].metric,
                                       trial(index).measured.back()[i]));
-      fmt::print("best     {}   {}   {}\n", trial(index).name, words_of(index),
-                 joined(numbers, ", "));
+      fmt::print("best     {}   {}   {}\n", trial(index).name, words_of(index), joined(numbers));
     }
     if (has_page_ && !plan_.json)
       fmt::print("page     {}\n", sweep_page(journal_.directory()).string());

@@ -10,7 +10,6 @@ namespace bochner::inline BOCHNER_PRECISION {
 namespace {
 
 using namespace unit_tiles;
-static_assert(edge == amx::edge);
 
 /// Inner elements per pass, whose bfloat16 parts fit the first-level caches.
 constexpr std::size_t depth = 128;

@@ -6,6 +6,7 @@
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/autodiff/compute/lane_transpose.hpp>
 #include <bochner/autodiff/compute/register_tiles.hpp>
+#include <bochner/base/processor/amx_registers.hpp>
 #include <cstdint>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -13,7 +14,8 @@ namespace unit_tiles {
 
 /// A tile holds 16 rows of 16 pairs of bfloat16: 32 inner elements of rows of A or columns of B.
 /// Elements p and p + 16 form a pair, so that both are made without shuffles.
-inline constexpr std::size_t edge = 16, inner = 32;
+using amx::edge;
+inline constexpr std::size_t inner = 2 * edge;
 inline constexpr std::size_t tile_size = edge * edge;  // in pairs
 /// Factors are packed as three parts, or as one, their nearest bfloat16.
 template <std::size_t parts>
@@ -57,32 +59,17 @@ struct Padded {
   }
 };
 
-/// Packs tiles whose rows are the rows of x (16, 32).
-template <std::size_t parts>
-void pack_along(const real* x, std::size_t ld, std::uint32_t* tiles) {
+/// Packs tiles whose rows are the rows of x (16, 32) or, across, whose columns are those of x
+/// (32, 16).
+template <std::size_t parts, bool across>
+void pack(std::size_t rows, std::size_t columns, const real* x, std::size_t ld,
+          std::uint32_t* tiles) {
+  constexpr std::size_t height = across ? inner : edge, width = across ? edge : inner;
+  if (rows != height || columns != width)
+    return pack<parts, across>(height, width, Padded(rows, columns, x, ld).values, inner, tiles);
+  const std::size_t pair = across ? edge * ld : edge;
   for (std::size_t i = 0; i < edge; ++i, tiles += edge, x += ld)
-    store_pairs<parts>(lanes_at(x), lanes_at(x + edge), tiles);
-}
-
-template <std::size_t parts>
-void pack_along(std::size_t rows, std::size_t count, const real* x, std::size_t ld,
-                std::uint32_t* tiles) {
-  if (rows == edge && count == inner) return pack_along<parts>(x, ld, tiles);
-  pack_along<parts>(Padded(rows, count, x, ld).values, inner, tiles);
-}
-
-/// Packs tiles whose columns are the columns of x (32, 16).
-template <std::size_t parts>
-void pack_across(const real* x, std::size_t ld, std::uint32_t* tiles) {
-  for (std::size_t p = 0; p < edge; ++p, tiles += edge, x += ld)
-    store_pairs<parts>(lanes_at(x), lanes_at(x + edge * ld), tiles);
-}
-
-template <std::size_t parts>
-void pack_across(std::size_t rows, std::size_t count, const real* x, std::size_t ld,
-                 std::uint32_t* tiles) {
-  if (rows == inner && count == edge) return pack_across<parts>(x, ld, tiles);
-  pack_across<parts>(Padded(rows, count, x, ld).values, inner, tiles);
+    store_pairs<parts>(lanes_at(x), lanes_at(x + pair), tiles);
 }
 
 template <std::size_t parts>
@@ -107,9 +94,9 @@ void pack_edge(std::size_t n, std::size_t K, const Operand& x, bool as_columns,
   for (std::size_t k = 0; k < K; k += inner, tiles += step_size<parts>) {
     const std::size_t count = std::min(inner, K - k);
     if (lies_along)
-      pack_along<parts>(n, count, x.data + k, x.ld, tiles);
+      pack<parts, false>(n, count, x.data + k, x.ld, tiles);
     else
-      pack_across<parts>(count, n, x.data + k * x.ld, x.ld, tiles);
+      pack<parts, true>(count, n, x.data + k * x.ld, x.ld, tiles);
     if (lies_along == as_columns) transpose_tiles<parts>(tiles);
   }
 }

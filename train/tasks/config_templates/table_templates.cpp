@@ -174,7 +174,7 @@ std::string series_config(const std::string& files, const fs::path& file, Inferr
     columns += "missing = \"forward\"           # missing values are those before\n";
   return fill_in("ensemble", {{"files", files},
                               {"columns", columns},
-                              {"seasons", joined(sizes.seasons, ", ")},
+                              {"seasons", joined(sizes.seasons)},
                               {"horizon", std::to_string(sizes.horizon)},
                               {"lookback", std::to_string(sizes.lookback)}});
 }

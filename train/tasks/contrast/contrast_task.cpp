@@ -51,7 +51,7 @@ class ContrastLearner : public Learner, public AnswersTables, public HasSpecimen
     const ContrastModelSpec& spec = model_.spec();
     std::string kind = spec.contrast.kind;
     if (model_.spec().contrast.kind == "prototypes")
-      kind += fmt::format("({})", joined(spec.contrast.clusters, ", "));
+      kind += fmt::format("({})", joined(spec.contrast.clusters));
     return fmt::format("contrastive, {}, {}, temperature {}, {}", kind,
                        describe_stack(spec.encoder.trunk), spec.contrast.temperature,
                        words_of_tokens(spec.encoder));

@@ -128,9 +128,8 @@ std::string ForecastLearner::describe() const {
           ? fmt::format("{}, positions {}, time {}", describe_stack(spec_.stack),
                         spec_.stack.positions, describe_time(spec_.time))
           : fmt::format("{}, {} patches", describe_stack(spec_.stack), spec_.patches());
-  const std::string quantiles = spec_.predicts_quantiles()
-                                    ? fmt::format(", quantiles {}", joined(spec_.quantiles, ", "))
-                                    : "";
+  const std::string quantiles =
+      spec_.predicts_quantiles() ? fmt::format(", quantiles {}", joined(spec_.quantiles)) : "";
   const std::string effects =
       spec_.context() > 0 ? fmt::format(", effects of {}", spec_.context()) : "";
   return fmt::format("forecaster, {}{}{}{}, {} from {} rows", backbone, unit, effects, quantiles,
