@@ -164,7 +164,7 @@ double budget_of(const std::string& text) {
 
 void check_options(const SweepOptions& options) {
   const SearchKind search = parse_search(options.search);
-  demand(!options.config.empty(), "config is required. See: bochner sweep --help");
+  demand(!options.config.empty(), "file is required. See: bochner sweep --help");
   demand(!options.vary.empty(), "--vary is required. See: bochner sweep --help");
   demand(options.jobs <= most_jobs, "--jobs {}: must be at most {}", options.jobs, most_jobs);
   demand(options.trials <= most_trials, "--trials {}: must be at most {}", options.trials,
