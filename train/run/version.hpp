@@ -10,7 +10,7 @@ namespace bochner {
 std::string compiler_name();
 /// Returns "oneDNN 2.6.3 avx512_core".
 std::string backend_name();
-/// Returns "bochner 0.1.0 · oneDNN 2.6.3 avx512_core".
+/// Returns "bochner 1.0.0 · oneDNN 2.6.3 avx512_core".
 std::string version_line();
 /// Returns what bits depend on apart from the config: build, instruction set, libraries.
 std::string numerics_fingerprint();
