@@ -36,9 +36,12 @@ constexpr AddCommand* all_commands[] = {
 
 std::string version_of_program() { return version_text() + "\nprocesses  " + mpi_in_words(); }
 
+std::string licenses_of_program() { return version_line() + "\n\n" + std::string(license_text()); }
+
 constexpr ProgramTexts program_texts{
     .help = "bochner: train long-sequence models whose attention kernels are learned",
     .version = version_of_program,
+    .licenses = licenses_of_program,
     .footer =
         "Exit codes: 0 done, 1 failed, 2 wrong usage or config, 65 bad data, 74 cannot read or "
         "write,\n75 stopped and can be resumed.",

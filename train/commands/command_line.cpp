@@ -164,6 +164,10 @@ CommandLine::CommandLine(int argc, char** argv, const ProgramTexts& texts)
       command_advice_(texts.command_advice),
       option_advice_(texts.option_advice) {
   app_->require_subcommand(1);
+  if (texts.licenses)  // before --version, for the first one given in this order answers
+    app_->add_flag_callback(
+        "--licenses", [text = texts.licenses] { throw CLI::CallForVersion(text(), exit_done); },
+        "Print the licences of the libraries in this program and exit");
   app_->set_version_flag("--version", texts.version);
   app_->footer(texts.footer);
   app_->name(std::filesystem::path(words_[0]).filename().string());

@@ -110,8 +110,9 @@ class Command {
 struct ProgramTexts {
   const char* help;
   std::string (*version)();
-  const char* footer = "";          ///< last lines of the help
-  const char* command_advice = "";  ///< remedy for unknown commands
+  std::string (*licenses)() = nullptr;  ///< for --licenses; none without
+  const char* footer = "";              ///< last lines of the help
+  const char* command_advice = "";      ///< remedy for unknown commands
   /// Returns what to type instead of an unknown option of a command with --set; "" for nothing.
   std::string (*option_advice)(const std::string& option, const std::string& value) = nullptr;
 };

@@ -3,6 +3,7 @@
 
 #include <bochner/autodiff/real.hpp>
 #include <string>
+#include <string_view>
 
 namespace bochner {
 
@@ -18,4 +19,6 @@ std::string numerics_fingerprint();
 std::string numerics_difference(const std::string& then);
 /// Returns several lines for --version.
 std::string version_text();
+/// Returns LICENSES.md, in the program of single precision.
+std::string_view license_text();
 }  // namespace bochner

@@ -50,6 +50,21 @@ TEST(Cli, LeavesTheProgramAsItWas) {
   EXPECT_EQ(held_signals(), held);
 }
 
+std::string printed(const std::vector<std::string>& words) {
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(run(words), 0);
+  return testing::internal::GetCapturedStdout();
+}
+
+TEST(Cli, PrintsLicences) {
+  const std::string text = printed({"bochner", "--licenses"});
+  EXPECT_EQ(text.rfind("bochner ", 0), 0u);
+  for (const char* library : {"\n| oneDNN ", "\n| NLopt ", "\n| Random123 "})
+    EXPECT_NE(text.find(library), std::string::npos) << library;
+  EXPECT_EQ(printed({"bochner", "--version", "--licenses"}), text);
+  EXPECT_EQ(printed({"bochner", "--version"}).find("| oneDNN"), std::string::npos);
+}
+
 TEST(Cli, AdvisesOnMemoryAnewInEachCall) {
   testing::internal::CaptureStderr();
   EXPECT_NE(run({"bochner", "sample", "nowhere"}), 0);
