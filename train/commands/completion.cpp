@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bochner/train/commands/command_line.hpp>
 #include <bochner/train/config/parameter_docs.hpp>
 #include <bochner/train/tasks/registered_parameters.hpp>
@@ -10,8 +11,9 @@
 namespace bochner {
 namespace {
 
-/// Asks the program itself, whose words are the only list there is; where it has none, the shell
-/// offers files. bash splits words at =, by its default COMP_WORDBREAKS.
+// The scripts ask the program for its words; where it has none, the shell offers files.
+
+/// bash splits words at =, by its default COMP_WORDBREAKS.
 constexpr const char* bash_script = R"bash(_bochner() {
   local line="${COMP_LINE:0:$COMP_POINT}" word="${COMP_WORDS[COMP_CWORD]}"
   local typed="${line##* }"
@@ -22,6 +24,23 @@ constexpr const char* bash_script = R"bash(_bochner() {
 }
 complete -o default -F _bochner bochner
 )bash";
+
+/// Serves both as a file _bochner of fpath, by its first line, and for eval, by its last.
+constexpr const char* zsh_script = R"zsh(#compdef bochner
+_bochner() {
+  local -a found=(${(f)"$(bochner completion --line "$LBUFFER" 2>/dev/null)"}) blank=()
+  if [ "$words[CURRENT-1]" = --set ]; then blank=(-S ''); fi
+  if [ $#found -gt 0 ]; then compadd $blank -- $found; else _files; fi
+}
+if [ "$funcstack[1]" = _bochner ]; then _bochner "$@"; else compdef _bochner bochner; fi
+)zsh";
+
+constexpr const char* fish_script =
+    "complete -c bochner -a '(bochner completion --line (commandline -cp | string collect) "
+    "2>/dev/null)'\n";
+
+constexpr std::pair<const char*, const char*> completion_scripts[] = {
+    {"bash", bash_script}, {"zsh", zsh_script}, {"fish", fish_script}};
 
 struct CompletionOptions {
   std::string shell, typed;
@@ -66,9 +85,10 @@ void print_completions(const CommandLine& line, const std::vector<std::string>& 
 void completion_command(const CompletionOptions& options) {
   const std::string& shell = options.shell;
   if (shell.empty()) return print_completions(*options.line, words_of(options.typed));
-  demand(shell == "bash" || shell == "zsh", "completion {}: must be bash or zsh", shell);
-  if (shell == "zsh") fmt::print("autoload -U +X bashcompinit && bashcompinit\n");
-  fmt::print("{}", bash_script);
+  const auto script = std::ranges::find(completion_scripts, shell,
+                                        [](const auto& row) { return std::string(row.first); });
+  demand(script != std::end(completion_scripts), "completion {}: must be bash, zsh or fish", shell);
+  fmt::print("{}", script->second);
 }
 
 }  // namespace
@@ -77,7 +97,7 @@ void add_completion(const Command& program) {
   const auto [command, options] = program.command(
       "completion", "shell completion: eval \"$(bochner completion bash)\"", completion_command);
   options.line = &command.line();
-  command.option("shell", &options.shell, "bash or zsh");
+  command.option("shell", &options.shell, "bash, zsh or fish");
   command.option("--line", &options.typed, "print the completions of its last word").hidden();
 }
 
