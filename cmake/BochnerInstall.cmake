@@ -24,6 +24,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${bochner_documents} COM
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md DESTINATION ${bochner_documents}
         COMPONENT command)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${bochner_documents} COMPONENT command)
+include(BochnerManual)
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/bochnerConfig.cmake.in
   ${PROJECT_BINARY_DIR}/bochnerConfig.cmake INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/bochner)
