@@ -3,7 +3,7 @@
 # bochner_common; autodiff/, layers/, optim/ and the folders of data/ that make tensors once per precision; train/ in
 # float.
 
-set(bochner_processor -march=${BOCHNER_ARCH})
+bochner_processor_options(bochner_processor ${BOCHNER_ARCH})
 if(BOCHNER_TUNE)
   list(APPEND bochner_processor -mtune=${BOCHNER_TUNE})
 endif()
@@ -170,9 +170,30 @@ function(bochner_common_library)
   endif()
 endfunction()
 
+# bochner_tensor_library(NAME EXPORT_NAME): autodiff/, layers/, optim/ and the folders of data/ that make tensors.
+function(bochner_tensor_library name export_name)
+  bochner_sources(sources autodiff layers optim ${tensor_data_folders})
+  # What build_flags() returns.
+  list(JOIN bochner_processor " " flags)
+  file(CONFIGURE OUTPUT ${name}_flags.cpp @ONLY CONTENT "#include <bochner/autodiff/build_flags.hpp>
+const char* bochner::build_flags() { return \"@CMAKE_BUILD_TYPE@ @flags@\"; }
+")
+  bochner_library(${name} ${export_name} ${sources})
+  target_sources(${name} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/${name}_flags.cpp)
+  # Nothing is compiled with -fopenmp: OpenMP is linked only to set its number of threads.
+  target_link_libraries(${name} PUBLIC bochner_common
+                        PRIVATE DNNL::dnnl $<LINK_ONLY:OpenMP::OpenMP_CXX> LAPACK::LAPACK
+                        $<BUILD_INTERFACE:xtensor-blas> $<BUILD_INTERFACE:Boost::headers>)
+endfunction()
+
+# bochner_command(TARGET): the program of the command, without its library.
+function(bochner_command target)
+  add_executable(${target} ${PROJECT_SOURCE_DIR}/train/main.cpp)
+  bochner_compile_options(${target})
+endfunction()
+
 function(bochner_libraries name)
   string(REPLACE bochner cli cli_name ${name})
-  bochner_sources(sources autodiff layers optim ${tensor_data_folders})
   if(name STREQUAL bochner64)
     # Double needs only the gradient check.
     list(TRANSFORM double_cli_sources PREPEND ${PROJECT_SOURCE_DIR}/train/ OUTPUT_VARIABLE cli_sources)
@@ -187,15 +208,11 @@ function(bochner_libraries name)
     bochner_embed(project_files NAME ${project_files})
     bochner_embed(licenses NAME ${PROJECT_SOURCE_DIR}/LICENSES.md)
   endif()
-  bochner_library(${name} ${name} ${sources})
+  bochner_tensor_library(${name} ${name})
   if(name STREQUAL bochner64)
     target_compile_definitions(${name} PUBLIC BOCHNER_DOUBLE=1)
   endif()
   bochner_precompile(${name} bochner_common)
-  # Nothing is compiled with -fopenmp: OpenMP is linked only to set its number of threads.
-  target_link_libraries(${name} PUBLIC bochner_common
-                        PRIVATE DNNL::dnnl $<LINK_ONLY:OpenMP::OpenMP_CXX> LAPACK::LAPACK
-                        $<BUILD_INTERFACE:xtensor-blas> $<BUILD_INTERFACE:Boost::headers>)
 
   bochner_library(${name}_cli ${cli_name} ${cli_sources})
   bochner_precompile(${name}_cli bochner_cli <fmt/format.h>)
@@ -204,13 +221,11 @@ function(bochner_libraries name)
                         $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
   # Not performance-critical except benchmarks, whose sums -Og would keep in memory.
   target_compile_options(${name}_cli PRIVATE $<$<CONFIG:Release>:-O1>)
-  target_compile_definitions(${name}_cli PRIVATE BOCHNER_VERSION="${PROJECT_VERSION}"
-                             BOCHNER_BUILD_FLAGS="${CMAKE_BUILD_TYPE} $<JOIN:${bochner_processor}, >")
+  target_compile_definitions(${name}_cli PRIVATE BOCHNER_VERSION="${PROJECT_VERSION}")
 
-  add_executable(${name}_program ${PROJECT_SOURCE_DIR}/train/main.cpp)
+  bochner_command(${name}_program)
   set_target_properties(${name}_program PROPERTIES OUTPUT_NAME ${name})
   target_link_libraries(${name}_program PRIVATE ${name}_cli)
-  bochner_compile_options(${name}_program)
 endfunction()
 
 # bochner notices a bochner64 built from other sources.

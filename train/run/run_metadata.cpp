@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <tbb/version.h>
 
+#include <bochner/autodiff/build_flags.hpp>
 #include <bochner/base/errors.hpp>
 #include <bochner/base/numeric/parallel.hpp>
 #include <bochner/base/system.hpp>
@@ -17,7 +18,7 @@ std::string run_metadata(const Config& config, const std::string& command,
                {"command", command},
                {"version", BOCHNER_VERSION},
                {"precision", precision_name},
-               {"build", BOCHNER_BUILD_FLAGS},
+               {"build", build_flags()},
                {"compiler", compiler_name()},
                {"products", backend_name()},
                {"libraries",

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <bochner/autodiff/build_flags.hpp>
 #include <bochner/autodiff/compute/bfloat16/amx.hpp>
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/base/format.hpp>
@@ -26,7 +27,7 @@ std::string version_line() {
 
 std::string numerics_fingerprint() {
   return fmt::format("bochner {} {}, {}, {}, {}, glibc {}", BOCHNER_VERSION, precision_name,
-                     BOCHNER_BUILD_FLAGS, compiler_name(), backend_name(), glibc_version());
+                     build_flags(), compiler_name(), backend_name(), glibc_version());
 }
 
 std::string numerics_difference(const std::string& then) {
@@ -38,8 +39,8 @@ std::string numerics_difference(const std::string& then) {
 std::string version_text() {
   std::string text =
       fmt::format("bochner {} ({})\nproducts   {}\nbuild      {}, {}\nprocessor  {}, glibc {}",
-                  BOCHNER_VERSION, precision_name, backend_name(), BOCHNER_BUILD_FLAGS,
-                  compiler_name(), processor_name(), format_number_of(thread_count(), "thread"));
+                  BOCHNER_VERSION, precision_name, backend_name(), build_flags(), compiler_name(),
+                  processor_name(), format_number_of(thread_count(), "thread"));
   if (!gemm_backend().warning.empty()) text += "\nnote       " + gemm_backend().warning;
   return text;
 }
