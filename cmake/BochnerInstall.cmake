@@ -1,8 +1,11 @@
 # Installation and export of bochner::bochner, bochner::bochner64 and bochner::cli for find_package(bochner).
 include(CMakePackageConfigHelpers)
 
-# The libraries that BOCHNER_BUNDLE installs.
+# The libraries that BOCHNER_BUNDLE installs, which find each other by patchelf.
 set(bochner_bundle libexec/bochner/lib)
+if(BOCHNER_BUNDLE)
+  find_program(patchelf patchelf REQUIRED)
+endif()
 
 # bochner_install_program(TARGET FOLDER)
 function(bochner_install_program target folder)
@@ -10,8 +13,8 @@ function(bochner_install_program target folder)
   if(BOCHNER_BUNDLE)
     file(RELATIVE_PATH libraries /${folder} /${bochner_bundle})
     set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN/${libraries}")
-    target_link_options(${target} PRIVATE -Wl,--disable-new-dtags) # the libraries find their own there, too
     install(CODE "set(program [[$<TARGET_FILE:${target}>]])
+                  set(patchelf [[${patchelf}]])
                   set(destination \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${bochner_bundle}\")" COMPONENT command)
     install(SCRIPT ${PROJECT_SOURCE_DIR}/cmake/InstallLibraries.cmake COMPONENT command)
   endif()

@@ -5,6 +5,9 @@ file(GET_RUNTIME_DEPENDENCIES EXECUTABLES ${program} RESOLVED_DEPENDENCIES_VAR l
 file(MAKE_DIRECTORY ${destination})
 foreach(library IN LISTS libraries)
   get_filename_component(name ${library} NAME)
-  message(STATUS "Installing: ${destination}/${name}")
-  file(COPY_FILE ${library} ${destination}/${name} ONLY_IF_DIFFERENT) # what a link leads to
+  if(NOT EXISTS ${destination}/${name})
+    message(STATUS "Installing: ${destination}/${name}")
+    file(COPY_FILE ${library} ${destination}/${name}) # what a link leads to
+    execute_process(COMMAND ${patchelf} --set-rpath $ORIGIN ${destination}/${name} COMMAND_ERROR_IS_FATAL ANY)
+  endif()
 endforeach()
