@@ -1,13 +1,11 @@
-# Classes of processors, lowest first: for each its compiler options, and the names of the features that a processor
-# needs in __builtin_cpu_supports(), which also asks whether the system saves the registers. The programs of avx512-bf16
-# use AMX where the processor has it.
-set(bochner_classes x86-64-v3 avx512 avx512-bf16)
+# Classes of processors, lowest first: for each its compiler options, and the features that a processor needs, which
+# __builtin_cpu_supports() knows; it also asks whether the system saves the registers. Programs of avx512 use the products
+# of bfloat16 and AMX where the processor has them.
+set(bochner_classes x86-64-v3 avx512)
 set(bochner_options_x86-64-v3 -march=x86-64-v3)
 set(bochner_needs_x86-64-v3 x86-64-v3)
 set(bochner_options_avx512 -march=x86-64-v4)
 set(bochner_needs_avx512 x86-64-v4)
-set(bochner_options_avx512-bf16 -march=x86-64-v4 -mavx512bf16 -mamx-tile -mamx-bf16)
-set(bochner_needs_avx512-bf16 x86-64-v4 avx512bf16)
 
 # The programs of the classes, from the folder of the command.
 set(bochner_class_folder libexec/bochner)

@@ -1,8 +1,9 @@
 #pragma once
-/// The tile registers of Intel AMX, which multiplies bfloat16. Defines BOCHNER_AMX if the build's
-/// target processor has them.
+/// The tile registers of Intel AMX, which multiplies bfloat16. Defines BOCHNER_AMX if the build can
+/// use them; a processor can after is_permitted(). GCC's intrinsics of tiles are assembly, which
+/// needs no option.
 
-#if defined(__AMX_BF16__) && defined(__AVX512F__)
+#if defined(__AVX512F__) && (defined(__AMX_BF16__) || !defined(__clang__))
 #define BOCHNER_AMX
 #include <immintrin.h>
 #include <sys/syscall.h>
@@ -29,8 +30,8 @@ struct alignas(64) TileShapes {
 };
 inline constexpr TileShapes tile_shapes;
 
-inline void enable() { _tile_loadconfig(&tile_shapes); }
-inline void release() { _tile_release(); }
+[[gnu::target("amx-tile")]] inline void enable() { _tile_loadconfig(&tile_shapes); }
+[[gnu::target("amx-tile")]] inline void release() { _tile_release(); }
 
 /// Tile register allocation: 0 to 3 accumulate (two rows of tiles), 4 and 5 hold A, 6 and 7 hold B.
 template <std::size_t rows, std::size_t columns>

@@ -5,6 +5,7 @@ namespace bochner {
 #if defined(__x86_64__)
 bool has_avx2() { return __builtin_cpu_supports("avx2"); }
 bool has_avx512() { return __builtin_cpu_supports("avx512f"); }
+bool has_bfloat16_pairs() { return __builtin_cpu_supports("avx512bf16"); }
 
 bool fits_build() {
   __builtin_cpu_init();
@@ -20,6 +21,7 @@ bool fits_build() {
 #else
 bool has_avx2() { return false; }
 bool has_avx512() { return false; }
+bool has_bfloat16_pairs() { return false; }
 bool fits_build() { return true; }
 #endif
 

@@ -6,6 +6,7 @@ namespace bochner {
 /// False on processors that are not x86-64.
 bool has_avx2();
 bool has_avx512();
+bool has_bfloat16_pairs();
 
 /// Returns whether the processor has all instructions that the build takes for granted. Needs no
 /// constructor to have run.
