@@ -8,7 +8,7 @@ set(bochner_options_avx512 -march=x86-64-v4)
 set(bochner_needs_avx512 x86-64-v4)
 
 # The programs of the classes, from the folder of the command.
-set(bochner_class_folder libexec/bochner)
+set(bochner_class_folder ${CMAKE_INSTALL_LIBEXECDIR}/bochner)
 
 # bochner_processor_options(OUTPUT NAME): options of a class, or of a value of -march.
 function(bochner_processor_options output name)

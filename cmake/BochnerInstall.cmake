@@ -2,7 +2,7 @@
 include(CMakePackageConfigHelpers)
 
 # The libraries that BOCHNER_BUNDLE installs, which find each other by patchelf.
-set(bochner_bundle libexec/bochner)
+set(bochner_bundle ${CMAKE_INSTALL_LIBEXECDIR}/bochner)
 if(BOCHNER_BUNDLE)
   find_program(patchelf patchelf REQUIRED)
 endif()
