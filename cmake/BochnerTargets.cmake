@@ -113,10 +113,16 @@ function(bochner_group target)
 endfunction()
 
 function(bochner_library target export_name)
-  add_library(${target} STATIC ${ARGN})
+  add_library(${target} ${ARGN})
   bochner_group(${target} ${ARGN})
   add_library(bochner::${export_name} ALIAS ${target})
-  set_target_properties(${target} PROPERTIES EXPORT_NAME ${export_name} POSITION_INDEPENDENT_CODE ON)
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${export_name} POSITION_INDEPENDENT_CODE ON
+                        VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} INSTALL_RPATH $ORIGIN)
+  if(BUILD_SHARED_LIBS)
+    set(exports ${PROJECT_SOURCE_DIR}/cmake/exports.map)
+    target_link_options(${target} PRIVATE -Wl,--version-script=${exports},-z,defs)
+    set_target_properties(${target} PROPERTIES DEFINE_SYMBOL "" LINK_DEPENDS ${exports})
+  endif()
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
                              $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   bochner_compile_options(${target})
