@@ -12,6 +12,16 @@ together() { # together N WORD...: runs bochner in N processes
   mpirun -n "$count" --oversubscribe --bind-to none "$bochner" "$@"
 }
 
+# pair WORD... + WORD...: runs one command in process 0 and another in process 1, since Open MPI 5.0.7 crashes on `a : b`.
+pair() {
+  mpirun -n 2 --oversubscribe --bind-to none bash -c '
+    command=()
+    for word; do
+      if [ "$word" != + ]; then command+=("$word"); elif [ "$OMPI_COMM_WORLD_RANK" = 0 ]; then break; else command=(); fi
+    done
+    exec "${command[@]}"' bash "$@"
+}
+
 # Two checkpoints of the same step may differ only in the time of the run and its digests.
 files_differ() { # files_differ RUN REFERENCE: prints files whose bytes differ
   local file bytes
