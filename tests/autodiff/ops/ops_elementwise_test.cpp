@@ -199,8 +199,9 @@ TEST(Elementwise, EluIsAccurateNearZero) {
 TEST(Elementwise, SmallArgumentsKeepTheirDigits) {
   const double tolerance = 4 * double(std::numeric_limits<real>::epsilon());
   for (const double x : {-30.0, -3.0, -0.9, -0.1, -1e-6, -1e-20, 1e-9, 0.3, 0.9, 1.1, 40.0}) {
-    if (x > -1)
+    if (x > -1) {
       EXPECT_NEAR(value_of(log1p(scalar(x))) / std::log1p(double(real(x))), 1, tolerance) << x;
+    }
     EXPECT_NEAR(value_of(expm1(scalar(x))) / std::expm1(double(real(x))), 1, tolerance) << x;
   }
   EXPECT_EQ(value_of(log1p(scalar(infinity))), infinity);
