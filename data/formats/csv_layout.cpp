@@ -15,8 +15,7 @@ constexpr std::size_t fewest_values = 8;
 class WideTable {
  public:
   WideTable(std::string_view text, const std::string& name, const CsvOptions& options)
-      : name_(name),
-        dialect_(csv_dialect(text, name, options)),
+      : dialect_(csv_dialect(text, name, options)),
         records_(text, name, dialect_.delimiter, dialect_.quote) {
     const CsvSample sample = csv_sample(text, name, dialect_.delimiter, dialect_.quote);
     if (sample.empty() || !has_csv_header(sample, name, dialect_, options)) return;
@@ -71,7 +70,6 @@ class WideTable {
   std::size_t width() const { return names_.size(); }
 
  private:
-  const std::string& name_;
   const CsvDialect dialect_;
   CsvRecords records_;
   std::vector<std::string> names_;  // none without a header

@@ -37,7 +37,7 @@ Var interleaved(std::vector<Var> parts, bool backwards) {
   if (parts.size() == 1) return parts[0];
   if (backwards) std::ranges::reverse(parts);
   Shape one = parts[0].shape(), all = one;
-  one.insert(one.begin() + 2, 1);
+  one.insert(one.begin() + 2, {1});
   all[1] *= parts.size();
   for (Var& part : parts) part = reshape(part, one);
   return reshape(concat(parts, 2), all);

@@ -179,7 +179,7 @@ Parameter* GaussianProcess::log_scale() {
 }
 
 Var GaussianProcess::log_prior(Tape& tape) {
-  if (spec_.density.prior == 0) return tape.constant(zeros({}));
+  if (spec_.density.prior == 0) return tape.constant(Tensor(Shape(), real(0)));
   const Var deviation = (tape(*log_scale()) - tape.constant(prior_centre_)) / spec_.density.prior;
   return sum(square(deviation)) * -0.5;
 }
