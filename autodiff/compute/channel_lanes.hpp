@@ -47,7 +47,7 @@ struct ChannelSequences {
     const real* from = x + (b * T + first) * D + group.first;
     const std::size_t tokens = tokens_from(first, count, b);
     for (std::size_t t = 0; t < tokens; ++t) to[t] = load_lanes(from + t * D, group.count);
-    std::fill(to + tokens, to + count, RowLanes{});
+    clear_lanes(to + tokens, count - tokens);
   }
   void load(const real* x, std::size_t b, LaneGroup group, RowLanes* to) const {
     load(x, b, group, 0, T, to);

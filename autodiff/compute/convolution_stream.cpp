@@ -36,7 +36,7 @@ void ConvolutionStream::grow(std::size_t size) {
           rows.shape());
   Storage inputs(rows_ * size * row_lanes, real(0)), outputs(rows_ * size * row_lanes, real(0));
   for (std::size_t row = 0; row < rows_; ++row)
-    std::copy_n(vectors_of(inputs_, row * size_), before, vectors_of(inputs, row * size));
+    copy_lanes(vectors_of(inputs_, row * size_), before, vectors_of(inputs, row * size));
   inputs_ = std::move(inputs), outputs_ = std::move(outputs);
   size_ = size;
   kernel_ = Storage(groups_ * 2 * size * row_lanes, real(0));
@@ -87,8 +87,8 @@ void ConvolutionStream::add_spectrally(std::size_t block) {
   RowLanes* tokens = vectors_of(memory, 0);
   ComplexLanes* bins = reinterpret_cast<ComplexLanes*>(tokens + 2 * block);
   for (std::size_t row = 0; row < rows_; ++row) {
-    std::copy_n(vectors_of(inputs_, row * size_) + first, block, tokens);
-    std::fill_n(tokens + block, block, RowLanes{});
+    copy_lanes(vectors_of(inputs_, row * size_) + first, block, tokens);
+    clear_lanes(tokens + block, block);
     fft->forward(tokens, bins, bins + fft->bins());
     multiply_spectra(bins, spectra_at(spectra, row % groups_, fft->bins()), fft->bins(), bins);
     fft->backward(bins, tokens, bins + fft->bins());

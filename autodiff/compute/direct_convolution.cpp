@@ -70,9 +70,9 @@ PaddedLanes load_padded(const ChannelSequences& sequences, const real* x, std::s
   const std::size_t first = piece.first + zeros - before;
   const std::size_t wanted = before + piece.count + after - zeros;
   const std::size_t count = std::min(wanted, sequences.T - first);
-  std::fill_n(to, zeros, RowLanes{});
+  clear_lanes(to, zeros);
   sequences.load(x, b, group, first, count, to + zeros);
-  std::fill_n(to + zeros + count, wanted - count, RowLanes{});
+  clear_lanes(to + zeros + count, wanted - count);
   return {to, zeros, sequences.tokens_from(first, count, b)};
 }
 
@@ -114,7 +114,7 @@ void convolve_directly(const ChannelSequences& sequences, const KernelRows& rows
     load_kernel(kernel, sequences.D, rows, group, mirrored, weights);
     for_pieces(T, [&](const Piece& piece) {
       const PaddedLanes tokens = load_padded(sequences, x, b, group, piece, before, after, padded);
-      std::fill_n(sums, piece.count, RowLanes{});
+      clear_lanes(sums, piece.count);
       add_windows(weights, 0, K, tokens, sequences.tokens_from(piece.first, piece.count, b), sums);
       sequences.store(sums, b, group, piece.first, piece.count, beta, y);
     });
@@ -134,7 +134,7 @@ void accumulate_kernel_directly(const ChannelSequences& sequences, const KernelR
     RowLanes* gradient = padded + size + K - 1;
     RowLanes* sums = all_sums + task * K;
     const LaneGroup group = lane_group(D, task / blocks.count);
-    std::fill_n(sums, K, RowLanes{});
+    clear_lanes(sums, K);
     blocks.for_each(task % blocks.count, [&](std::size_t b) {
       for_pieces(sequences.length(b), [&](const Piece& piece) {
         const PaddedLanes tokens =

@@ -48,7 +48,7 @@ struct FixedLanes {
 
 /// Reduces the lanes as a tree: halves, quarters, ...
 template <std::size_t lanes, class Vector, class Join>
-inline auto join_halves(const Vector& x, const Join& join) {
+inline auto join_halves(Vector x, const Join& join) {
   if constexpr (lanes == 2) {
     return join(x[0], x[1]);
   } else {
@@ -76,12 +76,13 @@ inline Number join_lanes(const FixedLanes<Number, lanes>& x, const Join& join) {
 
 /// Joins the half of each lane group of x[r] and x[r + half] with the other half; the results
 /// alternate in groups of `half` lanes.
-template <int half, class Vector, class Join, int... lane>
-inline void join_halves_of_two(Vector* x, const Join& join, std::integer_sequence<int, lane...>) {
+template <int half, class Lanes, class Join, int... lane>
+inline void join_halves_of_two(typename Lanes::Vector* x, const Join& join,
+                               std::integer_sequence<int, lane...>) {
   constexpr int width = sizeof...(lane);
 #pragma GCC unroll 8
   for (int r = 0; r < half; ++r) {
-    const Vector a = x[r], b = x[r + half];
+    const typename Lanes::Vector a = x[r], b = x[r + half];
     x[r] = join(
         __builtin_shufflevector(
             a, b, (lane / half % 2 * width + lane / half / 2 * 2 * half + lane % half)...),
@@ -89,7 +90,7 @@ inline void join_halves_of_two(Vector* x, const Join& join, std::integer_sequenc
             a, b, (lane / half % 2 * width + lane / half / 2 * 2 * half + half + lane % half)...));
   }
   if constexpr (half > 1)
-    join_halves_of_two<half / 2>(x, join, std::integer_sequence<int, lane...>());
+    join_halves_of_two<half / 2, Lanes>(x, join, std::integer_sequence<int, lane...>());
 }
 /// Writes join_lanes() of x[r] to lane r, for as many rows as a vector has lanes: three
 /// instructions per row instead of a dozen dependent ones.
@@ -100,7 +101,7 @@ inline auto join_lanes_of_rows(const FixedLanes<Number, lanes>* x, const Join& j
   typename Lanes::Vector row[width];
 #pragma GCC unroll 16
   for (int r = 0; r < width; ++r) row[r] = join_parts(x[r], join);
-  join_halves_of_two<width / 2>(row, join, std::make_integer_sequence<int, width>());
+  join_halves_of_two<width / 2, Lanes>(row, join, std::make_integer_sequence<int, width>());
   return row[0];
 }
 

@@ -27,6 +27,15 @@ inline LaneOrder lane_numbers() {
   return numbers;
 }
 
+/// Sets n vectors to zero. Templates such as std::fill_n drop the alignment of the vectors' type,
+/// so that clang takes them for aligned to their size.
+inline void clear_lanes(NativeLanes* to, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) to[i] = NativeLanes{};
+}
+inline void copy_lanes(const NativeLanes* from, std::size_t n, NativeLanes* to) {
+  for (std::size_t i = 0; i < n; ++i) to[i] = from[i];
+}
+
 /// Broadcasts x; the compiler folds x - 0 but not x + 0.
 inline NativeLanes all_lanes(real x) { return x - NativeLanes{}; }
 

@@ -7,9 +7,9 @@ namespace {
 constexpr std::size_t sum_lanes = 16, square_lanes = 8;
 using Lanes = FixedLanes<real, sum_lanes>;
 
-constexpr auto add = [](const auto& a, const auto& b) { return a + b; };
+constexpr auto add = [](auto a, auto b) { return a + b; };
 /// Returns the larger one; NaN if either is.
-constexpr auto larger = [](const auto& a, const auto& b) { return (b > a) | (b != b) ? b : a; };
+constexpr auto larger = [](auto a, auto b) { return ((b > a) | (b != b)) ? b : a; };
 
 /// Returns lane sums of term(x_j..) over n elements of rows x; term(filling..) = 0.
 template <class SumLanes, class Term, class... Rows>
@@ -37,9 +37,9 @@ inline void take_in_lanes(const real* x, std::size_t n, const Take& take) {
   if (i < n) take(Lanes::first(x + i, n - i, x[0]));
 }
 
-constexpr auto itself = [](const auto& u) { return u; };
-constexpr auto times = [](const auto& u, const auto& v) { return u * v; };
-constexpr auto larger_number = [](const auto& a, const auto& b) { return b > a ? b : a; };
+constexpr auto itself = [](auto u) { return u; };
+constexpr auto times = [](auto u, auto v) { return u * v; };
+constexpr auto larger_number = [](auto a, auto b) { return b > a ? b : a; };
 
 inline Lanes lanes_of_largest_number(const real* x, std::size_t n) {
   Lanes top = Lanes::filled(x[0]);
@@ -95,18 +95,18 @@ void largest_of_each_row(std::size_t rows, std::size_t n, const real* x, std::si
 }
 
 real spread_row(const real* x, std::size_t n, real centre) {
-  const auto square = [centre](const auto& u) { return (u - centre) * (u - centre); };
+  const auto square = [centre](auto u) { return (u - centre) * (u - centre); };
   return sum_in_lanes<Lanes>(n, centre, square, x);
 }
 
 double square_row(const real* x, std::size_t n) {
   return sum_in_lanes<FixedLanes<double, square_lanes>>(
-      n, 0, [](const auto& u) { return u * u; }, x);
+      n, 0, [](auto u) { return u * u; }, x);
 }
 
 bool finite_row(const real* x, std::size_t n) {
   return sum_in_lanes<Lanes>(
-             n, 0, [](const auto& u) { return u - u; }, x) == 0;
+             n, 0, [](auto u) { return u - u; }, x) == 0;
 }
 
 real max_row(const real* x, std::size_t n) {

@@ -45,7 +45,7 @@ Storage SpectralConvolution::kernel_spectra(const real* kernel) const {
   const RowLanes part = all_lanes(1 / real(n_));
   for_places(groups_, 1 + spectral_grain / n_, [&](const Place& place) {
     const LaneGroup group = lane_group(sequences_.D, place.task);
-    std::fill_n(place.tokens, n_, RowLanes{});
+    clear_lanes(place.tokens, n_);
     for (std::size_t i = 0; i < rows_.count; ++i)
       place.tokens[i < rows_.future ? n_ + i - rows_.future : i - rows_.future] =
           part * load_lanes(kernel + i * sequences_.D + group.first, group.count);
@@ -62,7 +62,7 @@ void SpectralConvolution::forward(const real* x, const Storage& kernel, real* y,
     const std::size_t index = place.task / B, b = place.task % B;
     const LaneGroup group = lane_group(sequences_.D, index);
     sequences_.load(x, b, group, place.tokens);
-    std::fill(place.tokens + T, place.tokens + n_, RowLanes{});
+    clear_lanes(place.tokens + T, n_ - T);
     ComplexLanes* of_x = spectra_of_x ? spectra_at(*spectra_of_x, place.task, bins_) : place.bins;
     place.transform(of_x);
     const ComplexLanes* of_kernel = spectra_at(kernel, index, bins_);
@@ -85,7 +85,7 @@ void SpectralConvolution::backward(const real* g, const Storage* kernel,
     if (sum) std::fill_n(sum, bins_, ComplexLanes{RowLanes{}, RowLanes{}});
     blocks.for_each(place.task % blocks.count, [&](std::size_t b) {
       sequences_.load(g, b, group, place.tokens);
-      std::fill(place.tokens + T, place.tokens + n_, RowLanes{});
+      clear_lanes(place.tokens + T, n_ - T);
       place.transform(place.bins);
       if (sum) {
         const ComplexLanes* of_x = spectra_at(*spectra_of_x, index * B + b, bins_);

@@ -63,7 +63,7 @@ struct Channels {
   void begin(const real* a, const real* w) {
     load_channels(a + first, std::ptrdiff_t(z.D), z.numbers(), count, decay);
     load_channels(w + first, std::ptrdiff_t(z.D), z.numbers(), count, weight);
-    std::fill_n(state, z.numbers(), RowLanes{});
+    clear_lanes(state, z.numbers());
   }
   std::size_t place_of(std::size_t step) const {
     return (b * z.T + (z.options.reverse ? length - 1 - step : step)) * z.D + first;
@@ -158,7 +158,7 @@ void each_states(std::size_t N, const Body& body) {
 
 template <std::size_t parts>
 void forward_chunk(Channels& c, std::size_t steps, RowLanes* y) {
-  std::fill_n(y, steps, RowLanes{});
+  clear_lanes(y, steps);
   each_states<states_forward>(c.z.N, [&]<std::size_t S>(std::size_t n) {
     RegisterStates<parts, S> w;
     w.load(c.weight, c.z.N, n);
@@ -211,7 +211,7 @@ void backward_states(ChannelsBack& c, std::size_t n, std::size_t steps) {
 
 template <std::size_t parts>
 void backward_chunk(ChannelsBack& c, std::size_t steps) {
-  std::fill_n(c.du, steps, RowLanes{});
+  clear_lanes(c.du, steps);
   each_states<states_backward>(c.z.N, [&]<std::size_t S>(std::size_t n) {
     const auto note = [&](std::size_t t, const RegisterStates<parts, S>& h) {
       h.store(c.history + t * parts * S, S, 0);
@@ -250,7 +250,7 @@ std::size_t keep_starts(ChannelsBack& c, const real* u) {
   std::size_t chunks = 0;
   for (std::size_t step = 0; step < c.length; step += c.z.chunk(), ++chunks) {
     const std::size_t steps = std::min(c.z.chunk(), c.length - step);
-    std::copy_n(c.state, c.z.numbers(), c.starts + chunks * c.z.numbers());
+    copy_lanes(c.state, c.z.numbers(), c.starts + chunks * c.z.numbers());
     if (step + steps == c.length) continue;
     c.load(u, step, steps, c.u);
     each_states<states_forward>(c.z.N, [&]<std::size_t S>(std::size_t n) {
@@ -270,11 +270,10 @@ void state_space_backward(const StateSizes& z, const real* u, const real* a, con
     ChannelsBack c(z, task, arena);
     c.begin(a, w);
     std::size_t chunks = keep_starts<parts>(c, u);
-    for (RowLanes* sums : {c.adjoint, c.ddecay, c.dweight})
-      std::fill_n(sums, z.numbers(), RowLanes{});
+    for (RowLanes* sums : {c.adjoint, c.ddecay, c.dweight}) clear_lanes(sums, z.numbers());
     while (chunks-- > 0) {
       const std::size_t step = chunks * z.chunk(), steps = std::min(z.chunk(), c.length - step);
-      std::copy_n(c.starts + chunks * z.numbers(), z.numbers(), c.state);
+      copy_lanes(c.starts + chunks * z.numbers(), z.numbers(), c.state);
       c.load(u, step, steps, c.u);
       c.load(g, step, steps, c.gradient);
       backward_chunk<parts>(c, steps);
