@@ -3,6 +3,7 @@
 
 #include <array>
 #include <bochner/autodiff/tensor.hpp>
+#include <bochner/base/independent_loop.hpp>
 #include <functional>
 #include <initializer_list>
 #include <utility>
@@ -49,8 +50,8 @@ template <std::size_t... Step, class Function>
 ElementLoop loop_of(const Function& f) {
   return [&f](real* y, const real* const* x, std::size_t count) {
     const auto run = [&]<std::size_t... K>(std::index_sequence<K...>) {
-// No dependence between iterations, even where y is an operand.
-#pragma GCC ivdep
+      // No dependence between iterations, even where y is an operand.
+      BOCHNER_INDEPENDENT_LOOP
       for (std::size_t i = 0; i < count; ++i) y[i] = f(x[K][i * Step]...);
     };
     run(std::make_index_sequence<sizeof...(Step)>());

@@ -9,6 +9,7 @@
 #include <bochner/autodiff/ops/row_blocks.hpp>
 #include <bochner/autodiff/ops/row_norm.hpp>
 #include <bochner/autodiff/ops/shape.hpp>
+#include <bochner/base/independent_loop.hpp>
 #include <bochner/base/numeric/parallel.hpp>
 #include <bochner/base/numeric/product_precision.hpp>
 #include <bochner/base/processor/prefetch.hpp>
@@ -50,7 +51,7 @@ template <class Element>
 void activate(std::size_t rows, std::size_t H, const real* bias, const real* product, Element* x,
               real* y) {
   for (std::size_t i = 0; i < rows; ++i, product += H, x += H, y += H) {
-#pragma GCC ivdep
+    BOCHNER_INDEPENDENT_LOOP
     for (std::size_t j = 0; j < H; ++j) {
       const real argument = product[j] + bias[j];
       x[j] = Element(argument);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bochner/autodiff/compute/products.hpp>
+#include <bochner/base/independent_loop.hpp>
 #include <utility>
 
 namespace bochner::inline BOCHNER_PRECISION {
@@ -51,7 +52,7 @@ struct RowTiles {
 inline void add_to_rows(const real* bias, const real* product, std::size_t E, std::size_t rows,
                         real* y) {
   for (std::size_t i = 0; i < rows; ++i) {
-#pragma GCC ivdep
+    BOCHNER_INDEPENDENT_LOOP
     for (std::size_t j = 0; j < E; ++j) y[i * E + j] = product[i * E + j] + bias[j];
   }
 }
@@ -59,7 +60,7 @@ inline void add_to_rows(const real* bias, const real* product, std::size_t E, st
 inline void add_to_rows(const real* bias, const real* x, const real* product, std::size_t E,
                         std::size_t rows, real* y) {
   for (std::size_t i = 0; i < rows; ++i) {
-#pragma GCC ivdep
+    BOCHNER_INDEPENDENT_LOOP
     for (std::size_t j = 0; j < E; ++j)
       y[i * E + j] = x[i * E + j] + (product[i * E + j] + bias[j]);
   }
