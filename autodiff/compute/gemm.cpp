@@ -9,6 +9,7 @@
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/autodiff/compute/lanes.hpp>
 #include <bochner/autodiff/compute/products.hpp>
+#include <bochner/base/processor/features.hpp>
 #include <climits>
 #include <csignal>
 #include <cstdint>
@@ -50,6 +51,7 @@ Counters operations;
 GemmBackend start_backend() { return start_openblas(); }
 #else
 std::string onednn_kernel() {
+  if (!is_x86) return "generic";  // the bits of its instruction sets differ
   constexpr std::pair<dnnl_cpu_isa_t, const char*> names[] = {
       {dnnl_cpu_isa_avx512_core, "avx512_core"},
       {dnnl_cpu_isa_avx2_vnni, "avx2_vnni"},
@@ -138,7 +140,8 @@ const GemmBackend& gemm_backend() {
 }
 
 bool has_own_products() {
-  static const bool found = many_registers || gemm_backend().kernel.starts_with("avx2");
+  static const bool found = many_registers || gemm_backend().kernel.starts_with("avx2") ||
+                            gemm_backend().kernel == "generic";
   return found;
 }
 

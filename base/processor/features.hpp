@@ -3,6 +3,12 @@
 
 namespace bochner {
 
+#if defined(__x86_64__)
+inline constexpr bool is_x86 = true;
+#else
+inline constexpr bool is_x86 = false;
+#endif
+
 /// False on processors that are not x86-64.
 bool has_avx2();
 bool has_avx512();
