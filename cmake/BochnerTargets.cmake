@@ -7,10 +7,11 @@ bochner_processor_options(bochner_processor ${BOCHNER_ARCH})
 if(BOCHNER_TUNE)
   list(APPEND bochner_processor -mtune=${BOCHNER_TUNE})
 endif()
-# These include large libraries and are not performance-critical.
+# These include large libraries and are not performance-critical. Precompiled headers have other options.
 foreach(source base/numeric/openblas.cpp base/numeric/special_functions.cpp train/commands/command_line.cpp
                train/config/config_toml.cpp train/storage/json.cpp)
-  set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/${source} PROPERTIES COMPILE_OPTIONS -O1)
+  set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/${source} PROPERTIES COMPILE_OPTIONS -O1
+                              SKIP_PRECOMPILE_HEADERS ON)
 endforeach()
 # These include the C interface of BLAS, which conflicts with xtensor-blas's declarations.
 set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/base/numeric/cholesky.cpp
@@ -62,7 +63,14 @@ function(bochner_compile_options target)
                          -fno-trapping-math ${bochner_processor} $<$<CONFIG:Release>:-O3>
                          $<$<BOOL:${BOCHNER_WERROR}>:-Werror>
                          # GCC's garbage collector takes a tenth of the time and saves a fifth of the memory.
-                         $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=1000000>)
+                         $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=1000000>
+                         # libstdc++ 12 uses what it deprecates.
+                         $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL Clang AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 19
+     AND xtensor_VERSION VERSION_LESS 0.25)
+    target_compile_options(${target} PUBLIC $<$<CXX_COMPILER_ID:Clang>:-fno-relaxed-template-template-args>
+                           $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-no-relaxed-template-template-args>)
+  endif()
   if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)  # otherwise, or when tuning for Intel, GCC leaves half of AVX-512 unused
     target_compile_options(${target} PRIVATE -mprefer-vector-width=512)
   endif()
