@@ -1,12 +1,12 @@
-# Read by ctest: each suite of `program` is a test PREFIX.SUITE.
-execute_process(COMMAND ${program} --gtest_list_tests OUTPUT_VARIABLE listed RESULT_VARIABLE status)
+# Read by ctest: each suite of `program`, which the `emulator` runs if there is one, is a test PREFIX.SUITE.
+execute_process(COMMAND ${emulator} ${program} --gtest_list_tests OUTPUT_VARIABLE listed RESULT_VARIABLE status)
 if(NOT status EQUAL 0)
-  add_test(${program} ${program}) # fails, and says why
+  add_test(${program} ${emulator} ${program}) # fails, and says why
   return()
 endif()
 string(REGEX MATCHALL "\n[^ \n]+\\." suites "\n${listed}")
 foreach(suite ${suites})
   string(REGEX REPLACE "\n(.+)\\." "\\1" suite ${suite})
-  add_test(${prefix}.${suite} ${program} --gtest_filter=${suite}.*)
+  add_test(${prefix}.${suite} ${emulator} ${program} --gtest_filter=${suite}.*)
   set_tests_properties(${prefix}.${suite} PROPERTIES TIMEOUT 1200)
 endforeach()
