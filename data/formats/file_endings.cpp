@@ -33,6 +33,7 @@ constexpr ForeignFormat foreign_formats[] = {
     {".h5", "\x89HDF", "HDF5", "pandas.read_hdf(FILE)"},
     {".mat", "MATLAB 5.0", "MATLAB", "pandas.DataFrame(scipy.io.loadmat(FILE)[NAME])"},
     {".rds", "", "R", "pyreadr.read_r(FILE)[None]"},
+    {".sqlite", "SQLite format 3", "SQLite", "pandas.read_sql(QUERY, sqlite3.connect(FILE))"},
     {".zip", "", "zip", ""},
     {".7z", "7z\xbc\xaf", "7-Zip", ""},
     {".rar", "Rar!", "RAR", ""},
@@ -66,9 +67,10 @@ void refuse_foreign(const std::filesystem::path& file, std::string_view text) {
     if (!is_format(format, ending, front)) continue;
     const std::string remedy = format.remedy;
     throw DataError(file.string(), ": is a file of ", format.name,
-                    ", which bochner does not read; ",
+                    ", which this command does not read; ",
                     remedy.empty() ? "unpack it"
-                                   : "convert it to CSV, in Python for instance: " + remedy +
+                                   : "train on it in Python (pip install bochner): bochner.train(" +
+                                         remedy + "), or write it as CSV: " + remedy +
                                          ".to_csv(\"table.csv\", index=False)");
   }
 }

@@ -106,12 +106,16 @@ Command Command::command(const char* name, const char* help, std::function<int()
 
 Command Command::command(const char* name, const char* help,
                          std::function<int(SignalGuard&)> body) const {
-  return add(name, help, [body = std::move(body)] {
+  const Command command = add(name, help, [body = std::move(body), line = line_] {
     speak_of_signals();  // before the guard, which restores what it found
     SignalGuard signals;
     receive_signals_apart();
+    if (line->with_parent_) stop_with_input();
     return body(signals);
   });
+  command.flag("--with-parent", &line_->with_parent_,
+               "stop at the end of the standard input, a pipe from the program that started it");
+  return command;
 }
 
 Command Command::add(const char* name, const char* help, std::function<int()> body) const {

@@ -154,6 +154,7 @@ class CommandLine {
   std::vector<CommandTraits> traits_ = std::vector<CommandTraits>(1);  ///< [0] of the program
   std::size_t typed_ = 0;
   std::function<int()> body_;  ///< first starts receiving signals
+  bool with_parent_ = false;
 };
 
 }  // namespace bochner

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <bochner/data/files/regular_file.hpp>
 #include <bochner/train/run/signals.hpp>
+#include <cerrno>
 #include <cstring>
 #include <ctime>
 #include <future>
@@ -35,8 +36,8 @@ bool asks_again(int signal) {
   return false;
 }
 
-/// Handles a stop. A sweep queues its signal, which is not a second request: its trials may already
-/// have received one from the same sender.
+/// Handles a stop. A queued signal is not a second request: the trials of a sweep may already have
+/// received one from its sender.
 extern "C" void on_stop(int signal, siginfo_t* info, void*) {
   if (asks_again(signal) && info->si_code != SI_QUEUE) _exit(128 + signal);
 }
@@ -148,6 +149,16 @@ void receive_signals_apart() {
     while (true) pause();
   }).detach();
   listens.wait();  // a short command must not miss an earlier signal
+}
+
+void stop_with_input() {
+  std::thread([] {
+    char byte;
+    ssize_t count;
+    do count = ::read(STDIN_FILENO, &byte, 1);
+    while (count > 0 || (count < 0 && errno == EINTR));
+    ::sigqueue(::getpid(), SIGTERM, {});
+  }).detach();
 }
 
 HeldSignals::HeldSignals() {

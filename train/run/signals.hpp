@@ -25,6 +25,9 @@ void speak_of_signals();
 /// kernels use the stack pointer for arrays on the heap, and a signal that interrupts one writes
 /// its frame below them. Calls speak_of_signals().
 void receive_signals_apart();
+/// Handles the end of the standard input like SIGTERM, and never as a second request: the program
+/// that holds the other end of this pipe has ended. Call it after receive_signals_apart().
+void stop_with_input();
 /// Restores signal delivery in a forked process, which lacks that thread.
 void receive_signals_here();
 

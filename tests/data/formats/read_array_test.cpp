@@ -86,9 +86,11 @@ TEST(ReadArray, RefusesKnownFormatsByName) {
     return message_of<DataError>([&] { read_array(folder.write(name, text)); });
   };
   EXPECT_THAT(problem("a.xlsx", "PK\3\4"), HasSubstr("pandas.read_excel(FILE).to_csv("));
+  EXPECT_THAT(problem("a.parquet", "PAR1"), HasSubstr("bochner.train(pandas.read_parquet(FILE))"));
+  EXPECT_THAT(problem("store", "SQLite format 3\n"), HasSubstr("pandas.read_sql(QUERY, "));
   EXPECT_THAT(problem("a.JSON.gz", "[]"), HasSubstr("is a file of JSON"));
-  EXPECT_THAT(problem("a.zip", "PK\3\4"), HasSubstr("is a file of zip, which bochner does not "
-                                                    "read; unpack it"));
+  EXPECT_THAT(problem("a.zip", "PK\3\4"), HasSubstr("is a file of zip, which this command "
+                                                    "does not read; unpack it"));
   EXPECT_THAT(problem("part-0", "PAR1.."), HasSubstr("Parquet"));
 }
 

@@ -92,6 +92,31 @@ TEST_F(SignalsDeathTest, ThatOfASweepIsNoOtherRequest) {
   EXPECT_EXIT(ask_twice([] { sigqueue(getpid(), SIGTERM, {}); }), ExitedWithCode(0), "");
 }
 
+/// Waits for a stop for at most ten seconds.
+bool stops(const SignalGuard& signals) {
+  for (int i = 0; i < 1000 && !signals.stop_requested(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  return signals.stop_requested();
+}
+
+TEST_F(SignalsDeathTest, TheEndOfTheInputIsAStopAndNoSecondOne) {
+  const auto lose_parent = [](bool asks_before) {
+    int ends[2];
+    if (pipe(ends) != 0 || dup2(ends[0], STDIN_FILENO) < 0) std::_Exit(2);
+    SignalGuard signals;
+    receive_signals_apart();
+    stop_with_input();
+    if (write(ends[1], "x", 1) != 1) std::_Exit(3);
+    if (asks_before) kill(getpid(), SIGINT);
+    std::this_thread::sleep_for(std::chrono::milliseconds(asks_before ? 1100 : 50));
+    if (signals.stop_requested() != asks_before) std::_Exit(4);
+    close(ends[1]);
+    std::_Exit(stops(signals) ? 0 : 1);
+  };
+  EXPECT_EXIT(lose_parent(false), ExitedWithCode(0), "");
+  EXPECT_EXIT(lose_parent(true), ExitedWithCode(0), "");
+}
+
 TEST(Progress, ShowsNoControlCharacters) {
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();

@@ -284,8 +284,9 @@ TEST_F(Starter, NamesFormatsThatItDoesNotRead) {
     return message_of<DataError>([&] { config_template_for(write(name, text)); });
   };
   EXPECT_THAT(problem("a.parquet", "PAR1.."),
-              HasSubstr("is a file of Parquet, which bochner does not read; convert it to CSV, in "
-                        "Python for instance: pandas.read_parquet(FILE).to_csv(\"table.csv\""));
+              HasSubstr("is a file of Parquet, which this command does not read; train on it in "
+                        "Python (pip install bochner): bochner.train(pandas.read_parquet(FILE)), "
+                        "or write it as CSV: pandas.read_parquet(FILE).to_csv(\"table.csv\""));
   EXPECT_THAT(problem("part-0000", "PAR1.."), HasSubstr("Parquet"));
   EXPECT_THAT(problem("a.XLSX", "PK\3\4"), HasSubstr("Excel"));
   EXPECT_THAT(problem("a.json", "[1, 2]"), HasSubstr("pandas.read_json(FILE)"));
