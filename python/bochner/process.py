@@ -1,0 +1,215 @@
+"""The command in a process of its own: where it is, how it is called, how it stops."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import warnings
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import IO
+
+from .errors import DONE, Note, UsageError, error_of
+
+_MISSING = (
+    "cannot find the program bochner; install the wheel (pip install bochner), put the program on "
+    "PATH, or name it in the environment variable BOCHNER_PROGRAM"
+)
+
+
+def program() -> str:
+    """Returns the path of the program: of the package, of BOCHNER_PROGRAM, or on PATH.
+
+    Raises UsageError if there is none.
+    """
+    packaged = Path(__file__).parent / "bin" / "bochner"
+    named = os.environ.get("BOCHNER_PROGRAM")
+    if named and not os.access(named, os.X_OK):
+        raise UsageError(f"BOCHNER_PROGRAM={named}: no such program")
+    found = named or (str(packaged) if packaged.exists() else shutil.which("bochner"))
+    if not found:
+        raise UsageError(_MISSING)
+    return found
+
+
+def warn(text: str) -> None:
+    """Warns with a note of the command, at the line of the caller outside of this package."""
+    depth, frame = 2, sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] == "bochner":
+        depth, frame = depth + 1, frame.f_back
+    warnings.warn(Note(text), stacklevel=depth)
+
+
+def _lines(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line.strip()]
+
+
+def settle(code: int, errors: str, allowed: Iterable[int] = (DONE,)) -> int:
+    """Warns with the notes on the standard error and raises if the code is not allowed."""
+    lines = _lines(errors)
+    problem = "" if code in allowed or not lines else lines.pop()
+    for line in lines:
+        warn(line.removeprefix("note").strip())
+    if code not in allowed:
+        raise error_of(code, problem)
+    return code
+
+
+def call(arguments: Sequence[str | os.PathLike], input: str | None = None) -> bytes:
+    """Runs a command to its end and returns its standard output.
+
+    Raises the exception of its exit code. A KeyboardInterrupt ends the command.
+    """
+    words = [program(), *map(os.fspath, arguments)]
+    child = subprocess.Popen(
+        words,
+        stdin=subprocess.DEVNULL if input is None else subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    try:
+        output, errors = child.communicate(None if input is None else input.encode())
+    except BaseException:
+        child.kill()
+        child.wait()
+        raise
+    settle(child.returncode, errors.decode("utf-8", "replace"))
+    return output
+
+
+class Training:
+    """A command that trains, saves when it is asked to stop, and stops when this process ends.
+
+    It is started in a session of its own from the main thread, which passes ^C on to it. From
+    another thread it stays in the group of this process, and receives ^C from the terminal itself.
+    """
+
+    _running: weakref.WeakSet[Training] = weakref.WeakSet()
+    _lock = threading.Lock()
+
+    def __init__(self, arguments: Sequence[str | os.PathLike]):
+        self._errors: IO[bytes] = tempfile.TemporaryFile()
+        self._in_main_thread = threading.current_thread() is threading.main_thread()
+        with self._lock:  # no fork of this process may copy the pipe unseen
+            held, self._hold = os.pipe()
+            try:
+                self.child = self._start(arguments, held)
+                self._running.add(self)
+            except BaseException:
+                os.close(self._hold)
+                raise
+            finally:
+                os.close(held)
+
+    def _start(self, arguments: Sequence[str | os.PathLike], held: int) -> subprocess.Popen:
+        return subprocess.Popen(
+            [program(), *map(os.fspath, arguments), "--with-parent"],
+            stdin=held,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            start_new_session=self._in_main_thread,
+        )
+
+    def stop(self) -> None:
+        """Asks the command to save and stop. It may be called again, from any thread."""
+        with self._lock:
+            hold, self._hold = self._hold, -1
+        if hold >= 0:
+            os.close(hold)
+
+    def follow(self, tell: Callable[[str], None]) -> int:
+        """Calls tell(line) with each line that is printed and returns the exit code.
+
+        If anything is raised meanwhile, the command saves and stops before the exception goes on.
+        After ^C a second one, a second later or more, ends the command at once.
+        """
+        try:
+            with _EndOfMainThread(self):
+                for line in self.child.stdout:
+                    tell(line.decode("utf-8", "replace").rstrip("\n"))
+                return self.child.wait()
+        except KeyboardInterrupt:
+            self._pass_on_interrupts()
+            raise
+        except BaseException:
+            self.stop()
+            self._drain()
+            raise
+        finally:
+            self._end()
+
+    def errors(self) -> str:
+        """Returns what the command has written to its standard error."""
+        with self._errors as file:
+            file.seek(0)
+            return file.read().decode("utf-8", "replace")
+
+    def _pass_on_interrupts(self) -> None:
+        while self.child.poll() is None:
+            try:
+                if self._in_main_thread:
+                    self.child.send_signal(signal.SIGINT)
+                self._drain()
+            except KeyboardInterrupt:
+                continue
+
+    def _drain(self) -> None:
+        self.child.stdout.read()
+        self.child.wait()
+
+    def _end(self) -> None:
+        with self._lock:
+            self._running.discard(self)
+        self.stop()
+        self.child.stdout.close()
+
+
+class _EndOfMainThread:
+    """Stops a training of another thread when the main thread ends, as after ^C in a script."""
+
+    def __init__(self, training: Training):
+        self._training = training
+        self._done = threading.Event()
+
+    def __enter__(self) -> None:
+        main = threading.main_thread()
+        if threading.current_thread() is not main:
+            threading.Thread(target=self._watch, args=(main,), daemon=True).start()
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+
+    def _watch(self, main: threading.Thread) -> None:
+        while not self._done.wait(0.2):
+            if not main.is_alive():
+                return self._training.stop()
+
+
+def stop() -> None:
+    """Asks all trainings of this process to save and stop; their calls return stopped runs."""
+    with Training._lock:
+        running = list(Training._running)
+    for training in running:
+        training.stop()
+
+
+def _forget_trainings() -> None:
+    """Closes a forked process's copies of the pipes, whose ends tell that the parent has ended."""
+    Training._lock = threading.Lock()
+    for training in list(Training._running):
+        training.stop()
+    Training._running = weakref.WeakSet()
+
+
+os.register_at_fork(
+    before=lambda: Training._lock.acquire(),
+    after_in_parent=lambda: Training._lock.release(),
+    after_in_child=_forget_trainings,
+)

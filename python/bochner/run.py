@@ -1,0 +1,269 @@
+"""A run: what it learned, what it predicts, and how it continues."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import files, frames
+from .errors import UsageError
+from .notebook import Page, run_html
+from .process import call, warn
+
+try:
+    import tomllib
+except ModuleNotFoundError:  # Python 3.10
+    import tomli as tomllib
+
+
+class Verdict(dict):
+    """How good a model is beside naive answers to the same examples.
+
+    Keys: ``measure``, ``data``, ``score``, ``naive`` (name to score), ``beats_naive``, ``words``.
+    """
+
+    def __str__(self) -> str:
+        return self["words"]
+
+
+def open_run(path: str | os.PathLike) -> Run:
+    """Opens a run: ``runs/NAME``, ``runs/NAME@best`` or ``runs/NAME@STEP``.
+
+    Raises UsageError if there is none.
+    """
+    run = Run(path)
+    if not (run.path / "config.toml").exists():
+        raise UsageError(f"{run.path}: not a run (config.toml is missing); give its directory")
+    return run
+
+
+class Run:
+    """A directory of a run. Two runs are equal if their paths are.
+
+    ``path`` is the directory, ``stopped`` whether training was stopped before its end, by a signal,
+    a limit of time or ``until``; ``resume()`` continues it.
+    """
+
+    def __init__(self, path: str | os.PathLike, stopped: bool = False):
+        name, _, at = os.fspath(path).partition("@")
+        self.path, self.at, self.stopped = Path(name), at, stopped
+
+    @property
+    def reference(self) -> str:
+        """The path, with ``@best`` or ``@STEP`` if the run was opened so."""
+        return f"{self.path}@{self.at}" if self.at else str(self.path)
+
+    def __repr__(self) -> str:
+        state = " (stopped)" if self.stopped else ""
+        return f"Run({self.reference!r}){state}" + (f": {self.verdict}" if self.verdict else "")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Run) and self.reference == other.reference
+
+    def __hash__(self) -> int:
+        return hash(self.reference)
+
+    def _repr_html_(self) -> str:
+        return run_html(self)
+
+    def _lines(self, name: str) -> list[dict[str, Any]]:
+        path = self.path / name
+        return [json.loads(x) for x in path.read_text().splitlines()] if path.exists() else []
+
+    @property
+    def metrics(self) -> list[dict[str, Any]]:
+        """The lines of ``metrics.jsonl``: a dict for each report of training or validation."""
+        return self._lines("metrics.jsonl")
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """All keys of the config, nested: ``run.config["model"]["kind"]``."""
+        return tomllib.loads((self.path / "config.toml").read_text())
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """How good the model is; None before the end of training, or if there is no measure."""
+        path = self.path / "verdict.json"
+        return Verdict(json.loads(path.read_text())) if path.exists() else None
+
+    @property
+    def log(self) -> str:
+        """What training has printed."""
+        path = self.path / "console.log"
+        return path.read_text() if path.exists() else ""
+
+    def weights(self, live: bool = False) -> dict[str, np.ndarray]:
+        """Returns the weights and buffers by name, as float32.
+
+        ``live`` takes those of the step, not their running mean (``optim.ema``).
+        """
+        options = ["--live-weights"] if live else []
+        return files.read_safetensors(call(["export", self.reference, "-o", "-", *options]))
+
+    def predict(self, data: Any, **options: Any) -> Any:
+        """Predicts from new data: rows that follow, classes, numbers, events, log probabilities.
+
+        ``data`` is a file, a frame, a dict of arrays, an array, or a list of texts. ``options`` are
+        those of ``bochner predict``: ``steps`` (rows to forecast), ``coverage`` (probability of
+        intervals), ``anomaly``, ``impute``, ``tokens``, ``latent``, ``context``, ``draws``,
+        ``live_weights``, ``set`` (config keys) and ``threads``.
+
+        Returns a frame of the library of ``data``, or a dict of arrays for files and arrays.
+        Raises DataError for data that do not fit the run.
+        """
+        with tempfile.TemporaryDirectory(prefix="bochner-") as folder:
+            inputs, source, settings = self._inputs(data, Path(folder))
+            words = ["predict", self.reference, *inputs, *option_words(options)]
+            columns = files.read_csv(call([*words, *files.set_options(settings)]).decode())
+        if isinstance(data, (list, tuple)):
+            columns["text"] = np.array([*data, None], dtype=object)[:-1]
+        return frames.like(columns, source)
+
+    def _inputs(self, data: Any, folder: Path) -> tuple[list[str], Any, dict[str, str]]:
+        """Returns files of data, what they were made of, and the keys that say how."""
+        if isinstance(data, (list, tuple)) and data and all(isinstance(x, str) for x in data):
+            return self._text_inputs(data, folder)
+        source = frames.frame_of(data)
+        if source is None:
+            return [os.fspath(data)], None, {}
+        path, _ = files.keep(source, folder, "data")
+        return [str(path)], source, files.DIALECT if path.suffix == ".csv" else {}
+
+    def _text_inputs(self, texts: Sequence[str], folder: Path) -> tuple[list[str], None, dict]:
+        data = self.config["data"]
+        if data.get("label_column"):
+            column = {data["text_column"]: np.array([*texts, None], dtype=object)[:-1]}
+            path, _ = files.keep(frames.Frame(column, "numpy"), folder, "data")
+            return [str(path)], None, files.DIALECT
+        paths = [folder / str(i) for i in range(len(texts))]
+        for path, text in zip(paths, texts):
+            path.write_text(text, newline="")
+        return [str(path) for path in paths], None, {}
+
+    def evaluate(self, data: Any = None, **options: Any) -> Any:
+        """Evaluates the run on held-out data, or on ``data`` beside naive answers.
+
+        ``options`` are those of ``bochner eval``: ``split`` ("validation", "test" or "train"),
+        ``backtest``, ``stride``, ``season``, ``coverage``, ``calibration``, ``draws``, ``set``.
+        Returns a dict of measures; a list of dicts if there are several lines.
+        """
+        with tempfile.TemporaryDirectory(prefix="bochner-") as folder:
+            inputs, _, settings = ([], None, {}) if data is None else self._inputs(
+                data, Path(folder))
+            words = ["eval", self.reference, *inputs, "--json", *option_words(options)]
+            return parse_json(call([*words, *files.set_options(settings)]))
+
+    def sample(self, prompt: str | Sequence[str] = "\n", **options: Any) -> Any:
+        """Continues a prompt, or draws from the prior of a variational autoencoder.
+
+        ``options`` are those of ``bochner sample``: ``count``, ``bytes``, ``temperature``,
+        ``top_k``, ``top_p``, ``seed``. Returns a list of texts, in the order of the prompts; for an
+        autoencoder an array with a sample in each row.
+        """
+        if self.config["model"]["kind"] == "vae":
+            return self._array(["sample", self.reference, *option_words(options)])
+        prompts = [prompt] if isinstance(prompt, str) else list(prompt)
+        words = ["sample", self.reference, "--json", *option_words(options)]
+        printed = [call([*words, "--prompt", text]) for text in prompts]
+        return [json.loads(line)["text"] for text in printed for line in text.splitlines()]
+
+    def _array(self, words: Sequence[str]) -> np.ndarray:
+        with tempfile.TemporaryDirectory(prefix="bochner-") as folder:
+            path = Path(folder) / "output.npy"
+            call([*words, "-o", path])
+            return np.load(path)
+
+    def features(self, data: Any, **options: Any) -> np.ndarray:
+        """Returns what the model makes of each example: an array of one row per example.
+
+        These are the embeddings of a ``contrastive`` model and the latent means of a ``vae``; other
+        models raise UsageError.
+        """
+        kind = self.config["model"]["kind"]
+        if kind not in ("contrastive", "vae"):
+            raise UsageError(f"{self.path}: a {kind} has no features; vae and contrastive have")
+        columns = self.predict(data, **options, **({"latent": True} if kind == "vae" else {}))
+        columns = {name: np.asarray(columns[name]) for name in columns}
+        return np.stack([v for v in columns.values() if v.dtype.kind == "f"], axis=1)
+
+    def curves(self) -> list[dict[str, Any]]:
+        """Returns initial and learned spectra, kernels and time kernels of each layer and head.
+
+        Each is a dict with ``part``, ``curve``, ``head``, ``of`` ("start" or "now"), and arrays
+        ``x`` and ``y``.
+        """
+        lines = call(["plot", self.reference, "--json"]).splitlines()
+        return [
+            {k: np.array(v) if isinstance(v, list) else v for k, v in json.loads(line).items()}
+            for line in lines
+        ]
+
+    def batch(self, step: int | None = None, gradients: bool = False) -> dict[str, np.ndarray]:
+        """Returns the examples, loss and outputs of a training step as arrays, with gradients."""
+        words = ["data", "batch", self.reference]
+        words += option_words({"step": step, "gradients": gradients})
+        with tempfile.TemporaryDirectory(prefix="bochner-") as folder:
+            path = Path(folder) / "batch.npz"
+            call([*words, "-o", path])
+            with np.load(path) as arrays:
+                return dict(arrays)
+
+    def page(self) -> Page:
+        """Returns the report of the run: HTML that a notebook shows, with ``save(path)``."""
+        return Page(call(["plot", self.reference, "-o", "-"]).decode())
+
+    def export(self, path: str | os.PathLike, dtype: str = "F32") -> Path:
+        """Writes the weights as safetensors, or, to a path without ending, a PyTorch module.
+
+        ``dtype`` is the type in a safetensors file: F16, BF16, F32 or F64.
+        """
+        path = Path(path)
+        where = ["-o", path, "--dtype", dtype] if path.suffix else ["--torch", path]
+        call(["export", self.reference, *where])
+        return path
+
+    def resume(self, **options: Any) -> Run:
+        """Continues training, bit for bit, and returns the run.
+
+        ``options``: ``set`` (config keys that may change), ``until``, ``strict``, ``threads`` and
+        ``progress``, as of ``train``. Raises UsageError while another process trains the run.
+        """
+        from .training import resume
+
+        return resume(self, **options)
+
+
+def option_words(options: Mapping[str, Any]) -> list[str]:
+    """Returns options of a command: ``live_weights=True`` is ``--live-weights``."""
+    words = []
+    for name, value in options.items():
+        option = "--" + name.rstrip("_").replace("_", "-")
+        if name == "set":
+            words += files.set_options(value or {})
+        elif value is True:
+            words.append(option)
+        elif isinstance(value, (list, tuple)):
+            words += [option, ",".join(map(str, value))]
+        elif value is not None and value is not False:
+            words += [option, str(value)]
+    return words
+
+
+def parse_json(output: bytes) -> Any:
+    """Returns a value of JSON, or a list of those of several lines."""
+    try:
+        return json.loads(output)
+    except json.JSONDecodeError:
+        return [json.loads(line) for line in output.splitlines()]
+
+
+def warn_of(verdict: Verdict | None) -> None:
+    """Warns if the model is no better than a naive answer."""
+    if verdict and not verdict["beats_naive"]:
+        warn(verdict["words"])
