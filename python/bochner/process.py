@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import importlib.metadata
 import os
 import shutil
 import signal
@@ -24,18 +26,29 @@ _MISSING = (
 
 
 def program() -> str:
-    """Returns the path of the program: of the package, of BOCHNER_PROGRAM, or on PATH.
+    """Returns the path of the program: BOCHNER_PROGRAM, that of this package, or that on PATH.
 
     Raises UsageError if there is none.
     """
-    packaged = Path(__file__).parent / "bin" / "bochner"
     named = os.environ.get("BOCHNER_PROGRAM")
     if named and not os.access(named, os.X_OK):
         raise UsageError(f"BOCHNER_PROGRAM={named}: no such program")
-    found = named or (str(packaged) if packaged.exists() else shutil.which("bochner"))
+    found = named or _packaged() or shutil.which("bochner")
     if not found:
         raise UsageError(_MISSING)
     return found
+
+
+@functools.cache
+def _packaged() -> str | None:
+    """Returns the program that was installed with this package."""
+    try:
+        listed = importlib.metadata.files("bochner") or []
+    except importlib.metadata.PackageNotFoundError:
+        listed = []
+    paths = [file.locate() for file in listed if file.parts[-2:] == ("bin", "bochner")]
+    inside = Path(__file__).parent / "bin" / "bochner"
+    return next((str(path) for path in [inside, *paths] if os.access(path, os.X_OK)), None)
 
 
 def warn(text: str) -> None:
@@ -95,6 +108,7 @@ class Training:
     _lock = threading.Lock()
 
     def __init__(self, arguments: Sequence[str | os.PathLike]):
+        self.rest = ""  # printed after an exception in follow()
         self._errors: IO[bytes] = tempfile.TemporaryFile()
         self._in_main_thread = threading.current_thread() is threading.main_thread()
         with self._lock:  # no fork of this process may copy the pipe unseen
@@ -161,7 +175,7 @@ class Training:
                 continue
 
     def _drain(self) -> None:
-        self.child.stdout.read()
+        self.rest += self.child.stdout.read().decode("utf-8", "replace")
         self.child.wait()
 
     def _end(self) -> None:

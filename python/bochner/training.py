@@ -154,7 +154,7 @@ def _train(
     try:
         code = training.follow(follower.line)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(follower.how_it_stopped()) from None
+        raise KeyboardInterrupt(follower.how_it_stopped(training.rest)) from None
     finally:
         follower.end()
     settle(code, training.errors(), (DONE, STOPPED))
@@ -180,8 +180,9 @@ class Follower:
     def is_interrupted(self) -> bool:
         return " by SIGINT" in self._stop
 
-    def how_it_stopped(self) -> str:
-        return self._stop or "the command was stopped before it saved anything"
+    def how_it_stopped(self, rest: str = "") -> str:
+        stopped = [line for line in rest.splitlines() if line.startswith("stopped")]
+        return "".join(stopped) or self._stop or "the command was stopped before it saved anything"
 
     def line(self, text: str) -> None:
         if match := _SAID.match(text):
