@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from ..errors import UsageError
@@ -85,6 +86,7 @@ class CodedClassifier(ClassifierMixin):
 
     def _codes(self, y: Any) -> np.ndarray:
         """Sets ``classes_`` and returns the number of each label."""
+        check_classification_targets(y)
         self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
         if len(self.classes_) < 2:
             raise UsageError("Classifier can't train when only one class is present.")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from ..errors import UsageError
 from .base import CodedClassifier, RunEstimator
@@ -17,8 +18,8 @@ def series_array(X: Sequence | np.ndarray) -> np.ndarray:
 
     A list of arrays of different length is padded with NaN, which ends a series.
     """
-    if isinstance(X, np.ndarray) and X.dtype != object:
-        return X
+    if not isinstance(X, (list, tuple)):
+        return check_array(X, dtype=np.float64, ensure_all_finite="allow-nan", allow_nd=True)
     parts = [np.asarray(part, dtype=np.float64) for part in X]
     if not parts:
         raise UsageError("there are no series")
@@ -51,6 +52,7 @@ class SeriesClassifier(CodedClassifier, RunEstimator):
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Returns the probability of each class (series, classes)."""
+        check_is_fitted(self, "run_")
         return self._probabilities(self._predict({"x": series_array(X)}), "")
 
 
@@ -65,6 +67,7 @@ class SeriesRegressor(RegressorMixin, RunEstimator):
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Returns the number of each series, with ``return_std`` its deviation."""
+        check_is_fitted(self, "run_")
         columns = self._predict({"x": series_array(X)})
         return (columns["number"], columns["number_deviation"]) if return_std else columns["number"]
 
@@ -73,5 +76,6 @@ class SeriesRegressor(RegressorMixin, RunEstimator):
         ends = {0.95: ("0.025", "0.975"), 0.8: ("0.1", "0.9")}
         if coverage not in ends:
             raise UsageError(f"coverage={coverage}: a run has intervals of 0.95 and 0.8")
+        check_is_fitted(self, "run_")
         columns = self._predict({"x": series_array(X)})
         return np.stack([columns[f"number_{end}"] for end in ends[coverage]], axis=1)

@@ -6,15 +6,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..frames import Frame
 from .base import RunEstimator
 
-_CONFIG = {
-    "model": {"kind": "gp", "gp": {"density": {"start": "search"}}},
-    "optim": {"lr": 0.03, "schedule": {"kind": "cosine", "warmup": 4}},
-}
+_MODEL = {"kind": "gp", "gp": {"density": {"start": "search"}}}
 
 
 class TableRegressor(RegressorMixin, RunEstimator):
@@ -30,11 +26,13 @@ class TableRegressor(RegressorMixin, RunEstimator):
 
     def fit(self, X: Any, y: Any) -> TableRegressor:
         """Fits rows ``X`` (n, d) to numbers ``y`` (n,). Missing values are errors."""
-        X, y = validate_data(self, X, y, y_numeric=True, dtype=np.float64)
+        X, y = validate_data(self, X, y, y_numeric=True, dtype=np.float64, ensure_min_samples=2)
         rows = self._rows(X)
         data = {"kind": "table", "target": "y", "inputs": list(rows), "validation": 0}
+        optim = {"lr": 0.03, "schedule": {"kind": "cosine", "warmup": min(4, self.steps)}}
         train = {"batch": 1, "steps": self.steps, "validate": {"every": 0}}
-        self._fit(_CONFIG | {"data": data, "train": train}, {**rows, "y": y})
+        config = {"model": _MODEL, "data": data, "optim": optim, "train": train}
+        self._fit(config, {**rows, "y": y})
         return self
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
@@ -49,11 +47,9 @@ class TableRegressor(RegressorMixin, RunEstimator):
         return np.stack(list(columns.values())[-2:], axis=1)
 
     def _answers(self, X: Any, **options: Any) -> dict[str, np.ndarray]:
-        from sklearn.utils.validation import check_is_fitted
-
         check_is_fitted(self, "run_")
         X = validate_data(self, X, reset=False, dtype=np.float64)
-        return self._predict(Frame(self._rows(X), "numpy").columns, **options)
+        return self._predict(self._rows(X), **options)
 
     @staticmethod
     def _rows(X: np.ndarray) -> dict[str, np.ndarray]:
