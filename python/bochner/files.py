@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import datetime
+import fcntl
 import hashlib
 import io
 import json
@@ -56,8 +57,11 @@ def write(data: Frame | np.ndarray, file: io.BufferedIOBase) -> None:
 def _numbers(values: np.ndarray, name: str) -> np.ndarray:
     if values.dtype.kind not in "fiub":
         raise UsageError(f"{name}: arrays of {values.dtype} cannot be saved; give numbers")
-    return values.astype({2: np.float32, 16: np.float64}.get(
-        values.dtype.itemsize * (values.dtype.kind == "f"), values.dtype))
+    return values.astype(
+        {2: np.float32, 16: np.float64}.get(
+            values.dtype.itemsize * (values.dtype.kind == "f"), values.dtype
+        )
+    )
 
 
 def csv_pieces(frame: Frame) -> Iterator[str]:
@@ -119,12 +123,51 @@ def _field(name: str, x: Any) -> str:
     raise UsageError(f"column {name}: a value of type {type(x).__name__} cannot be saved: {x!r}")
 
 
-def keep(data: Frame | np.ndarray, folder: Path, name: str) -> tuple[Path, bool]:
-    """Saves data in a folder under a name with a digest of their bytes.
+def save(data: Frame | np.ndarray, folder: Path) -> Path:
+    """Saves data in a folder of its own and returns the file."""
+    path = folder / f"data{ending_of(data)}"
+    with path.open("wb") as file:
+        write(data, file)
+    return path
 
-    Returns the file, and whether it is new. So files of other data are never overwritten.
+
+class KeptFile:
+    """Data that a run reads, saved under a name with a digest of their bytes.
+
+    So files of other data are never overwritten, and equal data are saved once. A lock tells
+    other trainings that the file is in use.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+
+    def __init__(self, data: Frame | np.ndarray, folder: Path, name: str):
+        folder.mkdir(parents=True, exist_ok=True)
+        while True:
+            self.path, self.is_new = _placed(data, folder, name)
+            try:
+                self._file = self.path.open("rb")
+                fcntl.flock(self._file, fcntl.LOCK_SH)
+                if os.path.samestat(os.fstat(self._file.fileno()), self.path.stat()):
+                    return
+            except FileNotFoundError:
+                pass  # another training that failed has removed it
+
+    def remove_unless_used(self, run: Path) -> None:
+        """Removes the file if it is new, and neither a run nor another training has it."""
+        config = run / "config.toml"
+        if not self.is_new or config.exists() and self.path.name in config.read_text():
+            return
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self.path.unlink()
+            self.path.parent.rmdir()
+        except OSError:
+            pass  # it is in use, or the folder holds other data
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def _placed(data: Frame | np.ndarray, folder: Path, name: str) -> tuple[Path, bool]:
+    """Writes data to the file of their digest; returns it, and whether it is new."""
     part = folder / f".{name}-{os.getpid()}-{threading.get_ident()}.part"
     try:
         with part.open("wb") as file:
@@ -133,10 +176,16 @@ def keep(data: Frame | np.ndarray, folder: Path, name: str) -> tuple[Path, bool]
             os.fsync(file.fileno())
         path = folder / f"{name}-{_digest(part)}{ending_of(data)}"
         is_new = not path.exists()
-        part.replace(path)
+        if is_new:
+            part.replace(path)
+        return path, is_new
+    except UsageError:
+        part.unlink()
+        if not any(folder.iterdir()):
+            folder.rmdir()
+        raise
     finally:
         part.unlink(missing_ok=True)
-    return path, is_new
 
 
 def _digest(path: Path) -> str:

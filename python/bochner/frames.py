@@ -198,7 +198,8 @@ def _to_pandas(columns: dict[str, np.ndarray], dtypes: Mapping[str, Any]) -> Any
     for name in columns:
         zone = getattr(dtypes.get(name), "tz", None)
         if zone is not None:
-            frame[name] = pandas.to_datetime(frame[name], utc=True).dt.tz_convert(zone)
+            times = pandas.to_datetime(frame[name], utc=True).dt.tz_convert(zone)
+            frame[name] = times.astype(dtypes[name])
         elif name in dtypes:
             try:
                 frame[name] = frame[name].astype(dtypes[name])

@@ -14,7 +14,9 @@ from .process import call
 from .run import Run, option_words
 
 
-def kernel(config: str | os.PathLike | None = None, study: str | None = None, **options: Any) -> Any:
+def kernel(
+    config: str | os.PathLike | None = None, study: str | None = None, **options: Any
+) -> Any:
     """Measures how well a feature map estimates a kernel.
 
     ``study`` is None, "fit" (a density to a kernel), "compare" (learned and fixed maps) or

@@ -132,14 +132,14 @@ class Run:
         source = frames.frame_of(data)
         if source is None:
             return [os.fspath(data)], None, {}
-        path, _ = files.keep(source, folder, "data")
+        path = files.save(source, folder)
         return [str(path)], source, files.DIALECT if path.suffix == ".csv" else {}
 
     def _text_inputs(self, texts: Sequence[str], folder: Path) -> tuple[list[str], None, dict]:
         data = self.config["data"]
         if data.get("label_column"):
             column = {data["text_column"]: np.array([*texts, None], dtype=object)[:-1]}
-            path, _ = files.keep(frames.Frame(column, "numpy"), folder, "data")
+            path = files.save(frames.Frame(column, "numpy"), folder)
             return [str(path)], None, files.DIALECT
         paths = [folder / str(i) for i in range(len(texts))]
         for path, text in zip(paths, texts):
@@ -154,8 +154,9 @@ class Run:
         Returns a dict of measures; a list of dicts if there are several lines.
         """
         with tempfile.TemporaryDirectory(prefix="bochner-") as folder:
-            inputs, _, settings = ([], None, {}) if data is None else self._inputs(
-                data, Path(folder))
+            inputs, _, settings = (
+                ([], None, {}) if data is None else self._inputs(data, Path(folder))
+            )
             words = ["eval", self.reference, *inputs, "--json", *option_words(options)]
             return parse_json(call([*words, *files.set_options(settings)]))
 

@@ -6,10 +6,10 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Iterator
+from typing import Any
 
 from . import files, frames
 from .errors import DONE, FAILED, STOPPED, UsageError
@@ -102,46 +102,45 @@ def _sources(config: Any, data: Any, run: Path) -> Iterator[tuple[str, dict[str,
         if data is not None:
             raise UsageError("data are given twice; the first argument is a config, or data")
         config, data = None, config
-    files_of_data, keys, new = _data_files(data, run)
+    kept = _kept(data, run)
+    paths = [str(kept.path)] if kept else _paths(data)
+    keys = files.DIALECT if kept and kept.path.suffix == ".csv" else {}
     with tempfile.TemporaryDirectory(prefix="bochner-") as folder:
         try:
             if config is None:
-                yield files_of_data[0], keys
+                yield paths[0], keys
                 return
-            if files_of_data:
-                keys = {"data.files": files_of_data} | keys
+            if paths:
+                keys = {"data.files": paths} | keys
             if not frames.is_path(config):
                 path = Path(folder) / f"{run.name}.toml"
                 path.write_text(files.toml_text(config))
                 config = path
             yield os.fspath(config), keys
         except BaseException:
-            _remove_unused(new, run)
+            if kept:
+                kept.remove_unless_used(run)
             raise
+        finally:
+            if kept:
+                kept.close()
 
 
-def _data_files(data: Any, run: Path) -> tuple[list[str], dict[str, Any], Path | None]:
-    """Returns the files of data, the keys that say how they are written, and a new file."""
+def _paths(data: Any) -> list[str]:
+    """Returns data that are files already."""
     if data is None:
-        return [], {}, None
-    if isinstance(data, (list, tuple)) and data and all(map(frames.is_path, data)):
-        return [os.fspath(path) for path in data], {}, None
+        return []
+    return [os.fspath(x) for x in ([data] if frames.is_path(data) else data)]
+
+
+def _kept(data: Any, run: Path) -> files.KeptFile | None:
+    """Saves data that are no files beside the run."""
+    if data is None or isinstance(data, (list, tuple)) and data and all(map(frames.is_path, data)):
+        return None
     source = frames.frame_of(data)
     if source is None:
-        return [os.fspath(data)], {}, None
-    path, is_new = files.keep(source, run.parent / f"{run.name}.data", run.name)
-    return [str(path)], files.DIALECT if path.suffix == ".csv" else {}, path if is_new else None
-
-
-def _remove_unused(new: Path | None, run: Path) -> None:
-    """Removes saved data again if no run was made of them."""
-    if new is None or (run / "config.toml").exists():
-        return
-    new.unlink(missing_ok=True)
-    try:
-        new.parent.rmdir()
-    except OSError:
-        pass  # it holds other data
+        return None
+    return files.KeptFile(source, run.parent / f"{run.name}.data", run.name)
 
 
 def _train(
@@ -233,7 +232,7 @@ class Sweep:
     @property
     def best(self) -> Run:
         """The run of the best trial."""
-        return Run(self.path / json.loads(call(["sweep", "best", self.path, "--json"]))["name"])
+        return Run(json.loads(call(["sweep", "best", self.path, "--json"]))["run"])
 
     @property
     def runs(self) -> list[Run]:

@@ -26,19 +26,51 @@ def texts():
 
 MODELS = {
     "forecaster": ({"model": {"kind": "forecaster"}, "data": SERIES, "train": STEPS}, hours),
-    "gp": ({"model": {"kind": "gp"}, "data": {"kind": "table"}, "train": {**STEPS, "batch": 1}},
-           table),
-    "events": ({"model": {"kind": "events", **SMALL, "positions": "none"},
-                "data": {"kind": "event_files", "length": 16, "type_column": "type"},
-                "train": STEPS}, events),
-    "classifier": ({"model": {"kind": "classifier", **PATCHES}, "data": LABELLED, "train": STEPS},
-                   labelled),
-    "regressor": ({"model": {"kind": "regressor", **PATCHES}, "train": STEPS,
-                   "data": {**LABELLED, "labels": "numbers"}}, labelled),
-    "filter_bank": ({"model": {"kind": "filter_bank"}, "data": {**LABELLED, "validation": 0},
-                     "train": {"steps": 0}}, labelled),
-    "bag_of_words": ({"model": {"kind": "bag_of_words"}, "train": {"steps": 0}, "data": {
-        "kind": "texts", "text_column": "text", "label_column": "label", "validation": 0}}, texts),
+    "gp": (
+        {"model": {"kind": "gp"}, "data": {"kind": "table"}, "train": {**STEPS, "batch": 1}},
+        table,
+    ),
+    "events": (
+        {
+            "model": {"kind": "events", **SMALL, "positions": "none"},
+            "data": {"kind": "event_files", "length": 16, "type_column": "type"},
+            "train": STEPS,
+        },
+        events,
+    ),
+    "classifier": (
+        {"model": {"kind": "classifier", **PATCHES}, "data": LABELLED, "train": STEPS},
+        labelled,
+    ),
+    "regressor": (
+        {
+            "model": {"kind": "regressor", **PATCHES},
+            "train": STEPS,
+            "data": {**LABELLED, "labels": "numbers"},
+        },
+        labelled,
+    ),
+    "filter_bank": (
+        {
+            "model": {"kind": "filter_bank"},
+            "data": {**LABELLED, "validation": 0},
+            "train": {"steps": 0},
+        },
+        labelled,
+    ),
+    "bag_of_words": (
+        {
+            "model": {"kind": "bag_of_words"},
+            "train": {"steps": 0},
+            "data": {
+                "kind": "texts",
+                "text_column": "text",
+                "label_column": "label",
+                "validation": 0,
+            },
+        },
+        texts,
+    ),
 }
 
 
