@@ -108,7 +108,6 @@ class Training:
     _lock = threading.Lock()
 
     def __init__(self, arguments: Sequence[str | os.PathLike]):
-        self.rest = ""  # printed after an exception in follow()
         self._errors: IO[bytes] = tempfile.TemporaryFile()
         self._in_main_thread = threading.current_thread() is threading.main_thread()
         with self._lock:  # no fork of this process may copy the pipe unseen
@@ -175,7 +174,7 @@ class Training:
                 continue
 
     def _drain(self) -> None:
-        self.rest += self.child.stdout.read().decode("utf-8", "replace")
+        self.child.stdout.read()
         self.child.wait()
 
     def _end(self) -> None:

@@ -152,12 +152,14 @@ def _train(
     follower = Follower(run, progress)
     try:
         code = training.follow(follower.line)
+        if code in (DONE, STOPPED):
+            follower.report()
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(follower.how_it_stopped(training.rest)) from None
+        raise KeyboardInterrupt(follower.how_it_stopped()) from None
     finally:
         follower.end()
     settle(code, training.errors(), (DONE, STOPPED))
-    if follower.is_interrupted:
+    if code == STOPPED and " by SIGINT" in follower.how_it_stopped():
         raise KeyboardInterrupt(follower.how_it_stopped())
     if code == DONE:
         warn_of(run.verdict)
@@ -169,41 +171,40 @@ class Follower:
     """Turns the printed lines of a training into progress and notes."""
 
     def __init__(self, run: Run, progress: Callback | bool | None):
-        self._path = run.path / "metrics.jsonl"
+        self._path, self._run, self._log_before = run.path / "metrics.jsonl", run, len(run.log)
         self._call = progress if callable(progress) else None
         self._display = None if callable(progress) or progress is False else Display()
         self._read, self._resumed_at, self._total = 0, -1, 0
-        self._stop = self._last = ""
+        self._last = ""
 
-    @property
-    def is_interrupted(self) -> bool:
-        return " by SIGINT" in self._stop
-
-    def how_it_stopped(self, rest: str = "") -> str:
-        stopped = [line for line in rest.splitlines() if line.startswith("stopped")]
-        return "".join(stopped) or self._stop or "the command was stopped before it saved anything"
+    def how_it_stopped(self) -> str:
+        """Returns what the command logged last about a stop."""
+        lines = self._run.log[self._log_before :].splitlines()
+        stopped = [line for line in lines if line.startswith("stopped")]
+        return stopped[-1] if stopped else "the command was stopped before it saved anything"
 
     def line(self, text: str) -> None:
         if match := _SAID.match(text):
             warn(match[1])
         elif text.startswith("resumed"):
             self._resumed_at = int(text.split()[-1])
-        elif text.startswith("stopped"):
-            self._stop = self._last = text
-        elif text.startswith("verdict"):
+        elif text.startswith(("stopped", "verdict")):
             self._last = text
         elif match := _STEP.match(text):
             self._total = int(match[2])
             if self._display:
                 self._display.show(int(match[1]), self._total, match[3])
-        if self._call and text.startswith(("step", "valid")):
-            self._report()
+        if self._total and (match or text.startswith("valid ")):
+            self.report()
 
     def end(self) -> None:
         if self._display:
             self._display.end(self._last)
 
-    def _report(self) -> None:
+    def report(self) -> None:
+        """Calls the callback with the lines of metrics that it has not seen."""
+        if not self._call or not self._path.exists():
+            return
         with self._path.open("rb") as file:
             file.seek(self._read)
             new = file.read()
@@ -211,7 +212,7 @@ class Follower:
         for line in new[: new.rfind(b"\n") + 1].splitlines():
             metrics = json.loads(line)
             if metrics["step"] > self._resumed_at:
-                self._call(metrics["step"], self._total, metrics)
+                self._call(metrics["step"], self._total or metrics["step"], metrics)
 
 
 class Sweep:
