@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -190,8 +191,10 @@ class Run:
         if kind not in ("contrastive", "vae"):
             raise UsageError(f"{self.path}: a {kind} has no features; vae and contrastive have")
         columns = self.predict(data, **options, **({"latent": True} if kind == "vae" else {}))
-        columns = {name: np.asarray(columns[name]) for name in columns}
-        return np.stack([v for v in columns.values() if v.dtype.kind == "f"], axis=1)
+        names = [name for name in columns if re.fullmatch(r"(mean_|e)\d+", name)]
+        if not names:
+            raise UsageError(f"{self.path}: all latent variables are discrete; see predict")
+        return np.stack([np.asarray(columns[name]) for name in names], axis=1)
 
     def curves(self) -> list[dict[str, Any]]:
         """Returns initial and learned spectra, kernels and time kernels of each layer and head.
