@@ -1,4 +1,4 @@
-"""The snippets of docs/python.md and the notebook of the examples work."""
+"""The snippets of the documents and the notebook of the examples work."""
 
 import json
 import os
@@ -21,6 +21,15 @@ def test_the_snippets_of_the_page(folder):
             pytest.importorskip("sklearn", "1.6", reason="scikit-learn 1.6 is missing")
         exec(compile(snippet, "docs/python.md", "exec"), names)
     assert (folder / "load.html").exists() and (folder / "notes_torch").is_dir()
+
+
+def test_the_snippet_of_the_readme(folder, quiet):
+    text = (SOURCE / "README.md").read_text()
+    snippet = re.search(r"```python\n(.*?)```", text, re.DOTALL)[1]
+    frame = {"month": range(60), "sales": [50 + 9 * (i % 12) + i % 5 for i in range(60)]}
+    bochner.train("notes.toml", set={"train.steps": 4}, run="runs/notes")
+    exec(compile(snippet.replace("2000", "8"), "README.md", "exec"), {"bochner": bochner, "frame": frame})
+    assert bochner.open("runs/notes").metrics[-1]["step"] == 8
 
 
 def test_the_page_names_what_there_is():
