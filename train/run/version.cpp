@@ -2,6 +2,7 @@
 
 #include <bochner/autodiff/build_flags.hpp>
 #include <bochner/autodiff/compute/bfloat16/amx.hpp>
+#include <bochner/autodiff/compute/bfloat16/bfloat16_product.hpp>
 #include <bochner/autodiff/compute/gemm.hpp>
 #include <bochner/base/format.hpp>
 #include <bochner/base/numeric/parallel.hpp>
@@ -18,7 +19,8 @@ std::string compiler_name() {
 }
 
 std::string backend_name() {
-  return gemm_backend().name + " " + gemm_backend().kernel + (has_amx() ? " + AMX" : "");
+  const char* unit = has_amx() ? " + AMX" : multiplies_pairs() ? " + BF16" : "";
+  return gemm_backend().name + " " + gemm_backend().kernel + unit;
 }
 
 std::string version_line() {

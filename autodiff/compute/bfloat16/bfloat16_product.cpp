@@ -19,7 +19,7 @@ constexpr std::size_t rounded_rows = 256;
 template <class Body>
 auto with_elements(const Body& body) {
 #ifdef BOCHNER_BFLOAT16_PAIRS
-  if (has_bfloat16_pairs()) return body(register_tiles::Pair());
+  if (multiplies_pairs()) return body(register_tiles::Pair());
 #endif
   return body(real());
 }
@@ -86,6 +86,14 @@ void multiply_rounded(std::size_t M, std::size_t N, std::size_t K, const real* a
 
 }  // namespace
 
+bool multiplies_pairs() {
+#ifdef BOCHNER_BFLOAT16_PAIRS
+  return has_bfloat16_pairs();
+#else
+  return false;
+#endif
+}
+
 bool is_bfloat16_product(std::size_t M, std::size_t N, std::size_t K) {
   constexpr std::size_t fewest_rows = 16, fewest_columns = 16, fewest_inner = 16;
   return product_precision() == ProductPrecision::bfloat16 && M >= fewest_rows &&
@@ -123,6 +131,7 @@ void multiply_by_bfloat16(std::size_t M, std::size_t N, std::size_t K, const rea
 #else
 namespace bochner::inline BOCHNER_PRECISION {
 
+bool multiplies_pairs() { return false; }
 bool is_bfloat16_product(std::size_t, std::size_t, std::size_t) { return false; }
 void bfloat16_product(std::size_t, std::size_t, std::size_t, const Operand&, const Operand&, real,
                       real*, std::size_t) {}

@@ -6,6 +6,10 @@
 
 namespace bochner::inline BOCHNER_PRECISION {
 
+/// Returns whether this processor multiplies pairs of bfloat16, in float and in a build that can:
+/// the sums then round otherwise than those of rounded floats.
+bool multiplies_pairs();
+
 /// Returns whether gemm() rounds the factors of a product on this thread:
 /// ProductPrecision::bfloat16 is set and the product is large enough to pay for packing. Never in
 /// double.
