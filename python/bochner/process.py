@@ -14,7 +14,6 @@ import threading
 import warnings
 import weakref
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 from typing import IO
 
 from .errors import DONE, Note, UsageError, error_of
@@ -47,8 +46,7 @@ def _packaged() -> str | None:
     except importlib.metadata.PackageNotFoundError:
         listed = []
     paths = [file.locate() for file in listed if file.parts[-2:] == ("bin", "bochner")]
-    inside = Path(__file__).parent / "bin" / "bochner"
-    return next((str(path) for path in [inside, *paths] if os.access(path, os.X_OK)), None)
+    return next((os.path.normpath(path) for path in paths if os.access(path, os.X_OK)), None)
 
 
 def warn(text: str) -> None:
@@ -74,21 +72,21 @@ def settle(code: int, errors: str, allowed: Iterable[int] = (DONE,)) -> int:
     return code
 
 
-def call(arguments: Sequence[str | os.PathLike], input: str | None = None) -> bytes:
+def call(arguments: Sequence[str | os.PathLike]) -> bytes:
     """Runs a command to its end and returns its standard output.
 
     Raises the exception of its exit code. A KeyboardInterrupt ends the command.
     """
-    words = [program(), *map(os.fspath, arguments)]
     child = subprocess.Popen(
-        words,
-        stdin=subprocess.DEVNULL if input is None else subprocess.PIPE,
+        ["bochner", *map(os.fspath, arguments)],
+        executable=program(),
+        stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
     )
     try:
-        output, errors = child.communicate(None if input is None else input.encode())
+        output, errors = child.communicate()
     except BaseException:
         child.kill()
         child.wait()
@@ -105,9 +103,10 @@ class Training:
     """
 
     _running: weakref.WeakSet[Training] = weakref.WeakSet()
-    _lock = threading.Lock()
+    _lock = threading.RLock()
 
     def __init__(self, arguments: Sequence[str | os.PathLike]):
+        self._hold = -1
         self._errors: IO[bytes] = tempfile.TemporaryFile()
         self._in_main_thread = threading.current_thread() is threading.main_thread()
         with self._lock:  # no fork of this process may copy the pipe unseen
@@ -116,19 +115,23 @@ class Training:
                 self.child = self._start(arguments, held)
                 self._running.add(self)
             except BaseException:
-                os.close(self._hold)
+                self.stop()
                 raise
             finally:
                 os.close(held)
 
     def _start(self, arguments: Sequence[str | os.PathLike], held: int) -> subprocess.Popen:
         return subprocess.Popen(
-            [program(), *map(os.fspath, arguments), "--with-parent"],
+            ["bochner", *map(os.fspath, arguments), "--with-parent"],
+            executable=program(),
             stdin=held,
             stdout=subprocess.PIPE,
             stderr=self._errors,
             start_new_session=self._in_main_thread,
         )
+
+    def __del__(self) -> None:
+        self.stop()  # after an exception before follow()
 
     def stop(self) -> None:
         """Asks the command to save and stop. It may be called again, from any thread."""
@@ -215,7 +218,7 @@ def stop() -> None:
 
 def _forget_trainings() -> None:
     """Closes a forked process's copies of the pipes, whose ends tell that the parent has ended."""
-    Training._lock = threading.Lock()
+    Training._lock = threading.RLock()
     for training in list(Training._running):
         training.stop()
     Training._running = weakref.WeakSet()
