@@ -147,10 +147,9 @@ class Training:
         After ^C a second one, a second later or more, ends the command at once.
         """
         try:
-            with _EndOfMainThread(self):
-                for line in self.child.stdout:
-                    tell(line.decode("utf-8", "replace").rstrip("\n"))
-                return self.child.wait()
+            for line in self.child.stdout:
+                tell(line.decode("utf-8", "replace").rstrip("\n"))
+            return self.child.wait()
         except KeyboardInterrupt:
             self._pass_on_interrupts()
             raise
@@ -185,27 +184,6 @@ class Training:
             self._running.discard(self)
         self.stop()
         self.child.stdout.close()
-
-
-class _EndOfMainThread:
-    """Stops a training of another thread when the main thread ends, as after ^C in a script."""
-
-    def __init__(self, training: Training):
-        self._training = training
-        self._done = threading.Event()
-
-    def __enter__(self) -> None:
-        main = threading.main_thread()
-        if threading.current_thread() is not main:
-            threading.Thread(target=self._watch, args=(main,), daemon=True).start()
-
-    def __exit__(self, *_: object) -> None:
-        self._done.set()
-
-    def _watch(self, main: threading.Thread) -> None:
-        while not self._done.wait(0.2):
-            if not main.is_alive():
-                return self._training.stop()
 
 
 def stop() -> None:
