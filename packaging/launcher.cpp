@@ -60,8 +60,7 @@ bool find_highest() {
   else
     fputs(
         "bochner: this processor is older than the programs of this package, which need AVX2 and "
-        "FMA (x86-64-v3, "
-        "since about 2013); build bochner here, from source\n",
+        "FMA (x86-64-v3, since about 2013); build bochner here, from source\n",
         stderr);
   return false;
 }

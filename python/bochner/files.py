@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from .errors import UsageError
-from .frames import Frame
+from .frames import Frame, objects
 
 #: Keys that say how the CSV files of this module are written; nothing is left to be inferred.
 DIALECT = {
@@ -217,7 +217,7 @@ def _column(fields: list[str]) -> np.ndarray:
         pass
     if all(_TIME.fullmatch(x) for x in fields):
         return np.array(fields, dtype="datetime64[us]")
-    return np.array([*fields, None], dtype=object)[:-1]
+    return objects(fields)
 
 
 def toml_value(value: Any) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,11 @@ class Frame:
             raise UsageError(f"columns have equal names: {sorted(map(str, columns))}")
         if "" in self.columns:
             raise UsageError("a column has an empty name; rename it")
+
+
+def objects(values: Iterable[Any]) -> np.ndarray:
+    """Returns values of any type as an array of one axis, also if they are sequences."""
+    return np.array([*values, None], dtype=object)[:-1]
 
 
 def is_path(data: Any) -> bool:
@@ -130,7 +135,7 @@ def _of_chunks(column: Any) -> np.ndarray:
     plain = types.is_floating(kind) or types.is_integer(kind) and not column.null_count
     if plain or types.is_timestamp(kind) and kind.tz is None or types.is_date(kind):
         return column.to_numpy()
-    return np.array([*column.to_pylist(), None], dtype=object)[:-1]
+    return objects(column.to_pylist())
 
 
 def _read_arrow(path: Path) -> Frame:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .process import call
+from .process import call_json
 from .run import Run, option_words
 
 
@@ -35,8 +34,8 @@ def kernel(
             elif isinstance(value, Run):
                 options[name] = value.reference
         words = [word for word in (study, config) if word is not None]
-        output = call(["kernel", *words, "--json", *option_words(options)])
-    return [_with_arrays(json.loads(line)) for line in output.splitlines()]
+        lines = call_json(["kernel", *words, *option_words(options)])
+    return [_with_arrays(line) for line in lines]
 
 
 def _with_arrays(value: Any) -> Any:

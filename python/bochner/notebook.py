@@ -83,7 +83,7 @@ class Display:
             self._write(f"step {step}/{total}  {words}")
 
     def end(self, words: str) -> None:
-        """Shows how the training ended, in the place of its progress."""
+        """Replaces the progress by how the training ended."""
         if self._is_notebook and words:
             self._update(html.escape(words))
         elif self._is_terminal:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib.metadata
+import json
 import os
 import shutil
 import signal
@@ -14,7 +15,7 @@ import threading
 import warnings
 import weakref
 from collections.abc import Callable, Iterable, Sequence
-from typing import IO
+from typing import IO, Any
 
 from .errors import DONE, Note, UsageError, error_of
 
@@ -95,6 +96,11 @@ def call(arguments: Sequence[str | os.PathLike]) -> bytes:
     return output
 
 
+def call_json(arguments: Sequence[str | os.PathLike]) -> list[Any]:
+    """Runs a command with ``--json`` and returns the value of each line that it prints."""
+    return [json.loads(line) for line in call([*arguments, "--json"]).splitlines()]
+
+
 class Training:
     """A command that trains, saves when it is asked to stop, and stops when this process ends.
 
@@ -143,7 +149,7 @@ class Training:
     def follow(self, tell: Callable[[str], None]) -> int:
         """Calls tell(line) with each line that is printed and returns the exit code.
 
-        If anything is raised meanwhile, the command saves and stops before the exception goes on.
+        If anything is raised meanwhile, the command saves and stops before the exception is raised again.
         After ^C a second one, a second later or more, ends the command at once.
         """
         try:

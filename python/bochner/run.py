@@ -15,7 +15,7 @@ import numpy as np
 from . import files, frames
 from .errors import UsageError
 from .notebook import Page, run_html
-from .process import call, warn
+from .process import call, call_json, warn
 
 try:
     import tomllib
@@ -123,7 +123,7 @@ class Run:
             words = ["predict", self.reference, *inputs, *option_words(options)]
             columns = files.read_csv(call([*words, *files.set_options(settings)]).decode())
         if isinstance(data, (list, tuple)):
-            columns["text"] = np.array([*data, None], dtype=object)[:-1]
+            columns["text"] = frames.objects(data)
         return frames.like(columns, source)
 
     def _inputs(self, data: Any, folder: Path) -> tuple[list[str], Any, dict[str, str]]:
@@ -139,7 +139,7 @@ class Run:
     def _text_inputs(self, texts: Sequence[str], folder: Path) -> tuple[list[str], None, dict]:
         data = self.config["data"]
         if data.get("label_column"):
-            column = {data["text_column"]: np.array([*texts, None], dtype=object)[:-1]}
+            column = {data["text_column"]: frames.objects(texts)}
             path = files.save(frames.Frame(column, "numpy"), folder)
             return [str(path)], None, files.DIALECT
         paths = [folder / str(i) for i in range(len(texts))]
@@ -171,9 +171,8 @@ class Run:
         if self.config["model"]["kind"] == "vae":
             return self._array(["sample", self.reference, *option_words(options)])
         prompts = [prompt] if isinstance(prompt, str) else list(prompt)
-        words = ["sample", self.reference, "--json", *option_words(options)]
-        printed = [call([*words, "--prompt", text]) for text in prompts]
-        return [json.loads(line)["text"] for text in printed for line in text.splitlines()]
+        words = ["sample", self.reference, *option_words(options)]
+        return [line["text"] for text in prompts for line in call_json([*words, "--prompt", text])]
 
     def _array(self, words: Sequence[str]) -> np.ndarray:
         with tempfile.TemporaryDirectory(prefix="bochner-") as folder:
@@ -202,10 +201,9 @@ class Run:
         Each is a dict with ``part``, ``curve``, ``head``, ``of`` ("start" or "now"), and arrays
         ``x`` and ``y``.
         """
-        lines = call(["plot", self.reference, "--json"]).splitlines()
         return [
-            {k: np.array(v) if isinstance(v, list) else v for k, v in json.loads(line).items()}
-            for line in lines
+            {k: np.array(v) if isinstance(v, list) else v for k, v in line.items()}
+            for line in call_json(["plot", self.reference])
         ]
 
     def batch(self, step: int | None = None, gradients: bool = False) -> dict[str, np.ndarray]:

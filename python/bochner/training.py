@@ -14,7 +14,7 @@ from typing import Any
 from . import files, frames
 from .errors import DONE, FAILED, STOPPED, UsageError
 from .notebook import Display
-from .process import Training, call, settle, warn
+from .process import Training, call, call_json, settle, warn
 from .run import Run, option_words, warn_of
 
 #: progress(step, total, metrics): metrics is the newest line of metrics.jsonl as a dict.
@@ -227,8 +227,7 @@ class Sweep:
     @property
     def trials(self) -> list[dict[str, Any]]:
         """The trials, a dict each, as of ``bochner sweep status --json``."""
-        lines = call(["sweep", "status", self.path, "--json"]).splitlines()
-        return [json.loads(line) for line in lines]
+        return call_json(["sweep", "status", self.path])
 
     @property
     def best(self) -> Run:
@@ -281,5 +280,4 @@ def compare(*runs: Run | Sweep | str | os.PathLike, **options: Any) -> list[dict
     ``options``: ``to``, the validation loss for the time to reach it; ``output``, a page to write.
     """
     paths = [run.path if isinstance(run, (Run, Sweep)) else run for run in runs]
-    lines = call(["compare", *paths, "--json", *option_words(options)]).splitlines()
-    return [json.loads(line) for line in lines]
+    return call_json(["compare", *paths, *option_words(options)])

@@ -48,12 +48,14 @@ class Forecaster(RunEstimator):
 
         Returns a frame of the kind of ``X`` with the forecasts and ends of intervals.
         """
-        check_is_fitted(self, "run_")
-        return self._predict(self._seen if X is None else X, steps=steps)
+        return self._forecast(X, steps=steps)
 
     def predict_interval(
         self, X: Any = None, steps: int | None = None, coverage: float = 0.9
     ) -> Any:
         """Forecasts like ``predict``, with intervals of this probability."""
+        return self._forecast(X, steps=steps, coverage=coverage)
+
+    def _forecast(self, X: Any, **options: Any) -> Any:
         check_is_fitted(self, "run_")
-        return self._predict(self._seen if X is None else X, steps=steps, coverage=coverage)
+        return self._predict(self._seen if X is None else X, **options)

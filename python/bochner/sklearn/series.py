@@ -38,7 +38,13 @@ def _config(**data: Any) -> dict[str, Any]:
     }
 
 
-class SeriesClassifier(CodedClassifier, RunEstimator):
+class _SeriesEstimator(RunEstimator):
+    def _answers(self, X: Any) -> dict[str, np.ndarray]:
+        check_is_fitted(self, "run_")
+        return self._predict({"x": series_array(X)})
+
+
+class SeriesClassifier(CodedClassifier, _SeriesEstimator):
     """Classes of series by a bank of random filters; see docs/tasks.md.
 
     ``X`` is (series, rows), (series, rows, channels), or a list of arrays of different length.
@@ -52,11 +58,10 @@ class SeriesClassifier(CodedClassifier, RunEstimator):
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Returns the probability of each class (series, classes)."""
-        check_is_fitted(self, "run_")
-        return self._probabilities(self._predict({"x": series_array(X)}), "")
+        return self._probabilities(self._answers(X), "")
 
 
-class SeriesRegressor(RegressorMixin, RunEstimator):
+class SeriesRegressor(RegressorMixin, _SeriesEstimator):
     """A number for each series by a bank of random filters; see docs/tasks.md."""
 
     def fit(self, X: Any, y: Any) -> SeriesRegressor:
@@ -67,8 +72,7 @@ class SeriesRegressor(RegressorMixin, RunEstimator):
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Returns the number of each series, with ``return_std`` its deviation."""
-        check_is_fitted(self, "run_")
-        columns = self._predict({"x": series_array(X)})
+        columns = self._answers(X)
         return (columns["number"], columns["number_deviation"]) if return_std else columns["number"]
 
     def predict_interval(self, X: Any, coverage: float = 0.95) -> np.ndarray:
@@ -76,6 +80,5 @@ class SeriesRegressor(RegressorMixin, RunEstimator):
         ends = {0.95: ("0.025", "0.975"), 0.8: ("0.1", "0.9")}
         if coverage not in ends:
             raise UsageError(f"coverage={coverage}: a run has intervals of 0.95 and 0.8")
-        check_is_fitted(self, "run_")
-        columns = self._predict({"x": series_array(X)})
+        columns = self._answers(X)
         return np.stack([columns[f"number_{end}"] for end in ends[coverage]], axis=1)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
+from ..frames import objects
 from .base import CodedClassifier, RunEstimator
 
 _CONFIG = {
@@ -23,14 +23,9 @@ class TextClassifier(CodedClassifier, RunEstimator):
     def fit(self, X: Sequence[str], y: Any) -> TextClassifier:
         """Fits the texts ``X`` to their classes ``y``."""
         labels = [f"c{code}" for code in self._codes(y)]
-        self._fit(_CONFIG, {"label": np.array(labels, dtype=object), "text": _texts(X)})
+        self._fit(_CONFIG, {"label": objects(labels), "text": objects(X)})
         return self
 
     def predict_proba(self, X: Sequence[str]) -> np.ndarray:
         """Returns the probability of each class (texts, classes)."""
-        check_is_fitted(self, "run_")
-        return self._probabilities(self._predict({"text": _texts(X)}), "c")
-
-
-def _texts(X: Sequence[str]) -> np.ndarray:
-    return np.array([*X, None], dtype=object)[:-1]
+        return self._probabilities(self._predict({"text": objects(X)}), "c")
