@@ -15,6 +15,8 @@ extern "C" {
 char* openblas_get_corename(void) __attribute__((weak));
 void openblas_set_num_threads(int) __attribute__((weak));
 char* openblas_get_config(void) __attribute__((weak));
+void* blas_memory_alloc(int) __attribute__((weak));
+void blas_memory_free(void*) __attribute__((weak));
 // Defined in builds with run-time kernel selection (DYNAMIC_ARCH).
 void gotoblas_dynamic_init(void) __attribute__((weak));
 void gotoblas_dynamic_quit(void) __attribute__((weak));
@@ -74,6 +76,15 @@ GemmBackend started_openblas() {
   return backend;
 }
 
+/// Makes OpenBLAS allocate its buffers now: a thread that started between the check of
+/// require_openblas and the first product could take their place, and OpenBLAS then tries for ever.
+void allocate_buffers(std::size_t count) {
+  if (!blas_memory_alloc || !blas_memory_free) return;
+  std::vector<void*> buffers(count);
+  for (void*& buffer : buffers) buffer = blas_memory_alloc(0);
+  for (void* buffer : buffers) blas_memory_free(buffer);
+}
+
 auto as_matrix(const std::vector<double>& a, std::size_t n) {
   require_openblas();
   return xt::adapt(a, std::array{n, n});
@@ -95,6 +106,7 @@ void require_openblas(std::size_t threads) {
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (room == MAP_FAILED) throw std::bad_alloc();
   munmap(room, threads * buffer);
+  allocate_buffers(threads);
   served = threads;
 }
 
