@@ -174,16 +174,22 @@ TEST_F(AdoptedRun, HoldsTheWeightsThatItIsGivenAndGoesOn) {
   }
   const std::map<std::string, std::string> adopted =
       tensor_bytes(RunDirectory::read(storage, "other").load_step(7));
-  for (const auto& [name, bytes] : trained)
-    if (name.starts_with("model/")) EXPECT_EQ(adopted.at(name), bytes) << name;
+  for (const auto& [name, bytes] : trained) {
+    if (name.starts_with("model/")) {
+      EXPECT_EQ(adopted.at(name), bytes) << name;
+    }
+  }
   std::vector<std::string> notes;
   Session session = Session::resume({storage, "other"}, {}, true, notes);
   EXPECT_EQ(session.state().step, 7u);
   session.save();
   const std::map<std::string, std::string> resumed =
       tensor_bytes(RunDirectory::read(storage, "other").load_step(7));
-  for (const auto& [name, bytes] : resumed)
-    if (name.starts_with("ema/")) EXPECT_EQ(bytes, trained.at("model/" + name.substr(4))) << name;
+  for (const auto& [name, bytes] : resumed) {
+    if (name.starts_with("ema/")) {
+      EXPECT_EQ(bytes, trained.at("model/" + name.substr(4))) << name;
+    }
+  }
   run_leg(session, 1);
   EXPECT_EQ(session.state().step, run_steps);
 }
