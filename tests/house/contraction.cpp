@@ -6,6 +6,7 @@
 #include <bochner/autodiff/compute/small_product.cpp>
 #include <bochner/autodiff/compute/transpose.cpp>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <vector>
 

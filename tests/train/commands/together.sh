@@ -12,6 +12,17 @@ together() { # together N WORD...: runs bochner in N processes
   mpirun -n "$count" --oversubscribe --bind-to none "$bochner" "$@"
 }
 
+# printed_together N WORD...: prints what process 0 prints; the others must print nothing. Each writes a file of its own,
+# since mpirun of Open MPI 5.0.7 may print parts of standard output as errors.
+printed_together() {
+  local count=$1
+  shift
+  rm -f printed.*
+  # shellcheck disable=SC2016
+  mpirun -n "$count" --oversubscribe --bind-to none bash -c 'exec "$@" >"printed.$OMPI_COMM_WORLD_RANK"' bash "$bochner" "$@"
+  cat printed.*
+}
+
 # pair WORD... + WORD...: runs one command in process 0 and another in process 1, since Open MPI 5.0.7 crashes on `a : b`.
 pair() {
   mpirun -n 2 --oversubscribe --bind-to none bash -c '
