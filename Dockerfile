@@ -6,8 +6,8 @@ WORKDIR /source
 COPY scripts/setup scripts/setup
 RUN apt-get update && scripts/setup
 COPY . .
-RUN cmake --preset package && cmake --build --preset package \
-    && cmake --install build/package --component command --prefix /usr/local --strip
+RUN cmake --preset portable -D BOCHNER_TESTS=OFF && cmake --build --preset portable \
+    && cmake --install build/portable --component command --prefix /usr/local --strip
 
 FROM debian:12-slim
 RUN apt-get update && apt-get install -y --no-install-recommends \
