@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class Error(RuntimeError):
     """The command failed: a loss that is not finite, too little memory, a bug (exit code 1)."""
@@ -27,6 +30,15 @@ class Note(UserWarning):
 DONE, FAILED, USAGE, DATA, STORAGE, STOPPED = 0, 1, 2, 65, 74, 75
 
 _KINDS = {USAGE: UsageError, DATA: DataError, STORAGE: StorageError}
+
+
+@contextmanager
+def storage_errors() -> Iterator[None]:
+    """Raises each OSError of Python as a StorageError."""
+    try:
+        yield
+    except OSError as error:
+        raise StorageError(str(error)) from error
 
 
 def error_of(code: int, words: str) -> Error:

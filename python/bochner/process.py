@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import importlib.metadata
 import json
@@ -17,7 +18,7 @@ import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import IO, Any
 
-from .errors import DONE, Note, UsageError, error_of
+from .errors import DONE, Note, UsageError, error_of, storage_errors
 
 _MISSING = (
     "cannot find the program bochner; install the wheel (pip install bochner), put the program on "
@@ -31,12 +32,16 @@ def program() -> str:
     Raises UsageError if there is none.
     """
     named = os.environ.get("BOCHNER_PROGRAM")
-    if named and not os.access(named, os.X_OK):
+    if named and not _is_program(named):
         raise UsageError(f"BOCHNER_PROGRAM={named}: no such program")
     found = named or _packaged() or shutil.which("bochner")
     if not found:
         raise UsageError(_MISSING)
     return found
+
+
+def _is_program(path: str | os.PathLike) -> bool:
+    return os.path.isfile(path) and os.access(path, os.X_OK)
 
 
 @functools.cache
@@ -47,7 +52,7 @@ def _packaged() -> str | None:
     except importlib.metadata.PackageNotFoundError:
         listed = []
     paths = [file.locate() for file in listed if file.parts[-2:] == ("bin", "bochner")]
-    return next((os.path.normpath(path) for path in paths if os.access(path, os.X_OK)), None)
+    return next((os.path.normpath(path) for path in paths if _is_program(path)), None)
 
 
 def warn(text: str) -> None:
@@ -64,13 +69,29 @@ def _lines(text: str) -> list[str]:
 
 def settle(code: int, errors: str, allowed: Iterable[int] = (DONE,)) -> int:
     """Warns with the notes on the standard error and raises if the code is not allowed."""
-    lines = _lines(errors)
-    problem = "" if code in allowed or not lines else lines.pop()
+    lines, problem = _lines(errors), ""
+    if code not in allowed:
+        problem = next((line for line in reversed(lines) if not line.startswith("note")), "")
     for line in lines:
-        warn(line.removeprefix("note").strip())
+        if line != problem:
+            warn(line.removeprefix("note").strip())
     if code not in allowed:
         raise error_of(code, problem)
     return code
+
+
+@storage_errors()
+def _start(arguments: Sequence[str | os.PathLike], **options: Any) -> subprocess.Popen:
+    """Starts the command with a pipe as its standard output."""
+    words = ["bochner", *map(os.fspath, arguments)]
+    try:
+        return subprocess.Popen(words, executable=program(), stdout=subprocess.PIPE, **options)
+    except OSError as error:
+        if error.errno != errno.E2BIG:
+            raise
+        raise UsageError(
+            "too many or too long arguments for a command; give fewer at once"
+        ) from None
 
 
 def call(arguments: Sequence[str | os.PathLike]) -> bytes:
@@ -78,13 +99,8 @@ def call(arguments: Sequence[str | os.PathLike]) -> bytes:
 
     Raises the exception of its exit code. A KeyboardInterrupt ends the command.
     """
-    child = subprocess.Popen(
-        ["bochner", *map(os.fspath, arguments)],
-        executable=program(),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
+    child = _start(
+        arguments, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
     )
     try:
         output, errors = child.communicate()
@@ -118,23 +134,18 @@ class Training:
         with self._lock:  # no fork of this process may copy the pipe unseen
             held, self._hold = os.pipe()
             try:
-                self.child = self._start(arguments, held)
+                self.child = _start(
+                    [*arguments, "--with-parent"],
+                    stdin=held,
+                    stderr=self._errors,
+                    start_new_session=self._in_main_thread,
+                )
                 self._running.add(self)
             except BaseException:
                 self.stop()
                 raise
             finally:
                 os.close(held)
-
-    def _start(self, arguments: Sequence[str | os.PathLike], held: int) -> subprocess.Popen:
-        return subprocess.Popen(
-            ["bochner", *map(os.fspath, arguments), "--with-parent"],
-            executable=program(),
-            stdin=held,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            start_new_session=self._in_main_thread,
-        )
 
     def __del__(self) -> None:
         self.stop()  # after an exception before follow()
