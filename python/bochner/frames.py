@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .errors import UsageError
+from .errors import UsageError, storage_errors
 
 #: Endings of files that pyarrow reads here and the command does not.
 ARROW_FILES = (".parquet", ".feather", ".arrow")
@@ -26,13 +27,31 @@ class Frame:
     index: str | None = None
 
     def __init__(self, columns: Mapping[str, Any], library: str, dtypes: Mapping | None = None):
-        self.columns = {str(name): np.asarray(values) for name, values in columns.items()}
+        self.columns = {str(name): _array(name, values) for name, values in columns.items()}
         self.library = library
         self.dtypes = {str(name): kind for name, kind in (dtypes or {}).items()}
         if len(self.columns) != len(columns):
             raise UsageError(f"columns have equal names: {sorted(map(str, columns))}")
         if "" in self.columns:
             raise UsageError("a column has an empty name; rename it")
+
+    def texts(self) -> set[str]:
+        """Returns the names of columns that hold texts."""
+        return {
+            name
+            for name, values in self.columns.items()
+            if values.dtype.kind in "OU" and any(isinstance(x, str) for x in values.flat)
+        }
+
+
+def _array(name: Any, values: Any) -> np.ndarray:
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise UsageError(f"column {name}: {error}") from None
+    if array.ndim == 0:
+        raise UsageError(f"column {name}: {values!r} is a single value; give an array")
+    return array
 
 
 def objects(values: Iterable[Any]) -> np.ndarray:
@@ -110,7 +129,7 @@ def _of_series(series: Any) -> np.ndarray:
         return series.to_numpy()
     if getattr(kind, "kind", "O") == "f":
         return series.to_numpy(np.float64, na_value=np.nan)
-    if getattr(kind, "kind", "O") == "M" and getattr(kind, "tz", None) is None:
+    if getattr(kind, "kind", "O") == "M" and series.dt.tz is None:
         return series.to_numpy("datetime64[ns]")
     return np.where(series.isna(), None, series.astype(object).to_numpy())
 
@@ -138,6 +157,7 @@ def _of_chunks(column: Any) -> np.ndarray:
     return objects(column.to_pylist())
 
 
+@storage_errors()
 def _read_arrow(path: Path) -> Frame:
     try:
         import pyarrow.feather
@@ -176,7 +196,7 @@ def _of_interchange(data: Any) -> Frame:
 def like(columns: dict[str, np.ndarray], source: Frame | np.ndarray | None) -> Any:
     """Returns columns as a frame of the library of ``source``; else as a dict of arrays.
 
-    Columns that have the name of one of the source have its type again.
+    In frames, columns named like one of the source have its type again, unless that changes values.
     """
     if not isinstance(source, Frame):
         return columns
@@ -188,6 +208,8 @@ def like(columns: dict[str, np.ndarray], source: Frame | np.ndarray | None) -> A
     if source.library == "polars":
         import polars
 
+        if source.dtypes:  # pyarrow has read it
+            return polars.from_arrow(_to_arrow(columns, source.dtypes))
         return polars.DataFrame({name: _plain(values) for name, values in columns.items()})
     return columns
 
@@ -200,17 +222,21 @@ def _to_pandas(columns: dict[str, np.ndarray], dtypes: Mapping[str, Any]) -> Any
     import pandas
 
     frame = pandas.DataFrame({name: _plain(values) for name, values in columns.items()})
-    for name in columns:
-        zone = getattr(dtypes.get(name), "tz", None)
-        if zone is not None:
-            times = pandas.to_datetime(frame[name], utc=True).dt.tz_convert(zone)
-            frame[name] = times.astype(dtypes[name])
-        elif name in dtypes:
-            try:
-                frame[name] = frame[name].astype(dtypes[name])
-            except (TypeError, ValueError, OverflowError):
-                pass  # such as forecasts of integers that are missing
+    for name in dtypes.keys() & columns.keys():
+        with suppress(TypeError, ValueError, OverflowError, NotImplementedError):
+            frame[name] = _as_dtype(frame[name], dtypes[name])
     return frame
+
+
+def _as_dtype(column: Any, dtype: Any) -> Any:
+    """Returns a pandas series with this type, or as it is if that changes values."""
+    import pandas
+
+    if dtype.kind == "M" and column.dtype.kind == "O":  # times with an offset
+        column = pandas.to_datetime(column, utc=True)
+    cast = column.astype(dtype)
+    is_same = dtype.kind == "f" or cast.astype(column.dtype).equals(column)
+    return cast if is_same else column
 
 
 def _to_arrow(columns: dict[str, np.ndarray], dtypes: Mapping[str, Any]) -> Any:
@@ -219,8 +245,10 @@ def _to_arrow(columns: dict[str, np.ndarray], dtypes: Mapping[str, Any]) -> Any:
     def cast(name: str, values: np.ndarray) -> Any:
         array = pyarrow.array(_plain(values))
         try:
-            return array.cast(dtypes[name]) if name in dtypes else array
+            cast = array.cast(dtypes.get(name, array.type))
         except (pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError):
             return array
+        is_flag = pyarrow.types.is_boolean(cast.type)  # to which any number can be cast
+        return array if is_flag and not np.isin(values, (0, 1)).all() else cast
 
     return pyarrow.table({name: cast(name, values) for name, values in columns.items()})
