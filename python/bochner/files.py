@@ -12,13 +12,16 @@ import math
 import os
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import zipfile
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .errors import UsageError
+from .errors import UsageError, storage_errors
 from .frames import Frame, objects
 
 #: Keys that say how the CSV files of this module are written; nothing is left to be inferred.
@@ -48,7 +51,10 @@ def write(data: Frame | np.ndarray, file: io.BufferedIOBase) -> None:
     if isinstance(data, np.ndarray):
         np.save(file, _numbers(data if data.ndim != 1 else data[:, None], "the array"))
     elif ending_of(data) == ".npz":
-        np.savez(file, **{name: _numbers(v, name) for name, v in data.columns.items()})
+        with zipfile.ZipFile(file, "w") as archive:  # np.savez refuses the name "file"
+            for name, values in data.columns.items():
+                with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                    np.save(member, _numbers(values, name))
     else:
         for piece in csv_pieces(data):
             file.write(piece.encode())
@@ -108,27 +114,35 @@ def _times(values: np.ndarray) -> Callable[[np.ndarray], Iterable[str]]:
 
 
 def _field(name: str, x: Any) -> str:
-    if x is None or x != x:
-        return ""
     if isinstance(x, str):
         return quoted(x)
+    if type(x).__name__ in ("NoneType", "NAType", "NaTType"):
+        return ""
     if isinstance(x, (bool, np.bool_)):
         return "1" if x else "0"
     if isinstance(x, (datetime.datetime, datetime.date)):
         return x.isoformat()
+    if isinstance(x, (float, np.floating, Decimal)) and x != x:
+        return ""
     if isinstance(x, (float, np.floating)):
         return repr(float(x))
-    if hasattr(x, "__index__") or type(x).__name__ == "Decimal":
+    if isinstance(x, (int, np.integer, Decimal)):
         return str(x)
     raise UsageError(f"column {name}: a value of type {type(x).__name__} cannot be saved: {x!r}")
 
 
-def save(data: Frame | np.ndarray, folder: Path) -> Path:
-    """Saves data in a folder of its own and returns the file."""
+@storage_errors()
+def saved(data: Frame | np.ndarray, folder: Path) -> list[str]:
+    """Saves data in a folder of their own; returns the file, and the options to read it with."""
     path = folder / f"data{ending_of(data)}"
     with path.open("wb") as file:
         write(data, file)
-    return path
+    return [str(path), *set_options(dialect_of(path))]
+
+
+def dialect_of(path: Path) -> dict[str, str]:
+    """Returns the keys to read a saved file with."""
+    return DIALECT if path.suffix == ".csv" else {}
 
 
 class KeptFile:
@@ -138,29 +152,28 @@ class KeptFile:
     other trainings that the file is in use.
     """
 
+    @storage_errors()
     def __init__(self, data: Frame | np.ndarray, folder: Path, name: str):
-        folder.mkdir(parents=True, exist_ok=True)
         while True:
-            self.path, self.is_new = _placed(data, folder, name)
-            try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with suppress(FileNotFoundError):  # another training that failed has removed it
+                self.path, self.is_new = _placed(data, folder, name)
                 self._file = self.path.open("rb")
                 fcntl.flock(self._file, fcntl.LOCK_SH)
                 if os.path.samestat(os.fstat(self._file.fileno()), self.path.stat()):
                     return
-            except FileNotFoundError:
-                pass  # another training that failed has removed it
 
     def remove_unless_used(self, run: Path) -> None:
-        """Removes the file if it is new, and neither a run nor another training has it."""
-        config = run / "config.toml"
-        if not self.is_new or config.exists() and self.path.name in config.read_text():
-            return
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            self.path.unlink()
-            self.path.parent.rmdir()
-        except OSError:
-            pass  # it is in use, or the folder holds other data
+        """Removes the file if it is new, and no run, trial of a sweep or training has it."""
+        configs = [path for name in ("config.toml", "*/config.toml") for path in run.glob(name)]
+        with suppress(OSError):  # it is in use, or the folder holds other data
+            if self.is_new and not any(self._is_named(path) for path in configs):
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                self.path.unlink()
+                self.path.parent.rmdir()
+
+    def _is_named(self, config: Path) -> bool:
+        return self.path.name in config.read_text(encoding="utf-8")
 
     def close(self) -> None:
         self._file.close()
@@ -179,13 +192,10 @@ def _placed(data: Frame | np.ndarray, folder: Path, name: str) -> tuple[Path, bo
         if is_new:
             part.replace(path)
         return path, is_new
-    except UsageError:
-        part.unlink()
-        if not any(folder.iterdir()):
-            folder.rmdir()
-        raise
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+            folder.rmdir()  # if it is empty
 
 
 def _digest(path: Path) -> str:
@@ -196,43 +206,49 @@ def _digest(path: Path) -> str:
     return digest.hexdigest()[:12]
 
 
-def read_csv(text: str) -> dict[str, np.ndarray]:
+def read_csv(text: str, texts: Container[str] = ()) -> dict[str, np.ndarray]:
     """Returns the columns of a table that the command has written.
 
-    Numbers are float64, times without an offset datetime64[us], others objects (str).
+    Numbers are float64, times without an offset datetime64[us]; others, and the columns named in
+    ``texts``, are objects (str).
     """
     rows = csv.reader(io.StringIO(text, newline=""))
     names = next(rows, [])
     fields = list(zip(*rows)) or [()] * len(names)
-    return {name: _column(list(values)) for name, values in zip(names, fields)}
+    return {
+        name: objects(values) if name in texts else _column(values)
+        for name, values in zip(names, fields)
+    }
 
 
-_TIME = re.compile(r"\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d(\.\d+)?)?")
+_NUMBER = re.compile(r"|-?(nan|inf|(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?)", re.ASCII)
+_TIME = re.compile(r"\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d(\.\d+)?)?", re.ASCII)
 
 
-def _column(fields: list[str]) -> np.ndarray:
-    try:
-        return np.array([float(x) if x else math.nan for x in fields])
-    except ValueError:
-        pass
-    if all(_TIME.fullmatch(x) for x in fields):
-        return np.array(fields, dtype="datetime64[us]")
+def _column(fields: Sequence[str]) -> np.ndarray:
+    if all(map(_NUMBER.fullmatch, fields)):
+        return np.array([float(x or "nan") for x in fields])
+    if all(map(_TIME.fullmatch, fields)):
+        with suppress(ValueError):  # such as 2024-13-01
+            return np.array(fields, dtype="datetime64[us]")
     return objects(fields)
 
 
 def toml_value(value: Any) -> str:
     """Returns a value as TOML writes it. Raises UsageError for other types."""
-    if isinstance(value, (bool, np.bool_)):
+    if isinstance(value, (np.ndarray, np.generic)):
+        value = value.tolist()
+    if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (str, os.PathLike)):
         return json.dumps(os.fspath(value), ensure_ascii=False)
-    if hasattr(value, "__index__"):
+    if isinstance(value, int):
         return str(int(value))
-    if isinstance(value, (float, np.floating)):
-        return repr(float(value))
+    if isinstance(value, float):
+        return repr(value)
     if isinstance(value, Mapping):
         return "{ " + ", ".join(f"{k} = {toml_value(v)}" for k, v in value.items()) + " }"
-    if isinstance(value, (list, tuple, np.ndarray)):
+    if isinstance(value, (list, tuple)):
         return "[" + ", ".join(map(toml_value, value)) + "]"
     raise UsageError(f"a config cannot hold {value!r} of type {type(value).__name__}")
 
@@ -254,16 +270,12 @@ def set_options(settings: Mapping[str, Any]) -> list[str]:
     ]
 
 
-_SAFE = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "U8": "u1"}
-
-
 def read_safetensors(data: bytes) -> dict[str, np.ndarray]:
-    """Returns the tensors of a safetensors file by name."""
+    """Returns the tensors of a safetensors file of F32 by name."""
     start = 8 + int.from_bytes(data[:8], "little")
     tensors = {}
     for name, entry in json.loads(data[8:start]).items():
         if name != "__metadata__":
             begin, end = (start + offset for offset in entry["data_offsets"])
-            values = np.frombuffer(data[begin:end], _SAFE[entry["dtype"]])
-            tensors[name] = values.reshape(entry["shape"]).copy()
+            tensors[name] = np.frombuffer(data[begin:end], "<f4").reshape(entry["shape"]).copy()
     return tensors

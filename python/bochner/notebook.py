@@ -18,7 +18,7 @@ class Page(str):
     def save(self, path: str | Path) -> Path:
         """Writes the page to a file."""
         path = Path(path)
-        path.write_text(self)
+        path.write_text(self, encoding="utf-8")
         return path
 
     def _repr_html_(self) -> str:

@@ -36,9 +36,11 @@ class Verdict(dict):
 def open_run(path: str | os.PathLike) -> Run:
     """Opens a run: ``runs/NAME``, ``runs/NAME@best`` or ``runs/NAME@STEP``.
 
-    Raises UsageError if there is none.
+    A path that exists is a directory, whatever its name. Raises UsageError if there is no run.
     """
-    run = Run(path)
+    name = os.fspath(path)
+    match = None if os.path.exists(name) else re.fullmatch(r"(.+)@(best|\d+)", name)
+    run = Run(match[1], match[2]) if match else Run(name)
     if not (run.path / "config.toml").exists():
         raise UsageError(f"{run.path}: not a run (config.toml is missing); give its directory")
     return run
@@ -47,13 +49,13 @@ def open_run(path: str | os.PathLike) -> Run:
 class Run:
     """A directory of a run. Two runs are equal if their paths are.
 
-    ``path`` is the directory, ``stopped`` whether training was stopped before its end, by a signal,
-    a limit of time or ``until``; ``resume()`` continues it.
+    ``path`` is the directory, ``at`` the checkpoint: "best", a step, or "" for the newest one.
+    ``stopped`` is set by ``train`` and ``resume`` if a signal, a limit of time or ``until`` stopped
+    them before the end; ``resume()`` continues.
     """
 
-    def __init__(self, path: str | os.PathLike, stopped: bool = False):
-        name, _, at = os.fspath(path).partition("@")
-        self.path, self.at, self.stopped = Path(name), at, stopped
+    def __init__(self, path: str | os.PathLike, at: str = ""):
+        self.path, self.at, self.stopped = Path(path), at, False
 
     @property
     def reference(self) -> str:
@@ -73,39 +75,39 @@ class Run:
     def _repr_html_(self) -> str:
         return run_html(self)
 
-    def _lines(self, name: str) -> list[dict[str, Any]]:
+    def _text(self, name: str) -> str:
+        """Returns a file of the run; "" if it is missing."""
         path = self.path / name
-        return [json.loads(x) for x in path.read_text().splitlines()] if path.exists() else []
+        return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
 
     @property
     def metrics(self) -> list[dict[str, Any]]:
         """The lines of ``metrics.jsonl``: a dict for each report of training or validation."""
-        return self._lines("metrics.jsonl")
+        return [json.loads(line) for line in self._text("metrics.jsonl").splitlines()]
 
     @property
     def config(self) -> dict[str, Any]:
         """All keys of the config, nested: ``run.config["model"]["kind"]``."""
-        return tomllib.loads((self.path / "config.toml").read_text())
+        return tomllib.loads((self.path / "config.toml").read_text(encoding="utf-8"))
 
     @property
     def verdict(self) -> Verdict | None:
         """How good the model is; None before the end of training, or if there is no measure."""
-        path = self.path / "verdict.json"
-        return Verdict(json.loads(path.read_text())) if path.exists() else None
+        text = self._text("verdict.json")
+        return Verdict(json.loads(text)) if text else None
 
     @property
     def log(self) -> str:
         """What training has printed."""
-        path = self.path / "console.log"
-        return path.read_text() if path.exists() else ""
+        return self._text("console.log")
 
     def weights(self, live: bool = False) -> dict[str, np.ndarray]:
         """Returns the weights and buffers by name, as float32.
 
         ``live`` takes those of the step, not their running mean (``optim.ema``).
         """
-        options = ["--live-weights"] if live else []
-        return files.read_safetensors(call(["export", self.reference, "-o", "-", *options]))
+        words = ["export", self.reference, "-o", "-", "--dtype", "F32"]
+        return files.read_safetensors(call([*words, *option_words({"live_weights": live})]))
 
     def predict(self, data: Any, **options: Any) -> Any:
         """Predicts from new data: rows that follow, classes, numbers, events, log probabilities.
@@ -115,51 +117,60 @@ class Run:
         intervals), ``anomaly``, ``impute``, ``tokens``, ``latent``, ``context``, ``draws``,
         ``live_weights``, ``set`` (config keys) and ``threads``.
 
-        Returns a frame of the library of ``data``, or a dict of arrays for files and arrays.
-        Raises DataError for data that do not fit the run.
+        Returns a frame of the library of ``data``, or a dict of arrays for files and arrays;
+        ``.parquet``, ``.feather`` and ``.arrow`` files give an Arrow table. Raises DataError for
+        data that do not fit the run.
         """
+        return frames.like(*self._columns(data, **options))
+
+    def _columns(self, data: Any, **options: Any) -> tuple[dict[str, np.ndarray], Any]:
+        """Returns the predicted columns, and what the data were read as."""
         with tempfile.TemporaryDirectory(prefix="bochner-") as folder:
-            inputs, source, settings = self._inputs(data, Path(folder))
-            words = ["predict", self.reference, *inputs, *option_words(options)]
-            columns = files.read_csv(call([*words, *files.set_options(settings)]).decode())
-        if isinstance(data, (list, tuple)):
-            columns["text"] = frames.objects(data)
-        return frames.like(columns, source)
+            inputs, source = self._inputs(data, Path(folder))
+            output = call(["predict", self.reference, *inputs, *option_words(options)]).decode()
+        texts = source.texts() if isinstance(source, frames.Frame) else ()
+        columns = files.read_csv(output, texts)
+        if isinstance(data, (list, tuple)):  # named by numbers from 1
+            numbers = [int(os.path.basename(name)) for name in columns["text"]]
+            columns["text"] = frames.objects(data[number - 1] for number in numbers)
+        return columns, source
 
-    def _inputs(self, data: Any, folder: Path) -> tuple[list[str], Any, dict[str, str]]:
-        """Returns files of data, what they were made of, and the keys that say how."""
+    def _inputs(self, data: Any, folder: Path) -> tuple[list[str], Any]:
+        """Returns files of data with options that say how to read them, and what was saved."""
         if isinstance(data, (list, tuple)) and data and all(isinstance(x, str) for x in data):
-            return self._text_inputs(data, folder)
+            texts = frames.Frame({"text": frames.objects(data)}, "numpy")
+            return self._text_inputs(data, folder), texts
         source = frames.frame_of(data)
-        if source is None:
-            return [os.fspath(data)], None, {}
-        path = files.save(source, folder)
-        return [str(path)], source, files.DIALECT if path.suffix == ".csv" else {}
+        return ([os.fspath(data)] if source is None else files.saved(source, folder)), source
 
-    def _text_inputs(self, texts: Sequence[str], folder: Path) -> tuple[list[str], None, dict]:
+    def _text_inputs(self, texts: Sequence[str], folder: Path) -> list[str]:
         data = self.config["data"]
         if data.get("label_column"):
             column = {data["text_column"]: frames.objects(texts)}
-            path = files.save(frames.Frame(column, "numpy"), folder)
-            return [str(path)], None, files.DIALECT
-        paths = [folder / str(i) for i in range(len(texts))]
+            return files.saved(frames.Frame(column, "numpy"), folder)
+        if not any("\n" in text or "\r" in text for text in texts):
+            path = folder / "texts"
+            path.write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
+            return ["--lines", str(path)]
+        paths = [folder / str(number) for number in range(1, len(texts) + 1)]
         for path, text in zip(paths, texts):
-            path.write_text(text, newline="")
-        return [str(path) for path in paths], None, {}
+            path.write_text(text, encoding="utf-8", newline="")
+        return [str(path) for path in paths]
 
     def evaluate(self, data: Any = None, **options: Any) -> Any:
         """Evaluates the run on held-out data, or on ``data`` beside naive answers.
 
         ``options`` are those of ``bochner eval``: ``split`` ("validation", "test" or "train"),
         ``backtest``, ``stride``, ``season``, ``coverage``, ``calibration``, ``draws``, ``set``.
-        Returns a dict of measures; a list of dicts if there are several lines.
+        Returns a dict of measures; a list of dicts if there are several lines. Raises UsageError
+        for a list of texts.
         """
+        if isinstance(data, (list, tuple)):
+            raise UsageError("evaluate takes one file or frame, not a list; save texts in a file")
         with tempfile.TemporaryDirectory(prefix="bochner-") as folder:
-            inputs, _, settings = (
-                ([], None, {}) if data is None else self._inputs(data, Path(folder))
-            )
-            words = ["eval", self.reference, *inputs, "--json", *option_words(options)]
-            return parse_json(call([*words, *files.set_options(settings)]))
+            inputs = [] if data is None else self._inputs(data, Path(folder))[0]
+            lines = call_json(["eval", self.reference, *inputs, *option_words(options)])
+        return lines[0] if len(lines) == 1 else lines
 
     def sample(self, prompt: str | Sequence[str] = "\n", **options: Any) -> Any:
         """Continues a prompt, or draws from the prior of a variational autoencoder.
@@ -189,11 +200,11 @@ class Run:
         kind = self.config["model"]["kind"]
         if kind not in ("contrastive", "vae"):
             raise UsageError(f"{self.path}: a {kind} has no features; vae and contrastive have")
-        columns = self.predict(data, **options, **({"latent": True} if kind == "vae" else {}))
+        columns, _ = self._columns(data, **options, latent=kind == "vae")
         names = [name for name in columns if re.fullmatch(r"(mean_|e)\d+", name)]
         if not names:
             raise UsageError(f"{self.path}: all latent variables are discrete; see predict")
-        return np.stack([np.asarray(columns[name]) for name in names], axis=1)
+        return np.stack([columns[name] for name in names], axis=1)
 
     def curves(self) -> list[dict[str, Any]]:
         """Returns initial and learned spectra, kernels and time kernels of each layer and head.
@@ -220,14 +231,14 @@ class Run:
         """Returns the report of the run: HTML that a notebook shows, with ``save(path)``."""
         return Page(call(["plot", self.reference, "-o", "-"]).decode())
 
-    def export(self, path: str | os.PathLike, dtype: str = "F32") -> Path:
+    def export(self, path: str | os.PathLike, dtype: str | None = None) -> Path:
         """Writes the weights as safetensors, or, to a path without ending, a PyTorch module.
 
-        ``dtype`` is the type in a safetensors file: F16, BF16, F32 or F64.
+        ``dtype`` is the type in a safetensors file: F16, BF16, F32 (the default) or F64.
         """
         path = Path(path)
-        where = ["-o", path, "--dtype", dtype] if path.suffix else ["--torch", path]
-        call(["export", self.reference, *where])
+        where = ["-o" if path.suffix else "--torch", path]
+        call(["export", self.reference, *where, *option_words({"dtype": dtype})])
         return path
 
     def resume(self, **options: Any) -> Run:
@@ -251,18 +262,11 @@ def option_words(options: Mapping[str, Any]) -> list[str]:
         elif value is True:
             words.append(option)
         elif isinstance(value, (list, tuple)):
-            words += [option, ",".join(map(str, value))]
+            parts = value if name == "goal" else [",".join(map(str, value))]
+            words += [word for part in parts for word in (option, str(part))]
         elif value is not None and value is not False:
             words += [option, str(value)]
     return words
-
-
-def parse_json(output: bytes) -> Any:
-    """Returns a value of JSON, or a list of those of several lines."""
-    try:
-        return json.loads(output)
-    except json.JSONDecodeError:
-        return [json.loads(line) for line in output.splitlines()]
 
 
 def warn_of(verdict: Verdict | None) -> None:

@@ -14,12 +14,16 @@ from typing import Any
 from . import files, frames
 from .errors import DONE, FAILED, STOPPED, UsageError
 from .notebook import Display
-from .process import Training, call, call_json, settle, warn
+from .process import Training, call_json, settle, warn
 from .run import Run, option_words, warn_of
 
 #: progress(step, total, metrics): metrics is the newest line of metrics.jsonl as a dict.
 Callback = Callable[[int, int, dict[str, Any]], Any]
 
+_ONE_SOURCE = (
+    "give one file, folder, frame or array of data; several files need a config: "
+    "train(config, data=[...])"
+)
 _STEP = re.compile(r"step\s+(\d+)/(\d+)\s*(.*)")
 _SAID = re.compile(r"(?:note\s+|# (?=left out:|missing values:))(.*)")
 
@@ -65,6 +69,8 @@ def train(
     request |= {"minutes": minutes, "until": until}
     settings = dict(set or {})
     if season is not None:
+        if frames.is_config(config):
+            raise UsageError("season: only for data without a config; set its model.seasons")
         settings["model.seasons"] = season if isinstance(season, (list, tuple)) else [season]
     directory = Path(run) if run is not None else _directory(config, target)
     with _sources(config, data, directory) as (source, keys):
@@ -82,7 +88,7 @@ def resume(
     progress: Callback | bool | None = None,
 ) -> Run:
     """Continues a run with the same bits; see ``Run.resume``."""
-    words = ["resume", str(run.path), *option_words({"until": until, "strict": strict})]
+    words = ["resume", run.reference, *option_words({"until": until, "strict": strict})]
     return _train(words, Run(run.path), set or {}, threads, progress)
 
 
@@ -104,17 +110,19 @@ def _sources(config: Any, data: Any, run: Path) -> Iterator[tuple[str, dict[str,
         config, data = None, config
     kept = _kept(data, run)
     paths = [str(kept.path)] if kept else _paths(data)
-    keys = files.DIALECT if kept and kept.path.suffix == ".csv" else {}
+    keys = files.dialect_of(kept.path) if kept else {}
     with tempfile.TemporaryDirectory(prefix="bochner-") as folder:
         try:
             if config is None:
+                if len(paths) != 1:
+                    raise UsageError(_ONE_SOURCE)
                 yield paths[0], keys
                 return
             if paths:
                 keys = {"data.files": paths} | keys
             if not frames.is_path(config):
                 path = Path(folder) / f"{run.name}.toml"
-                path.write_text(files.toml_text(config))
+                path.write_text(files.toml_text(config), encoding="utf-8")
                 config = path
             yield os.fspath(config), keys
         except BaseException:
@@ -147,8 +155,7 @@ def _train(
     words: list[str], run: Run, settings: Mapping[str, Any], threads: int | None, progress: Any
 ) -> Run:
     words = words + files.set_options(settings) + option_words({"threads": threads})
-    mode = "none" if progress is False else "plain"
-    training = Training([*words, "--progress", mode])
+    training = Training([*words, "--progress", "plain"])  # "none" would hide notes
     follower = Follower(run, progress)
     try:
         code = training.follow(follower.line)
@@ -232,7 +239,7 @@ class Sweep:
     @property
     def best(self) -> Run:
         """The run of the best trial."""
-        return Run(json.loads(call(["sweep", "best", self.path, "--json"]))["run"])
+        return Run(call_json(["sweep", "best", self.path])[0]["run"])
 
     @property
     def runs(self) -> list[Run]:
@@ -279,5 +286,6 @@ def compare(*runs: Run | Sweep | str | os.PathLike, **options: Any) -> list[dict
 
     ``options``: ``to``, the validation loss for the time to reach it; ``output``, a page to write.
     """
-    paths = [run.path if isinstance(run, (Run, Sweep)) else run for run in runs]
-    return call_json(["compare", *paths, *option_words(options)])
+    paths = [run.path if isinstance(run, Sweep) else run for run in runs]
+    names = [run.reference if isinstance(run, Run) else run for run in paths]
+    return call_json(["compare", *names, *option_words(options)])

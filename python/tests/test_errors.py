@@ -10,6 +10,7 @@ import pytest
 from conftest import hours, waves
 
 import bochner
+from bochner.process import call, settle
 
 
 def test_wrong_keys_are_usage_errors():
@@ -27,6 +28,8 @@ def test_unusable_data_are_data_errors(folder):
     with pytest.raises(bochner.DataError, match='here.*csv:3:.*"inf" is not a finite number'):
         bochner.train(config, data, run="runs/here")
     assert not (folder / "runs" / "here.data").exists()  # nothing is left of a failed training
+    with pytest.raises(ValueError, match="season: only for data without a config"):
+        bochner.train(config, data, season=24)
     with pytest.raises(ValueError, match="twice"):
         bochner.train({"a": [1.0]}, data={"a": [2.0]})
 
@@ -61,7 +64,20 @@ def test_notes_and_bad_verdicts_are_warnings():
     assert str(run.verdict) in repr(run)
     with pytest.warns(bochner.Note, match='left out: "words"'):
         data = {**hours(), "words": np.array(["some words"] * 240, object)}
-        bochner.train(data, horizon=3, run="runs/words")
+        bochner.train(data, horizon=3, run="runs/words", progress=False)
+    with pytest.warns(bochner.Note, match="^slow$"), pytest.raises(bochner.DataError, match="bad"):
+        settle(65, "bad file\nnote     slow\n")
+
+
+def test_a_folder_is_not_a_program(folder, monkeypatch):
+    monkeypatch.setenv("BOCHNER_PROGRAM", str(folder))
+    with pytest.raises(bochner.UsageError, match="no such program"):
+        bochner.program()
+
+
+def test_arguments_that_no_command_takes_are_usage_errors():
+    with pytest.raises(bochner.UsageError, match="give fewer at once"):
+        call(["x" * 200_000])
 
 
 def test_a_missing_program_is_said():

@@ -1,5 +1,6 @@
 """Frames of each library reach the command with equal values, and come back as they came."""
 
+import errno
 import io
 
 import numpy as np
@@ -48,6 +49,51 @@ LIBRARIES = ["numpy", "pandas", "pyarrow", "polars"]
 def test_values_are_kept(name):
     text = "".join(files.csv_pieces(frames.frame_of(of_library(name, COLUMNS))))
     assert text == CSV
+
+
+ANSWERS = {
+    "count": np.array([55.21, 3]),
+    "flag": np.array([0.5, 1]),
+    "number": np.array([2.0, np.nan]),
+    "when": TIMES[::2],
+}
+
+
+@pytest.mark.parametrize("name", LIBRARIES[1:])
+def test_types_are_restored_unless_values_would_change(name):
+    source = frames.frame_of(of_library(name, COLUMNS))
+    answer = frames.like(ANSWERS, source)
+    for column, values in ANSWERS.items():
+        np.testing.assert_array_equal(np.asarray(answer[column]), values)
+    whole = frames.like({"count": np.array([2.0, 3.0]), "flag": np.array([0.0, 1.0])}, source)
+    assert [np.asarray(whole[c]).dtype.kind for c in ("count", "flag")] == ["i", "b"]
+
+
+def test_zones_and_missing_values_of_pandas():
+    pandas = pytest.importorskip("pandas", reason="pandas is missing")
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is missing")
+    zoned = pandas.ArrowDtype(pyarrow.timestamp("us", "Europe/Berlin"))
+    times = pandas.Series(pandas.to_datetime(["2024-01-01T00:00Z"])).astype(zoned)
+    missing = frames.objects([pandas.NA])
+    source = frames.frame_of(pandas.DataFrame({"when": times, "x": missing}))
+    assert "".join(files.csv_pieces(source)) == "when,x\n2024-01-01T01:00:00+01:00,\n"
+    answer = frames.like({"when": frames.objects(["2024-01-01 02:00:00+01:00"])}, source)
+    assert answer["when"].dtype == zoned and answer["when"][0].hour == 2
+
+
+def test_columns_of_the_command_are_numbers_times_or_texts():
+    text = "n,id,month,day,name\n1e-05,007,2024_01,2024-13-01,1\n,12,2024_02,2024-12-01,2\nnan,1,,2024-12-01,3\n"
+    columns = files.read_csv(text, {"name"})
+    np.testing.assert_array_equal(columns["n"], [1e-5, np.nan, np.nan])
+    assert columns["id"].tolist() == ["007", "12", "1"] and columns["name"].tolist() == list("123")
+    assert columns["month"].tolist() == ["2024_01", "2024_02", ""]
+    assert columns["day"][0] == "2024-13-01"
+    assert files.read_csv("day\n2024-12-01\n")["day"].dtype == "M8[us]"
+
+
+def test_values_of_a_config():
+    values = {"a": np.array([0.5, 1]), "b": np.array(3), "c": np.float64(0.1), "d": np.True_}
+    assert files.toml_value(values) == "{ a = [0.5, 1.0], b = 3, c = 0.1, d = true }"
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
@@ -112,9 +158,43 @@ def test_arrays_keep_their_bytes(folder):
     kept.remove_unless_used(folder)
     assert not kept.path.exists()
     file = io.BytesIO()
-    files.write(frames.frame_of({"x": np.ones((2, 3)), "y": np.arange(2)}), file)
+    files.write(frames.frame_of({"x": np.ones((2, 3)), "file": np.arange(2)}), file)
     file.seek(0)
-    assert np.load(file)["x"].shape == (2, 3)
+    arrays = np.load(file)
+    assert arrays["x"].shape == (2, 3) and arrays["file"].tolist() == [0, 1]
+
+
+def test_files_of_a_sweep_are_kept(folder):
+    kept = files.KeptFile(np.ones((2, 2)), folder / "kept", "a")
+    trial = folder / "sweep" / "lr=1" / "config.toml"
+    trial.parent.mkdir(parents=True)
+    trial.write_text(f'files = ["{kept.path}"]  # \N{GREEK SMALL LETTER OMEGA}', encoding="utf-8")
+    kept.remove_unless_used(folder / "sweep")
+    assert kept.path.exists()
+    trial.unlink()
+    kept.remove_unless_used(folder / "sweep")
+    assert not kept.path.parent.exists()
+
+
+def test_a_folder_that_another_training_removes_is_made_again(folder, monkeypatch):
+    def raced(data, path, name):
+        monkeypatch.setattr(files, "_placed", placed)
+        path.rmdir()
+        return placed(data, path, name)
+
+    placed = files._placed
+    monkeypatch.setattr(files, "_placed", raced)
+    assert files.KeptFile(np.ones((2, 2)), folder / "kept", "a").path.exists()
+
+
+def test_a_full_disk_is_a_storage_error_and_leaves_nothing(folder, monkeypatch):
+    def full(data, file):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(files, "write", full)
+    with pytest.raises(bochner.StorageError, match="No space left"):
+        files.KeptFile(np.ones((2, 2)), folder / "kept", "a")
+    assert not (folder / "kept").exists()
 
 
 @pytest.mark.parametrize(
@@ -124,10 +204,15 @@ def test_arrays_keep_their_bytes(folder):
         ({}, "no columns"),
         ({"a": [1j]}, "complex128"),
         ({"a": np.array([object()])}, "column a: a value of type object"),
+        ({"a": frames.objects([np.arange(2)])}, "column a: a value of type ndarray"),
+        ({"a": 3}, "column a: 3 is a single value"),
+        ({"a": [[1], [1, 2]]}, "column a: .*inhomogeneous"),
         ({"": [1]}, "empty name"),
         ({1: [1], "1": [2]}, "equal names"),
         (3, "data of type int"),
         (np.array([["a"]]), "cannot be saved"),
+        (None, "give one file"),
+        (["a.csv", "b.csv"], "several files need a config"),
     ],
 )
 def test_what_cannot_be_saved_is_said(data, words, folder):

@@ -92,7 +92,10 @@ def test_forecasts_and_events():
     assert len(model.predict(steps=5)["load"]) == 5
     assert list(model.predict_interval(coverage=0.5)) == ["when", "load", "load_0.25", "load_0.75"]
     model = EventModel(steps=4).fit(events())
-    np.testing.assert_allclose(model.predict_proba(events()).sum(axis=1), 1, atol=1e-6)
+    assert model.run_.metrics[-1]["step"] == 4 and model.run_.verdict
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is missing")
+    probabilities = model.predict_proba(pyarrow.table(events()))
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1, atol=1e-6)
     assert model.score(events()) < 0
 
 

@@ -1,5 +1,6 @@
 """Stops of trainings: ^C, the end of Python, limits, and exceptions of a callback."""
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -56,7 +57,8 @@ def stopped_by(signal_name):
     while "stopped at step" not in run.log and time.monotonic() < end:
         time.sleep(0.02)
     assert f"by {signal_name}" in run.log
-    time.sleep(0.1)  # the process that holds the lock ends
+    with open("runs/here/run.lock", "rb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # waits until the process ends
 
 
 @pytest.mark.parametrize("where", ["main", "thread"])

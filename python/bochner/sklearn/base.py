@@ -44,7 +44,7 @@ class RunEstimator(BaseEstimator):
         """Trains the run on data; with a config, or with what is asked of a chosen one."""
         folder = tempfile.TemporaryDirectory(prefix="bochner-") if self.run is None else None
         path = Path(folder.name) / "run" if folder else Path(self.run)
-        request |= {"set": self.set, "threads": self.threads, "progress": False}
+        request = {"set": self.set, **request, "threads": self.threads, "progress": False}
         self.run_ = train(config, data, run=path, **request)
         self._folder = folder
 

@@ -36,9 +36,9 @@ class EventModel(RunEstimator):
 
     def fit(self, X: Any, y: None = None) -> EventModel:
         """Fits a frame or a dict of arrays with an event in each row, in order of time."""
-        limit = {} if self.steps is None else {"until": self.steps}
+        steps = {} if self.steps is None else {"train.steps": self.steps}
         request = {"target": self.type, "time": self.time, "id": self.id}
-        self._fit(X, kind="events", **request, **limit)
+        self._fit(X, kind="events", set={**steps, **(self.set or {})}, **request)
         return self
 
     def predict(self, X: Any) -> Any:
@@ -47,8 +47,9 @@ class EventModel(RunEstimator):
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Returns the probability of each type (events, types) of the next event."""
-        answers = self.predict(X)
-        return np.stack([np.asarray(answers[c]) for c in answers if c.startswith("type_")], axis=1)
+        check_is_fitted(self, "run_")
+        columns, _ = self.run_._columns(X, threads=self.threads)
+        return np.stack([v for name, v in columns.items() if name.startswith("type_")], axis=1)
 
     def score(self, X: Any, y: None = None) -> float:
         """Returns the mean log likelihood of an event, in nats."""
