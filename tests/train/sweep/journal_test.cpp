@@ -218,6 +218,7 @@ TEST(Goal, IsTheLowestOrTheHighestNumber) {
   EXPECT_THAT(scores_of({goals[0], goals[1]}, {1.5, 0.5}), ElementsAre(1.5, -0.5));
   EXPECT_THROW(parse_goal("valid"), std::invalid_argument);
   EXPECT_THROW(parse_goal(".min"), std::invalid_argument);
+  EXPECT_THROW(parse_goal("valid.min,bits.min"), std::invalid_argument);
 }
 
 }  // namespace sweep_journal_test

@@ -40,6 +40,7 @@ Goal parse_goal(const std::string& text) {
   const std::string end = dot == text.npos ? "" : text.substr(dot);
   demand(dot > 0 && (end == ".min" || end == ".max"),
          "--goal {}: write METRIC.min or METRIC.max, such as valid.min", text);
+  demand(text.find(',') == text.npos, "--goal {}: is not one goal; repeat --goal for each", text);
   return {text.substr(0, dot), end == ".max"};
 }
 
