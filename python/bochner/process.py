@@ -32,16 +32,12 @@ def program() -> str:
     Raises UsageError if there is none.
     """
     named = os.environ.get("BOCHNER_PROGRAM")
-    if named and not _is_program(named):
+    if named and not shutil.which(named):
         raise UsageError(f"BOCHNER_PROGRAM={named}: no such program")
     found = named or _packaged() or shutil.which("bochner")
     if not found:
         raise UsageError(_MISSING)
     return found
-
-
-def _is_program(path: str | os.PathLike) -> bool:
-    return os.path.isfile(path) and os.access(path, os.X_OK)
 
 
 @functools.cache
@@ -52,7 +48,7 @@ def _packaged() -> str | None:
     except importlib.metadata.PackageNotFoundError:
         listed = []
     paths = [file.locate() for file in listed if file.parts[-2:] == ("bin", "bochner")]
-    return next((os.path.normpath(path) for path in paths if _is_program(path)), None)
+    return next((os.path.normpath(path) for path in paths if shutil.which(path)), None)
 
 
 def warn(text: str) -> None:
@@ -63,20 +59,15 @@ def warn(text: str) -> None:
     warnings.warn(Note(text), stacklevel=depth)
 
 
-def _lines(text: str) -> list[str]:
-    return [line for line in text.splitlines() if line.strip()]
-
-
 def settle(code: int, errors: str, allowed: Iterable[int] = (DONE,)) -> int:
     """Warns with the notes on the standard error and raises if the code is not allowed."""
-    lines, problem = _lines(errors), ""
-    if code not in allowed:
-        problem = next((line for line in reversed(lines) if not line.startswith("note")), "")
+    lines = [line for line in errors.splitlines() if line.strip()]
+    problems = [] if code in allowed else [x for x in lines if not x.startswith("note")][-1:]
     for line in lines:
-        if line != problem:
+        if line not in problems:
             warn(line.removeprefix("note").strip())
     if code not in allowed:
-        raise error_of(code, problem)
+        raise error_of(code, "".join(problems))
     return code
 
 

@@ -259,8 +259,8 @@ def sweep(
     """Trains runs over values of config keys: a grid, or a search; see docs/sweeps.md.
 
     ``vary`` maps a key to a list of values or to a range such as "1e-4..1e-2:log". ``options`` are
-    those of ``bochner sweep``: ``search``, ``trials``, ``budget``, ``goal``, ``halving``,
-    ``shortest``, ``seed``, ``jobs``, ``threads``. The same call continues a sweep that was stopped.
+    those of ``bochner sweep``: ``search``, ``trials``, ``budget``, ``goal`` (a list for a Pareto
+    front), ``halving``, ``shortest``, ``seed``, ``jobs``, ``threads``. The same call continues a sweep that was stopped.
     ^C stops all its runs and raises KeyboardInterrupt. Raises Error if a run fails.
     """
     directory = Path(runs) if runs is not None else Path(f"{_directory(config, None)}-sweep")
