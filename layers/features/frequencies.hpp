@@ -34,7 +34,7 @@ class Frequencies : public Module {
  public:
   explicit Frequencies(const FeatureSpec& spec);
   Var draws(Tape& tape) {
-    return cached(tape, this, [&] { return new_draws(tape); });
+    return cached(tape, this, [this, &tape] { return new_draws(tape); });
   }
   /// Returns the log importance weights, with importance sampling. -> (H, m)
   Var log_ratio(Tape& tape) {

@@ -90,7 +90,7 @@ class SpectralDensity : public Module {
   explicit SpectralDensity(const DensitySpec& spec, std::size_t auxiliary = 0);
   /// Returns the current frequencies. -> (H, m, d)
   Var draws(Tape& tape) {
-    return cached(tape, this, [&] { return new_draws(tape); });
+    return cached(tape, this, [this, &tape] { return new_draws(tape); });
   }
   /// Transforms standard normal noise to frequencies. (H, m, d + auxiliary) -> (H, m, d)
   virtual Var sample(Tape& tape, const Var& noise) = 0;
