@@ -48,6 +48,8 @@ endfunction()
 # bochner_print_in_gdb(TARGET): writes TARGET-gdb.py next to the program, which gdb loads from folders that it trusts:
 # gdb -iex "add-auto-load-safe-path build" build/NAME
 function(bochner_print_in_gdb target)
+  # Without it clang describes no class whose constructor is compiled elsewhere.
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:Clang>:-fstandalone-debug>)
   file(GENERATE OUTPUT $<TARGET_FILE:${target}>-gdb.py
        CONTENT "exec(open(r'${CMAKE_CURRENT_FUNCTION_LIST_DIR}/bochner_gdb.py').read())\n")
 endfunction()
