@@ -9,4 +9,7 @@ foreach(suite ${suites})
   string(REGEX REPLACE "\n(.+)\\." "\\1" suite ${suite})
   add_test(${prefix}.${suite} ${emulator} ${program} --gtest_filter=${suite}.*)
   set_tests_properties(${prefix}.${suite} PROPERTIES TIMEOUT 1200)
+  if(suite MATCHES /) # with parameters: the long ones begin first
+    set_tests_properties(${prefix}.${suite} PROPERTIES COST 500)
+  endif()
 endforeach()
