@@ -57,7 +57,7 @@ TEST_P(Resume, GivesEqualBitsAfterAKillAtEveryStep) {
 
 TEST_P(Resume, GivesEqualBitsAfterChainsOfThree) {
   std::mt19937_64 random(5);
-  for (int chain = 0; chain < 5; ++chain) {
+  for (int chain = 0; chain < 8; ++chain) {
     std::vector<std::uint64_t> ends;
     while (ends.size() < 3) {
       const std::uint64_t step = 1 + random() % (last_step() - 1);
